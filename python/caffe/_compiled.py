@@ -189,7 +189,7 @@ class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
     filling = None
-    no_backward = None  # why, as an exception
+    no_backward = "it has no backward pass"  # or why not; no exception, which would keep who saw it
 
     _KEPT = 8  # variants, of which each has its memory
     def __init__(self, param, phase, folder=""):
@@ -264,7 +264,7 @@ class CompiledLayer(NetLayer):
         why = None
         for seeds, wrapped in choices:
             if not seeds and why is not None:
-                self.no_backward = self.refusal(why)
+                self.no_backward = self.reason(why)
             try:
                 return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), lasting=not self.reads_files,
                                                    **self.options(seeds))
@@ -272,9 +272,13 @@ class CompiledLayer(NetLayer):
                 failed, why = error, why or error
         raise self.refusal(failed) from failed
 
-    def refusal(self, error):
+    @staticmethod
+    def reason(error):
         first = error.errors[0].message if error.errors else str(error)
-        return failure(self._param, first.split(": ", 1)[-1] if first.startswith("layer '") else first)
+        return first.split(": ", 1)[-1] if first.startswith("layer '") else first
+
+    def refusal(self, error):
+        return failure(self._param, self.reason(error))
 
     def shapes_for(self, bottom):
         """(shapes of tops, shapes of parameters) for these bottoms."""
@@ -411,7 +415,7 @@ class CompiledLayer(NetLayer):
             return
         variant = self.variant(bottom)
         if not variant.seeds:
-            raise self.no_backward or failure(self._param, "it has no backward pass")
+            raise failure(self._param, self.no_backward)
         if not variant.ran:
             self._forward(bottom, top)
         else:

@@ -2,6 +2,7 @@
 import gc
 import os
 import threading
+import traceback
 import unittest
 import weakref
 
@@ -196,6 +197,28 @@ class BadInput(Case):
         self.assertIsNot(*failed)
         for of in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):
             self.assertEqual(*map(of, failed))
+
+    def test_what_fails_again_keeps_nobody_who_saw_it(self):
+        """A layer without a backward pass says so each time anew."""
+        net = caffe.Net(self.write("""force_backward: true
+            layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }
+            layer { name: 'a' type: 'ArgMax' bottom: 'x' top: 'a' }"""), caffe.TEST)
+        net.forward()
+
+        def fails():
+            mine = Odd()
+            try:
+                net.backward()
+            except RuntimeError as failure:
+                said.append((str(failure), len(traceback.extract_tb(failure.__traceback__))))
+            return weakref.ref(mine)
+
+        said = []
+        gone = [fails() for _ in range(3)]
+        gc.collect()
+        self.assertEqual([each() for each in gone], [None] * 3)
+        self.assertEqual(said, [said[0]] * 3)
+        self.assertIn("layer 'a' (ArgMax): ArgMax has no gradient", said[0][0])
 
     def test_a_phase_that_is_none(self):
         for arguments in (("TEST",), ("a.caffemodel",), (7,), ()):
