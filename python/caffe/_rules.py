@@ -1,6 +1,4 @@
 """Caffe's solvers: learning rates, and what each makes of a gradient."""
-import math
-
 import numpy as np
 
 from brew import _core
@@ -39,6 +37,13 @@ def _rate(param, iteration, current_step):
     raise RuntimeError("Unknown learning rate policy: %s" % policy)
 
 
+def _adam_correction(param, t):
+    """What Adam's rate is multiplied with in the iteration ``t``, from 1 on; as in C, as above."""
+    momentum, momentum2 = np.float64(param.momentum), np.float64(param.momentum2)
+    with np.errstate(all="ignore"):
+        return float(np.sqrt(1 - momentum2 ** t) / (1 - momentum ** t))
+
+
 class Rule:
     """How one kind of solver makes the change of a parameter of its gradient.
 
@@ -66,7 +71,6 @@ class Rule:
             l2, l1 = (decay, 0.0) if p.regularization_type == "L2" else (0.0, decay)
         momentum = p.rms_decay if self.kind == "RMSProp" else p.momentum
         if self.kind == "Adam":
-            t = iteration + 1
-            rate *= math.sqrt(1 - p.momentum2 ** t) / (1 - p.momentum ** t)
+            rate *= _adam_correction(p, iteration + 1)
         scale = float(np.float32(1.0 / p.iter_size))
         _core.update(self.kind, data, diff, history, scale, l2, l1, rate, momentum, p.momentum2, p.delta)

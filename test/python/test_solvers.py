@@ -57,7 +57,7 @@ class Solvers(Case):
                 np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6, err_msg=more)
 
     def test_kinds(self):
-        for kind, more in KINDS.items():
+        for kind, more in [*KINDS.items(), ("Adam", "momentum: 1"), ("Adam", "momentum2: 1")]:
             with self.subTest(kind):
                 self.agrees("type: '%s' lr_policy: 'fixed' %s" % (kind, more))
 
@@ -113,6 +113,26 @@ class Solvers(Case):
                 self.assertTrue(check(solver.lr))
                 self.assertIsNone(solver.net._runs.update)
                 self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
+
+    def test_adam_is_that_of_c(self):
+        """Also with momenta of 1 and more, which make it inf or nan, and Python's functions raise."""
+        libm = ctypes.CDLL(ctypes.util.find_library("m"))
+        libm.pow.argtypes, libm.pow.restype = [ctypes.c_double] * 2, ctypes.c_double
+        momenta, seen = (0.5, 0.0, 1.0, -1.0, 2.0), []
+        for first, second, iteration in itertools.product(momenta, momenta, (0, 1, 2, 5000)):
+            rule = _rules.Rule("Adam", caffe_pb2.SolverParameter(momentum=first, momentum2=second))
+            t = iteration + 1
+            with np.errstate(all="ignore"):  # operators of NumPy's are those of C
+                correction = np.sqrt(1 - np.float64(libm.pow(second, t))) / (1 - np.float64(libm.pow(first, t)))
+                m, s = (np.float32(before * momentum + 1 - momentum) for before, momentum in ((3, first), (4, second)))
+                expected = np.float32(0.25 * correction) * m / (np.sqrt(s) + np.float32(rule.param.delta))
+            arrays = [np.full(1, value, np.float32) for value in (0, 1, 3, 4)]  # data, gradient and history
+            with self.subTest(momentum=first, momentum2=second, t=t), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                rule.apply(arrays[0], arrays[1], arrays[2:], 0.25, 0, iteration)
+                np.testing.assert_allclose(arrays[0], -expected, rtol=1e-6)
+            seen.append(float(expected))
+        self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)) and any(map(math.isfinite, seen)))
 
     def test_clipping_and_iter_size(self):
         self.agrees("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")
