@@ -130,6 +130,7 @@ public:
       : state(std::make_unique<State>()) {
     state->episode = std::move(options.episode);
     state->trainer = trainer.get();
+    state->session = session.state;
     std::vector<brew_environment *> handles;
     for (Environment *environment : options.environments)
       handles.push_back(handleOf(environment));
@@ -162,11 +163,11 @@ public:
   brew_learner *get() const { return state->learner.get(); }
   /// 0: until max_iter or a stop.
   void train(std::int64_t episodes = 0) {
-    check(brew_learner_train(get(), episodes));
+    checkCall(brew_learner_train(get(), episodes));
   }
   double evaluate(std::int64_t episodes) {
     double reward = 0;
-    check(brew_learner_evaluate(get(), episodes, &reward));
+    checkCall(brew_learner_evaluate(get(), episodes, &reward));
     return reward;
   }
   brew_learning_progress progress() const {
@@ -180,6 +181,7 @@ private:
     std::mutex mutex; ///< of `thrown`: environments are on threads
     detail::Thrown thrown;
     brew_trainer *trainer = nullptr;
+    std::shared_ptr<Session::State> session;
     std::function<void(int, double, std::int64_t,
                        const brew_learning_progress &)>
         episode;
@@ -258,6 +260,14 @@ private:
     if (it.keep([&] { it.episode(agent, reward, steps, *progress); }) !=
         BREW_OK)
       brew_trainer_stop(it.trainer);
+  }
+  /// Of a call that listeners hear of, and that asks the trainer's action
+  /// source: what these have thrown comes out of it, too.
+  void checkCall(brew_status status) const {
+    detail::Thrown others = std::exchange(state->session->thrown, {});
+    state->thrown.rethrow();
+    others.rethrow();
+    check(status);
   }
   void check(brew_status status) const {
     state->thrown.rethrow();

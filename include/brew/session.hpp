@@ -396,6 +396,7 @@ public:
   }
 
 private:
+  friend class Learner;
   friend class Trainer;
 
   struct State;

@@ -352,7 +352,8 @@ class Session:
         return self._trainer
 
     def step(self, iterations: int = 1) -> None:
-        """Trains for so many iterations more. KeyboardInterrupt ends it between two of them."""
+        """Trains for so many iterations more. What a signal's handler raises, KeyboardInterrupt of
+        Ctrl-C's, ends it between two of them."""
         self.trainer.step(iterations)
 
     def solve(self) -> None:

@@ -221,12 +221,11 @@ class SGDSolver:
     def _update_by(self, update):
         """As apply_update(), by a program of the net's plan."""
         self._take_rate()
+        done = update.trainer.iteration
         try:
             update.run()
-        except KeyboardInterrupt:  # which comes when the update is done
-            self._iteration += 1
-            raise
-        self._iteration += 1
+        finally:  # what a signal's handler raises comes when the update is done
+            self._iteration += update.trainer.iteration - done
 
     def _rate_of_next(self):
         return _rules.learning_rate(self.param, self._iteration, self._current_step)[0]

@@ -102,7 +102,14 @@ class Update:
 
     def run(self):
         """Updates the parameters."""
-        self.trainer.update()
+        done = self.trainer.iteration
+        try:
+            self.trainer.update()
+        finally:  # what a signal's handler raises comes when the update is done
+            if self.trainer.iteration > done:
+                self._offer_changes()
+
+    def _offer_changes(self):
         for blob, _ in self.whole.homes:
             blob._data.looks += 1
         for port in self.changes.values():

@@ -83,13 +83,10 @@ public:
   }
   void train(std::int64_t episodes) {
     trainer.during([&](brew::api::Trainer &) { learner->train(episodes); });
-    trainer.rethrow();
   }
   double evaluate(std::int64_t episodes) {
-    const double reward = trainer.during(
+    return trainer.during(
         [&](brew::api::Trainer &) { return learner->evaluate(episodes); });
-    trainer.rethrow();
-    return reward;
   }
   nb::dict progress() const {
     const brew_learning_progress now = learner->progress();

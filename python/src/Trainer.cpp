@@ -111,19 +111,16 @@ void brew::python::bindTrainer(nb::module_ &module) {
       .def("step",
            [](SharedTrainer &it, int iterations) {
              it.during([&](Trainer &trainer) { trainer.step(iterations); });
-             it.rethrow();
            })
       .def("solve",
            [](SharedTrainer &it) {
              it.during([](Trainer &trainer) { trainer.solve(); });
-             it.rethrow();
            })
       .def(
           "test",
           [](SharedTrainer &it, int net, int batches) {
             const auto values = it.during(
                 [&](Trainer &trainer) { return trainer.test(net, batches); });
-            it.rethrow();
             nb::list means;
             for (const auto &each : values)
               means.append(nb::make_tuple(each.blob, each.value));
@@ -156,7 +153,6 @@ void brew::python::bindTrainer(nb::module_ &module) {
       .def("update",
            [](SharedTrainer &it) {
              it.during([](Trainer &trainer) { trainer.update(); });
-             it.rethrow();
            })
       .def("set_field",
            [](SharedTrainer &it, const std::string &name,

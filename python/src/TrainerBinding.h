@@ -8,19 +8,18 @@
 
 namespace brew::python {
 
-/// A trainer, its session, and whether Ctrl-C has been pressed meanwhile.
+/// A trainer and its session. What a signal's handler raises meanwhile, for
+/// Ctrl-C KeyboardInterrupt, comes out as it is, once the iteration is done.
 class SharedTrainer {
 public:
   SharedTrainer(SharedSession &session, const api::TrainerOptions &options)
       : session(session),
         trainer(std::make_unique<api::Trainer>(*session.get(), options)) {
-    trainer->setActionSource([this] {
-      nanobind::gil_scoped_acquire held;
-      if (PyErr_CheckSignals() == 0)
-        return BREW_ACTION_NONE;
-      interrupted = true; // the exception is set: raised when the call ends
-      PyErr_Clear();
-      return BREW_ACTION_STOP;
+    trainer->setActionSource([] {
+      const nanobind::gil_scoped_acquire held;
+      if (PyErr_CheckSignals() != 0)
+        throw nanobind::python_error();
+      return BREW_ACTION_NONE;
     });
   }
 
@@ -42,22 +41,11 @@ public:
     trainer.reset();
   }
 
-  /// A stop by Ctrl-C is Python's KeyboardInterrupt, once the iteration is
-  /// done.
-  void rethrow() {
-    if (!interrupted)
-      return;
-    interrupted = false;
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw nanobind::python_error();
-  }
-
   SharedSession &owner() const { return session; }
 
 private:
   SharedSession &session;
   std::unique_ptr<api::Trainer> trainer;
-  bool interrupted = false;
 };
 
 } // namespace brew::python

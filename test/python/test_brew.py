@@ -301,18 +301,28 @@ class Training(Case):
         self.assertAlmostEqual(session.learning_rate, 0.5, 6)
 
     def test_interrupt(self):
-        session = self.session(10 ** 9)
-        # Shells have what they run in the background ignore it.
-        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-        # From another thread, while this one runs none of Python's code.
-        session.add_hook("after 3 iterations do call in background",
-                         lambda call: os.kill(os.getpid(), signal.SIGINT))
-        with self.assertRaises(KeyboardInterrupt):
-            session.step(10 ** 8)
-        done = session.iteration
-        self.assertGreater(done, 0)
-        session.step(2)
-        self.assertEqual(session.iteration, done + 2)
+        """What the handler raises, KeyboardInterrupt of Python's own; and a session that goes on."""
+        own = [LookupError("once"), SystemExit(3)]
+
+        def handler(*about):
+            raise own[0]
+
+        for handled, kind in ((signal.default_int_handler, KeyboardInterrupt), (handler, LookupError),
+                              (handler, SystemExit)):
+            session = self.session(10 ** 9)
+            # Shells have what they run in the background ignore it.
+            self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handled))
+            # From another thread, while this one runs none of Python's code.
+            session.add_hook("after 3 iterations do call in background",
+                             lambda call: os.kill(os.getpid(), signal.SIGINT))
+            with self.assertRaises(kind) as caught:
+                session.step(10 ** 8)
+            if handled is handler:
+                self.assertIs(caught.exception, own.pop(0))
+            done = session.iteration
+            self.assertGreater(done, 0)
+            session.step(2)
+            self.assertEqual(session.iteration, done + 2)
 
 
 def load_tests(loader, tests, pattern):

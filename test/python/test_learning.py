@@ -1,5 +1,7 @@
 """brew.Learner: learning in environments of Python's."""
 import gc
+import os
+import signal
 import unittest
 import weakref
 
@@ -90,6 +92,32 @@ class LearningTest(unittest.TestCase):
         learner = brew.Learner(session(), Guess(), "PG.ST", on_episode=tell)
         with self.assertRaises(ZeroDivisionError):
             learner.train(50)
+
+    def test_exceptions_of_others_come_out_at_once(self):
+        """Of a listener, and of a signal's handler while none of Python's code runs."""
+        def handler(*about):
+            raise LookupError("stop")
+
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, handler))
+        learns = brew.compile(NET.replace("channels: 3", "channels: 4")).session(seed=1, threads=1)
+        learner = brew.Learner(learns, "cartpole", "PG.ST", "MiniBatch=1")
+        learns.add_hook("after 3 iterations do call in background", lambda call: os.kill(os.getpid(), signal.SIGINT))
+        with self.assertRaisesRegex(LookupError, "stop"):
+            learner.train(10 ** 8)
+        done = learner.progress["episodes"]
+        self.assertGreater(done, 0)
+        learner.train(2)
+        self.assertEqual(learner.progress["episodes"], done + 2)
+
+        def tell(event):
+            raise ZeroDivisionError
+
+        stop = learns.events.listen(tell, "iteration")
+        with self.assertRaises(ZeroDivisionError):
+            learner.train(10)
+        stop()
+        self.assertLess(learner.progress["episodes"], done + 12)
+        learner.train(1)
 
     def test_goes_where_only_its_own_know_it(self):
         """Environments and functions that keep it: the collector finds it all the same, with its session."""

@@ -137,6 +137,35 @@ class Updates(Case):
         self.assertTrue(self.is_in_plan(one))
         self.same(one, two)
 
+    def test_exceptions_of_signals(self):
+        """Those come when an update is done, which counts; others come instead of it."""
+        one, two = self.solvers()
+        for solver in (one, two):
+            solver.step(2)
+        update = one.net._runs.update
+
+        class Trainer:
+            def __getattr__(self, name):
+                return getattr(actual, name)
+
+            def update(self):
+                if done:
+                    actual.update()
+                raise LookupError
+
+        for done in (True, False):
+            actual, update.trainer = update.trainer, Trainer()
+            with self.assertRaises(LookupError):
+                one.step(1)
+            update.trainer = actual
+            self.assertEqual(one.iter, 3)
+        two.step(1)
+        self.same(one, two, diffs=False)
+        one.step(2)
+        two.step(2)
+        self.assertTrue(self.is_in_plan(one))
+        self.same(one, two)
+
     def test_nets_that_share_the_parameters_follow(self):
         solver, _ = self.solvers()
         test = caffe.Net(self.path("net.prototxt"), caffe.TEST)
