@@ -71,6 +71,11 @@ def atomic(path):
     _sync(os.path.dirname(path) or ".", os.O_DIRECTORY)
 
 
+def probe(path):
+    """Raises OSError where a file of this name, which is not there, could not be written: before what takes long."""
+    os.unlink(_create_beside(os.fspath(path)))
+
+
 def write_bytes(path, data):
     """Writes bytes to a file."""
     with atomic(path) as name:

@@ -30,10 +30,11 @@ class Graph:
     def save(self, path):
         """Writes the picture to a file, in the format that its name ends in; ``.dot`` and
         ``.gv`` are the text, which needs no Graphviz."""
-        from ._files import write_bytes
+        from ._files import atomic
 
         extension = str(path).rsplit(".", 1)[-1].lower() if "." in str(path) else "dot"
-        write_bytes(path, self.dot.encode() if extension in ("dot", "gv") else self._drawn(extension, None))
+        with atomic(path) as name, open(name, "wb") as out:
+            out.write(self.dot.encode() if extension in ("dot", "gv") else self._drawn(extension, None))
 
     def _drawn(self, kind, seconds):
         program = shutil.which("dot")

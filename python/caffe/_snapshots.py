@@ -3,10 +3,19 @@ import os
 
 import numpy as np
 
-from brew._files import atomic
+from brew._files import atomic, probe
 
 from . import _log, _weights
 from .proto import caffe_pb2
+
+
+def require(prefix):
+    """Raises RuntimeError where no snapshots could be written, before anything is computed that could not be kept."""
+    try:
+        probe(prefix + "_iter_")
+    except OSError as failure:
+        raise RuntimeError("Cannot write to snapshot prefix '%s'. Make sure that the directory exists and is "
+                           "writeable." % prefix) from failure
 
 
 def write(solver):

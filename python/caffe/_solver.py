@@ -35,6 +35,8 @@ class SGDSolver:
         elif os.path.isdir(self.param.snapshot_prefix):
             self.param.snapshot_prefix = os.path.join(self.param.snapshot_prefix,
                                                       os.path.splitext(os.path.basename(file))[0])
+        if self.param.snapshot and _state.is_root():
+            _snapshots.require(self.param.snapshot_prefix)
         if self.param.random_seed >= 0:
             _state.seed_solver(self.param.random_seed)
         self._rule = _rules.Rule(self._kind, self.param)
@@ -142,6 +144,8 @@ class SGDSolver:
     def _step(self, iterations):
         p = self.param
         stop, start = self._iteration + int(iterations), self._iteration
+        if p.snapshot and stop // p.snapshot > start // p.snapshot and _state.is_root():
+            _snapshots.require(p.snapshot_prefix)
         self._losses.clear()
         self._smoothed = 0.0
         if self._mark is None:
@@ -185,6 +189,8 @@ class SGDSolver:
     def solve(self, resume_file=None):
         """Trains to ``max_iter``, from a snapshot if one is given."""
         p = self.param
+        if _state.is_root() and p.snapshot_after_train:
+            _snapshots.require(p.snapshot_prefix)
         self._say("Solving " + self.net._name, "solver.cpp", 273)
         self._say("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
         if resume_file:

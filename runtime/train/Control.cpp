@@ -10,8 +10,7 @@
 
 namespace brew::runtime {
 
-Control::Control(caffe::SolverParameter current,
-                 std::function<void(const caffe::SolverParameter &)> checker)
+Control::Control(caffe::SolverParameter current, Check checker)
     : solver(std::move(current)), check(std::move(checker)) {}
 
 void Control::pause() {
@@ -70,7 +69,7 @@ void Control::set(const std::string &name, const std::string &value) {
                                        "' can only be set before training");
   caffe::SolverParameter candidate = solver;
   setSolverField(candidate, name, value);
-  check(candidate);
+  check(candidate, solver);
   solver = std::move(candidate);
   changes.push_back({name, value});
 }

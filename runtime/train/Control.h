@@ -24,10 +24,11 @@ enum class SolverAction { None, Stop, Snapshot };
 
 class Control {
 public:
-  /// `check` throws Error for a solver that the plan cannot be trained with; it
-  /// is called from whichever thread sets a field.
-  Control(caffe::SolverParameter solver,
-          std::function<void(const caffe::SolverParameter &)> check);
+  /// Throws Error for a solver that the plan cannot be trained with instead of
+  /// the one before; called from whichever thread sets a field.
+  using Check = std::function<void(const caffe::SolverParameter &candidate,
+                                   const caffe::SolverParameter &before)>;
+  Control(caffe::SolverParameter solver, Check check);
 
   /// Makes the trainer wait after its iteration until resume() or stop().
   void pause();
@@ -50,11 +51,12 @@ public:
   /// (2) if there is no such field, it can only be set before training
   /// (SolverFields.h) or the text is no value of it; (1) if the solver would no
   /// longer suit the plan (e.g. momentum where there is no room for its
-  /// history). The field then stays as it is.
+  /// history); (3) if snapshots that are to be written could not be. The field
+  /// then stays as it is.
   void set(const std::string &field, const std::string &value);
-  /// Throws where set() would for what this solver has changed.
+  /// Throws where the plan could not be trained with this solver.
   void require(const caffe::SolverParameter &candidate) const {
-    check(candidate);
+    check(candidate, candidate);
   }
   /// The value that holds from the next iteration on, as set() takes it. Throws
   /// Error (2) if there is no such field.
@@ -95,7 +97,7 @@ private:
   mutable std::mutex mutex;
   std::condition_variable changed;
   caffe::SolverParameter solver;
-  std::function<void(const caffe::SolverParameter &)> check;
+  Check check;
   std::vector<Change> changes;
   bool paused = false, stopping = false, snapshotWanted = false;
   bool resetting = false, timing = false;

@@ -140,9 +140,8 @@ void Trainer::solve() {
   refuseSeeds();
   announceChanges();
   takeChanges();
-  // Before anything is computed that could not be kept.
   if (solver.snapshot_after_train() && isRoot())
-    probeSnapshotFolder();
+    probeSnapshotFolder(prefix);
   endedByRule = false;
   watch->takeStopReason();
   events.emit(event::SolvingBegin{executor.manifest().net_name(),
@@ -463,7 +462,7 @@ void Trainer::takeChanges() {
   for (const Control::Change &change : changes)
     setSolverField(solver, change.field, change.value);
   rate = LearningRate(solver);
-  const std::string oldPrefix = std::exchange(prefix, resolvePrefix());
+  const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
     kept = {}; // its names are under the old one
   const auto window = static_cast<std::size_t>(solver.average_loss());

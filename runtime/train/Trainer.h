@@ -216,8 +216,8 @@ private:
   void loadWeights();
   void restoreCursors(const caffe::SolverState &state);
   std::vector<std::string> lookupFolders() const;
-  std::string resolvePrefix() const;
-  void probeSnapshotFolder() const;
+  std::string resolvePrefix(const caffe::SolverParameter &of) const;
+  void probeSnapshotFolder(const std::string &of) const;
   std::string findResumePoint();
   std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
   void startSnapshot();

@@ -24,6 +24,9 @@ public:
     return trainer.nets[static_cast<std::size_t>(net)].program;
   }
   bool hasAllHistory() const override { return !trainer.options.shardUpdate; }
+  void requireSnapshots() const override {
+    trainer.probeSnapshotFolder(trainer.prefix);
+  }
   bool hasEpochs() const override { return !passesOf().empty(); }
   std::uint64_t epochs() const override {
     const std::string layer = passesOf();

@@ -59,8 +59,13 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
       ranks(session.communicator()), rate(solver), scalars(executor),
       accumulator(executor),
       requests(solver,
-               [this](const caffe::SolverParameter &candidate) {
+               [this](const caffe::SolverParameter &candidate,
+                      const caffe::SolverParameter &before) {
                  checkSolver(candidate);
+                 if (candidate.snapshot() && isRoot() &&
+                     (!before.snapshot() ||
+                      candidate.snapshot_prefix() != before.snapshot_prefix()))
+                   probeSnapshotFolder(resolvePrefix(candidate));
                }),
       writer(events) {
   requireRanks();
@@ -72,9 +77,9 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
   }
   checkSolver(solver);
   events.emit(event::SolverSetUp{&solver});
-  prefix = resolvePrefix();
+  prefix = resolvePrefix(solver);
   if ((solver.snapshot() || !options.snapshotBest.empty()) && isRoot())
-    probeSnapshotFolder();
+    probeSnapshotFolder(prefix);
   if (options.resume)
     options.snapshot = findResumePoint();
   if (options.newestSince)
@@ -321,8 +326,10 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
 // Where snapshots go
 //===----------------------------------------------------------------------===//
 
-std::string Trainer::resolvePrefix() const {
-  std::string name = solver.snapshot_prefix();
+// Both look at nothing that changes while training, as checkSolver().
+
+std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
+  std::string name = of.snapshot_prefix();
   if (name.empty()) {
     // Caffe names snapshots after the solver's file; the plan stands for it.
     const fs::path plan(session.plan().path());
@@ -337,12 +344,13 @@ std::string Trainer::resolvePrefix() const {
   return found ? (fs::path(*found) / fs::path(name).filename()).string() : name;
 }
 
-void Trainer::probeSnapshotFolder() const {
+/// Before anything is computed that could not be kept.
+void Trainer::probeSnapshotFolder(const std::string &of) const {
   try {
-    formats::requireWritable(prefix + "_iter_" +
-                             std::to_string(currentIteration) + ".caffemodel");
+    formats::requireWritable(of + "_iter_" + std::to_string(currentIteration) +
+                             ".caffemodel");
   } catch (const Error &) {
-    throw machineLacks("cannot write to snapshot prefix '" + prefix +
+    throw machineLacks("cannot write to snapshot prefix '" + of +
                        "': make sure that the folder exists and is writable");
   }
 }

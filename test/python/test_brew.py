@@ -230,6 +230,16 @@ class Files(Case):
                 self.plan.save(path)
             self.assertEqual(caught.exception.filename, path)
 
+    def test_pictures_that_could_not_be_written(self):
+        """Are not drawn."""
+        graph = self.plan.graph()
+        with mock.patch.object(graph, "_drawn", return_value=b"drawn") as drawn:
+            with self.assertRaises(FileNotFoundError):
+                graph.save(self.path("none/a.svg"))
+            drawn.assert_not_called()
+            graph.save(self.path("a.svg"))
+        self.assertEqual(self.read("a.svg"), b"drawn")
+
     def test_permissions(self):
         before = os.umask(0o027)
         try:
@@ -299,6 +309,29 @@ class Training(Case):
         np.testing.assert_allclose(session.params["ip2"][1], before - 0.1 * gradient, rtol=1e-5, atol=1e-7)
         session.set_field("base_lr", 0.5)
         self.assertAlmostEqual(session.learning_rate, 0.5, 6)
+
+    def test_files_that_could_not_be_written(self):
+        """Are refused before anything is computed for them."""
+        def is_refused(function, *arguments, why="cannot write to snapshot prefix '%s'" % self.path("none/snap")):
+            with self.assertRaisesRegex(brew.Error, why):
+                function(*arguments)
+
+        session, plan = self.session(), brew.compile(DEPLOY)
+        session.set_field("snapshot_prefix", self.path("none/snap"))  # where nothing is to be written
+        is_refused(session.set_field, "snapshot", 10)
+        self.assertEqual(session.trainer.field("snapshot"), "0")
+        session.step(1)
+        for action in ("snapshot", "save_best train.loss"):
+            is_refused(session.add_hook, "every 10 iterations do " + action)
+        # Whoever wants snapshots may not send them elsewhere.
+        session.set_field("snapshot_prefix", self.path("snap"))
+        session.set_field("snapshot", 10)
+        is_refused(session.set_field, "snapshot_prefix", self.path("none/snap"))
+        session.set_field("base_lr", 0.01)
+        session.step(9)
+        self.assertIn("snap_iter_10.caffemodel", os.listdir(self.folder))
+        measure = plan.session(timing_cache=self.path("none/timing")).tune
+        is_refused(measure, why="cannot write '%s'" % self.path("none/timing"))
 
     def test_interrupt(self):
         """What the handler raises, KeyboardInterrupt of Python's own; and a session that goes on."""

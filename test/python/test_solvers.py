@@ -3,6 +3,7 @@ import ctypes
 import ctypes.util
 import itertools
 import math
+import os
 import re
 import time
 import warnings
@@ -133,6 +134,32 @@ class Solvers(Case):
                 np.testing.assert_allclose(arrays[0], -expected, rtol=1e-6)
             seen.append(float(expected))
         self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)) and any(map(math.isfinite, seen)))
+
+    def test_snapshots_that_could_not_be_written(self):
+        """Are refused before anything is computed for them."""
+        def is_refused(function, *arguments):
+            with self.assertRaisesRegex(RuntimeError, "Cannot write to snapshot prefix '%s'" % re.escape(nowhere)):
+                function(*arguments)
+
+        nowhere = self.path("none/snap")
+        fixed = "lr_policy: 'fixed' momentum: 0.5 "
+        with open(self.solver(fixed)) as file:
+            text = file.read().replace(self.path("snap"), nowhere)
+        is_refused(caffe.SGDSolver, self.write(text + "snapshot: 10", "s.prototxt"))
+        solver = caffe.SGDSolver(self.write(text, "s.prototxt"))
+        feed(solver.net)
+        solver.param.snapshot_after_train = True
+        is_refused(solver.solve)
+        solver.param.snapshot = 10
+        is_refused(solver.step, 10)
+        self.assertEqual(solver.iter, 0)
+        solver.step(9)  # without one
+        is_refused(solver.step, 1)
+        self.assertEqual(solver.iter, 9)
+        os.mkdir(self.path("none"))
+        solver.solve()
+        self.assertEqual(sorted(os.listdir(self.path("none"))),
+                         ["snap_iter_%d.%s" % (i, kind) for i in (10, 20) for kind in ("caffemodel", "solverstate")])
 
     def test_clipping_and_iter_size(self):
         self.agrees("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")

@@ -156,7 +156,9 @@ std::unique_ptr<HookAction> makeStop(ActionWords &) {
   return std::make_unique<Stop>();
 }
 
-std::unique_ptr<HookAction> makeSnapshot(ActionWords &) {
+std::unique_ptr<HookAction> makeSnapshot(ActionWords &,
+                                         const ActionContext &context) {
+  context.host.requireSnapshots();
   return std::make_unique<Snapshot>();
 }
 
@@ -233,7 +235,9 @@ std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
   if (!context.host.hasAllHistory())
     words.fail("a sharded update has no hooks that save_best: no rank has all "
                "of the solver's history");
-  return std::make_unique<SaveBest>(nextRankedMetric(words, context.scope));
+  RankedMetric metric = nextRankedMetric(words, context.scope);
+  context.host.requireSnapshots();
+  return std::make_unique<SaveBest>(std::move(metric));
 }
 
 std::unique_ptr<HookAction> makeEarlyStop(ActionWords &words,

@@ -24,7 +24,7 @@ std::unique_ptr<HookAction> plain(ActionWords &words, const ActionContext &) {
 
 constexpr Verb kVerbs[] = {
     {"stop", plain<makeStop>, false},
-    {"snapshot", plain<makeSnapshot>, false},
+    {"snapshot", makeSnapshot, false},
     {"test", makeTest, false},
     {"set", makeSet, false},
     {"save_best", makeSaveBest, true},

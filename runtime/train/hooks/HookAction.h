@@ -42,6 +42,8 @@ public:
   /// Whether this rank can save all of the solver's history between two
   /// iterations: updates are not sharded.
   virtual bool hasAllHistory() const = 0;
+  /// Throws Error where snapshots could not be written.
+  virtual void requireSnapshots() const = 0;
   /// Whether sources of the training net make passes over records.
   virtual bool hasEpochs() const = 0;
   /// Of the first of them, those that are complete.
@@ -158,7 +160,8 @@ struct ActionContext {
 /// What calls back does. A call that only looks may come from another thread.
 using HookFunction = std::function<void(const HookCall &)>;
 
-/// The action of a line. Throws TextProblem, or Error for a file that it names.
+/// The action of a line. Throws TextProblem, or Error for a file that it names
+/// or is to write.
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);
 /// Whether actions of this first word give a value.
@@ -166,7 +169,8 @@ bool givesValue(const std::string &verb);
 
 // Each after its verb.
 std::unique_ptr<HookAction> makeStop(ActionWords &words);
-std::unique_ptr<HookAction> makeSnapshot(ActionWords &words);
+std::unique_ptr<HookAction> makeSnapshot(ActionWords &words,
+                                         const ActionContext &context);
 std::unique_ptr<HookAction> makeTest(ActionWords &words,
                                      const ActionContext &context);
 std::unique_ptr<HookAction> makeSet(ActionWords &words,

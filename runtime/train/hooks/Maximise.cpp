@@ -208,8 +208,10 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
   auto climber = std::make_unique<Climber>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
       context.host.session().givenDevice());
-  // Weights that do not fit are found before training.
+  // Weights that do not fit are found before training, and what cannot be
+  // written.
   climber->load(context.host.session().parameters().save());
+  formats::AtomicFile{file.text};
   return std::make_unique<Maximise>(std::move(climber), file.text, label,
                                     steps, rate);
 }
