@@ -38,6 +38,7 @@ bool Compilation::hasMemoryLoss() {
 PipelineOptions Compilation::optionsOf(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.recomputeBytes = recomputeBytes;
+  pipeline.isLimited = options.memoryLimit.has_value();
   if (separateGradients) {
     pipeline.without.push_back("join-gradients");
     pipeline.without.push_back("join-convolutions");

@@ -183,7 +183,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       reduce.halfWire = options.reduceInHalf;
       pm.addPass(createPlaceAllReduces(reduce));
     }
-    optimise("join-launches", [] { return createJoinLaunches(); });
+    JoinLaunchesOptions launches;
+    launches.isLimited = options.isLimited;
+    optimise("join-launches", [&] { return createJoinLaunches(launches); });
     pm.addPass(createPlanMemory());
     if (options.cuda)
       pm.addPass(createBuildFeedKernels());

@@ -50,6 +50,7 @@ struct PipelineOptions {
   /// What programs may need at a time, as brew-recompute counts it; without it
   /// the backward pass computes again only what costs next to nothing.
   std::optional<int64_t> recomputeBytes;
+  bool isLimited = false; ///< no byte more than needed, for a limit is given
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;

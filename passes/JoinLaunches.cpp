@@ -220,6 +220,8 @@ private:
 };
 
 struct JoinLaunches : brew::impl::JoinLaunchesBase<JoinLaunches> {
+  using JoinLaunchesBase::JoinLaunchesBase;
+
   void runOnOperation() override {
     const GpuAttr gpu = brew::targetir::gpuOf(getOperation());
     if (!gpu)
@@ -235,28 +237,36 @@ private:
   /// Values that are there for longer may take more than foreseen, for they may
   /// no longer fit where gradients come later: then less is joined, above all
   /// kernels that would wait for calls.
-  static void joinLaunches(ProgramOp program, GpuAttr gpu,
-                           const brew::FixedPlaces &places) {
+  void joinLaunches(ProgramOp program, GpuAttr gpu,
+                    const brew::FixedPlaces &places) const {
     const int64_t arena = brew::PlanRoots(program, places).arenaBytes;
     // What is read from memory in less time than a launch takes.
     auto waiting = static_cast<int64_t>(
         GpuAttr::kHandoverCycles * static_cast<double>(gpu.getMemoryBytes()));
     int64_t spare = 0;
+    ProgramOp good; // that takes a little more
     for (int turn = 1; turn <= kTurns; ++turn) {
       auto trial = cast<ProgramOp>(OpBuilder(program).clone(*program));
       if (!join(trial, places, waiting, spare)) {
         trial.erase();
-        return;
+        break;
       }
       const int64_t more = brew::PlanRoots(trial, places).arenaBytes - arena;
       if (more <= 0) {
+        if (good)
+          good.erase();
         program.erase();
         return;
       }
-      trial.erase();
+      if (!good && !isLimited && more <= arena / kLittle)
+        good = trial;
+      else
+        trial.erase();
       spare += more;
       waiting = turn + 1 < kTurns ? waiting / 4 : 0;
     }
+    if (good)
+      program.erase();
   }
 
   /// Joins kernels, those that read more than `waiting` bytes only if no calls
@@ -294,8 +304,9 @@ private:
     return isChanged;
   }
 
-  /// Times that less is joined.
-  static constexpr int kTurns = 4;
+  /// Times that less is joined; the share of the arena that launches are worth
+  /// where nobody counts bytes.
+  static constexpr int kTurns = 4, kLittle = 256;
 };
 
 } // namespace

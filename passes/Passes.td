@@ -524,6 +524,9 @@ def JoinLaunches : Pass<"brew-join-launches", "::mlir::ModuleOp"> {
     it reads little. Not where what the two read and write together is more than the
     program needs at its peak; nor beyond four stages.
   }];
+  let options = [
+    Option<"isLimited", "limited", "bool", "false",
+      "Memory is to be no more by a byte; else by a little">];
   let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 

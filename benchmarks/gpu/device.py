@@ -16,7 +16,8 @@ import cases
 import machine
 import results
 from deploy import statistics_of, write_statistics
-from pack import MODES, PRECISIONS, VARIANTS, case_flags
+from pack import (CHOICE_PRECISION, CHOICES, MODES, PRECISIONS, VARIANTS,
+                  case_flags)
 from prototxt import parse
 from torch_server import TorchServer
 
@@ -32,7 +33,7 @@ LONGEST_ROW = 400
 # Behind each of Brew's comes PyTorch's in its best form: the GPU is as warm.
 BOTH = r"(brew|torch " + VARIANTS[0] + ")$"
 FIRST = [r"^machine$", r"^cases cuda$", r"^rates$", r"^agree .* train f32$",
-         r" train \S+ " + BOTH, r"^agree .* train ", r" infer \S+ " + BOTH,
+         r" train \S+ " + BOTH, r" brew without ", r"^agree .* train ", r" infer \S+ " + BOTH,
          r"^agree .* infer ", r" train \S+ torch channels_last$",
          r" infer \S+ torch channels_last$", r" torch compile_autotune$",
          r" torch "]
@@ -112,6 +113,10 @@ class Package:
                         yield ("{} torch {}".format(key, variant),
                                lambda n=net, m=mode, p=precision, v=variant:
                                self.torch(n, m, p, v))
+            for choice in CHOICES.get(net, ()):
+                yield ("{} train {} brew without {}".format(
+                    net, CHOICE_PRECISION, choice),
+                       lambda n=net, c=choice: self.choice(n, c))
 
     def call(self, command):
         done = subprocess.run([str(word) for word in command],
@@ -224,6 +229,15 @@ class Package:
                 "bytes": plan["bytes"],
                 "layers": ["{} {} {:.4f}".format(layer, direction, time)
                            for time, layer, direction in layers]}
+
+    def choice(self, net, without):
+        """The whole step and the one without a pass, one after the other: what
+        the pass is worth on this GPU."""
+        whole = self.brew(net, "train", CHOICE_PRECISION)
+        less = self.brew(net, "train", "{}-without-{}".format(CHOICE_PRECISION,
+                                                              without))
+        return dict(less, whole=whole["median"],
+                    whole_nodes=whole["nodes"])
 
     def torch(self, net, mode, precision, variant):
         words = [net + ("" if mode == "train" else "_deploy") + ".prototxt",

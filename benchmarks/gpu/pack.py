@@ -40,6 +40,12 @@ STEPS = {"lenet": 50, "cifar10_quick": 50}
 FEWER_STEPS = 20
 # Batches in which the GPU's results are compared with the CPU's.
 AGREE_BATCH = 8
+# Passes that a model of the GPU speaks for and nothing else yet: each is left out of
+# a training step of its own, measured beside the whole one.
+CHOICES = {"resnet50": ("join-launches", "offer-kernels", "pad-channels"),
+           "googlenet": ("join-launches", "fuse-sums"),
+           "lenet": ("join-launches",)}
+CHOICE_PRECISION = "bf16"
 PRECISIONS = ("f32", "tf32", "bf16")
 MODES = ("train", "infer")
 # PyTorch's, see torch_step.py; first the one that is fastest as a rule and does
@@ -120,6 +126,13 @@ def compile_bench(brewc, folder, archs, nets):
                 entry["plans"][name] = compile_one(
                     brewc, folder, source_of(net, mode, purpose, shapes), mode,
                     target, precision, archs, name)
+        for choice in CHOICES.get(net, ()):
+            name = "{}-train-cuda-{}-without-{}".format(net, CHOICE_PRECISION,
+                                                        choice)
+            entry["plans"][name] = compile_one(
+                brewc, folder, source_of(net, "train", "", NETS[net])
+                + ["--without=" + choice], "train", "cuda", CHOICE_PRECISION,
+                archs, name)
     (folder / "index.json").write_text(json.dumps(index, indent=1))
     return index
 

@@ -81,6 +81,12 @@ def table(folder):
             lines += [line for precision in PRECISIONS
                       for line in [row(package, done, net, mode, precision)]
                       if line]
+    choices = ["- {}: {:.3f} ms ({} nodes of its graph), with it {:.3f} ms ({})"
+               .format(name, result["median"] * 1e3, result["nodes"],
+                       result["whole"] * 1e3, result["whole_nodes"])
+               for name, result in done.items() if "whole" in result]
+    if choices:
+        lines += ["", "What passes are worth:", ""] + choices
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
               for name, result in done.items() if "failed" in result]
     if failed:

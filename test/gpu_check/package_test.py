@@ -194,6 +194,9 @@ class Pack(Folder):
         self.assertEqual(index["lenet"]["plans"]["lenet-train-cuda-f32"],
                          {"plan": "lenet-train-cuda-f32.plan", "flops": 6,
                           "bytes": 10, "launches": 4})
+        plan = (package
+                / "bench/lenet-train-cuda-bf16-without-join-launches.plan").read_text()
+        self.assertIn("--without=join-launches", plan)
         # The table of nothing is empty but whole.
         done = subprocess.run([sys.executable, str(package / "gpu-check"),
                                "table"], capture_output=True, text=True)
