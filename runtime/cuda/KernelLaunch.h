@@ -13,9 +13,10 @@ struct KernelLaunch {
   unsigned blocks = 1, threads = 1;
   std::vector<CUdeviceptr> arguments;
   std::string symbol;
-  /// Of a kernel with stages: which of them run, as bits, launch by launch. In
-  /// a launch of several they wait for each other.
-  std::vector<unsigned long long> stages;
+  /// Of a kernel that has several, which are launched one by one unless it
+  /// cooperates; else 0.
+  unsigned stages = 0;
+  bool cooperates = false;
 
   void enqueue(const Device &device, const Stream &stream) const;
 };

@@ -58,22 +58,19 @@ KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
   return result;
 }
 
-/// All stages in one launch of as many blocks as are resident together; in a
-/// launch each where blocks cannot wait for each other, or where NCCL's kernels
-/// run beside those of the program, for which such a launch leaves no place.
+/// All stages in one launch of as many blocks as are resident together, unless
+/// NCCL's kernels run beside those of the program, for which such a launch
+/// leaves no place.
 void StepBuilder::divideStages(std::uint32_t stages,
                                KernelLaunch &launch) const {
+  launch.stages = stages;
   const unsigned resident =
       device.cooperates() && !nccl
           ? device.residentBlocks(launch.function, launch.threads)
           : 0;
-  if (resident > 0) {
+  launch.cooperates = resident > 0;
+  if (launch.cooperates)
     launch.blocks = std::min(launch.blocks, resident);
-    launch.stages = {(1ull << stages) - 1};
-    return;
-  }
-  for (std::uint32_t stage = 0; stage < stages; ++stage)
-    launch.stages.push_back(1ull << stage);
 }
 
 DeviceStep StepBuilder::build(const plan::Step &step, int program,
@@ -137,25 +134,30 @@ void KernelLaunch::enqueue(const Device &device, const Stream &stream) const {
   std::vector<void *> pointers;
   for (const CUdeviceptr &argument : arguments)
     pointers.push_back(const_cast<CUdeviceptr *>(&argument));
-  const std::string purpose = "starting kernel '" + symbol + "'";
   const DriverApi &api = device.api();
-  if (stages.empty()) {
-    api.check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
-                                 stream.get(), pointers.data(), nullptr),
-              purpose);
-    return;
+  auto check = [&](CUresult result) {
+    api.check(result, "starting kernel '" + symbol + "'");
+  };
+  auto start = [&] {
+    check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
+                             stream.get(), pointers.data(), nullptr));
+  };
+  if (stages == 0)
+    return start();
+  unsigned long long running = (1ull << stages) - 1;
+  pointers.push_back(&running);
+  if (cooperates) {
+    const CUresult result =
+        api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0,
+                                      stream.get(), pointers.data());
+    // Others may have a part of the device for themselves.
+    if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
+        result != CUDA_ERROR_NOT_SUPPORTED)
+      return check(result);
   }
-  for (const unsigned long long &running : stages) {
-    pointers.resize(arguments.size());
-    pointers.push_back(const_cast<unsigned long long *>(&running));
-    const bool isOne = (running & (running - 1)) == 0;
-    api.check(
-        isOne ? api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
-                                   stream.get(), pointers.data(), nullptr)
-              : api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads,
-                                              1, 1, 0, stream.get(),
-                                              pointers.data()),
-        purpose);
+  for (unsigned stage = 0; stage < stages; ++stage) {
+    running = 1ull << stage;
+    start();
   }
 }
 

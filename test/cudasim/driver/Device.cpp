@@ -133,7 +133,7 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = capability % 10;
     return Success;
   case 95: // COOPERATIVE_LAUNCH
-    *value = setting("CUDASIM_NO_COOPERATION", 0) == 0;
+    *value = setting("CUDASIM_NO_COOPERATION", 0) != 1;
     return Success;
   default:
     return InvalidValue;
