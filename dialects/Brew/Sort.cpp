@@ -15,16 +15,19 @@ Value larger(Scalars &s, Value x, Value y) {
   return arith::MaxSIOp::create(s.b, s.loc, x, y);
 }
 
-/// Merges neighbouring sorted runs of `run` elements. `places` is null while
+/// Merges neighbouring sorted runs of `run` elements to runs of `merged`, which
+/// is less where the rest of two runs is not needed. `places` is null while
 /// every element is in its place.
 std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
-                                   Value places, int64_t run) {
-  auto type = tensorOf(keys);
-  int64_t last = type.getRank() - 1, extent = type.getDimSize(last);
-  NestBuilder nest(b, loc, type.getShape());
-  nest.output(type, iota(type.getRank()));
-  nest.output(RankedTensorType::get(type.getShape(), b.getI32Type()),
-              iota(type.getRank()));
+                                   Value places, int64_t run, int64_t merged) {
+  SmallVector<int64_t> shape(shapeOf(keys));
+  int64_t last = shape.size() - 1, extent = shape[last];
+  // The last pair may be shorter, or a single run.
+  int64_t others = llvm::divideCeil(extent, 2 * run) - 1;
+  shape[last] = others * merged + std::min(merged, extent - others * 2 * run);
+  NestBuilder nest(b, loc, shape);
+  for (Type element : {elementOf(keys), Type(b.getI32Type())})
+    nest.output(RankedTensorType::get(shape, element), iota(shape.size()));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
@@ -37,17 +40,21 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
         };
         Value zero = s.index(0), one = s.index(1);
         Value position = body.loop(last);
-        Value base = s.muli(s.divi(position, 2 * run), 2 * run);
+        Value pair = s.divi(position, merged);
+        Value base = s.muli(pair, 2 * run);
         Value second = s.addi(base, s.index(run));
-        Value rank = s.subi(position, base);
+        Value rank = s.subi(position, s.muli(pair, merged));
         Value left = s.subi(s.index(extent), base);
         Value firstLength = smaller(s, left, s.index(run));
         Value secondLength = smaller(
             s, larger(s, s.subi(left, s.index(run)), zero), s.index(run));
         // Whether element i of the first run comes before j of the second.
         auto precedes = [&](Value i, Value j) -> Value {
-          Value later =
-              s.greater(at(keys, s.addi(second, j)), at(keys, s.addi(base, i)));
+          Value x = at(keys, s.addi(base, i)), y = at(keys, s.addi(second, j));
+          // The second is no NaN, and it is larger or the first is one.
+          Value later = s.both(
+              s.equal(y, y), arith::CmpFOp::create(
+                                 s.b, s.loc, arith::CmpFPredicate::UGT, y, x));
           return s.select(later, s.constant(s.b.getI1Type(), 0),
                           s.constant(s.b.getI1Type(), 1));
         };
@@ -79,12 +86,15 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
 
 } // namespace
 
-std::pair<Value, Value>
-brew::ir::buildSortDescending(OpBuilder &b, Location loc, Value keys) {
+std::pair<Value, Value> brew::ir::buildSortDescending(OpBuilder &b,
+                                                      Location loc, Value keys,
+                                                      int64_t most) {
   Value places;
-  int64_t extent = shapeOf(keys).back();
   // A single element still needs its place.
-  for (int64_t run = 1; run < extent || !places; run *= 2)
-    std::tie(keys, places) = buildMerge(b, loc, keys, places, run);
+  for (int64_t run = 1; run < shapeOf(keys).back() || !places;) {
+    int64_t merged = std::min(2 * run, std::max<int64_t>(most, 1));
+    std::tie(keys, places) = buildMerge(b, loc, keys, places, run, merged);
+    run = merged;
+  }
   return {keys, places};
 }

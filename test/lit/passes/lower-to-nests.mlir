@@ -116,6 +116,26 @@ brew.program @layout test {
 
 // -----
 
+// ArgMax sorts for many of the largest elements: a nest puts them in reverse, 6
+// make sorted runs of 64, the next ones merge two runs each to one of 100, and two
+// make the top.
+// CHECK-LABEL: brew.program @largest
+brew.program @largest test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x1000xf32>
+  // CHECK-COUNT-7: linalg.generic {{.*}} outs({{.*}} tensor<2x1000xf32>
+  // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x800xf32>, tensor<2x800xi32>)
+  // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x400xf32>, tensor<2x400xi32>)
+  // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x200xf32>, tensor<2x200xi32>)
+  // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x100xf32>, tensor<2x100xi32>)
+  // CHECK-COUNT-2: linalg.generic
+  // CHECK-NOT: linalg.generic
+  // CHECK: brew.output
+  %y = brew.argmax "a"(%x) {axis = 1 : i64, max_values, top_k = 100 : i64, tops = ["y"]} : (tensor<2x1000xf32>) -> tensor<2x100xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x100xf32>
+}
+
+// -----
+
 // A crop takes only the shape of its reference: what computes that is gone, not
 // only its last operation.
 // CHECK-LABEL: brew.program @reference

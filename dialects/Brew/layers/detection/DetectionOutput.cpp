@@ -193,7 +193,8 @@ Value Detections::chooseBoxes(Value boxes, Value places) {
 }
 
 SmallVector<Value> Detections::build() {
-  auto [values, places] = buildSortDescending(b, loc, scores());
+  auto [values, places] =
+      buildSortDescending(b, loc, scores(), sizes.candidates);
   Value boxes = chooseBoxes(decode(), places);
   Value kept = keepBest(suppress(values, boxes), values);
   return rows(kept, values, boxes);

@@ -138,7 +138,8 @@ Value Detections::keepBest(Value kept, Value values) {
       Value isKept = s.equali(body.read(kept, at), s.constant(i32, 1));
       return s.select(isKept, body.read(values, at), none(s));
     });
-    std::tie(last, lastPlace) = buildSortDescending(b, loc, keys);
+    std::tie(last, lastPlace) =
+        buildSortDescending(b, loc, keys, sizes.perImage);
   }
   NestBuilder nest(b, loc, perCandidate(i32).getShape());
   nest.input(kept, iota(3));

@@ -1,5 +1,5 @@
 //===- ArgMax.cpp - Places of the largest elements ------------------------===//
-#include "dialects/Brew/NestBuilder.h"
+#include "dialects/Brew/Sort.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/indexing/Gather.h"
 
@@ -47,43 +47,74 @@ LogicalResult ArgMaxOp::buildGradients(OpBuilder &, ArrayRef<Value>,
                               "it; give it propagate_down: false";
 }
 
+/// Largest elements that are found one after the other, each in a pass over
+/// all; more are sorted. Passes are nests, whose code grows with them; they are
+/// quicker than sorting up to about 10 elements of each of a few rows, 60 of
+/// each of sixteen, which vectorise.
+constexpr int64_t kMostPasses = 32;
+
 namespace {
-/// The elements of one rank: value and place of the r-th largest.
+
+/// Values and places of elements: of one rank, or of all along a last
+/// dimension.
 struct Ranked {
   Value value, place;
 };
+
+/// What ArgMax chooses among: the elements along the dimensions `first`...
+/// `last`-1 of x, for each index of the others.
+struct Choice {
+  explicit Choice(ArgMaxOp op)
+      : x(op.getX()), type(tensorOf(x)), first(op.getAxis().value_or(1)),
+        last(op.getAxis() ? first + 1 : type.getRank()) {
+    for (int64_t dim : iota(type.getRank()))
+      if (!isChosen(dim))
+        others.push_back(dim);
+  }
+
+  bool isChosen(int64_t dim) const { return dim >= first && dim < last; }
+  /// Extents of the other dimensions.
+  SmallVector<int64_t> kept() const {
+    return llvm::map_to_vector(
+        others, [&](int64_t dim) { return type.getDimSize(dim); });
+  }
+  int64_t count() const {
+    return countOf(type.getShape().slice(first, last - first));
+  }
+
+  Value x;
+  RankedTensorType type;
+  int64_t first, last;
+  SmallVector<int64_t> others;
+};
+
 } // namespace
 
-/// The largest element along the loops `first`... `last`-1 of x that comes
-/// behind `before` (if any), by value, then by place.
-static Ranked buildNextLargest(OpBuilder &b, Location loc, Value x,
-                               int64_t first, int64_t last,
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+/// The largest element that comes behind `before` (if any), by value, then by
+/// place.
+static Ranked buildNextLargest(OpBuilder &b, Location loc, const Choice &choice,
                                std::optional<Ranked> before) {
-  auto type = tensorOf(x);
-  SmallVector<int64_t> others, kept;
-  SmallVector<bool> reduction(type.getRank(), false);
-  for (int64_t dim : iota(type.getRank())) {
-    reduction[dim] = dim >= first && dim < last;
-    if (!reduction[dim]) {
-      others.push_back(dim);
-      kept.push_back(type.getDimSize(dim));
-    }
-  }
+  auto type = choice.type;
+  SmallVector<bool> reduction;
+  for (int64_t dim : iota(type.getRank()))
+    reduction.push_back(choice.isChosen(dim));
   NestBuilder nest(b, loc, type.getShape(), reduction);
-  nest.input(x, iota(type.getRank()));
+  nest.input(choice.x, iota(type.getRank()));
   if (before) {
-    nest.input(before->value, others);
-    nest.input(before->place, others);
+    nest.input(before->value, choice.others);
+    nest.input(before->place, choice.others);
   }
   Type integer = b.getI32Type();
-  nest.output(RankedTensorType::get(kept, type.getElementType()), others,
-              -std::numeric_limits<double>::infinity());
-  nest.output(RankedTensorType::get(kept, integer), others, -1);
+  nest.output(RankedTensorType::get(choice.kept(), type.getElementType()),
+              choice.others, kNone);
+  nest.output(RankedTensorType::get(choice.kept(), integer), choice.others, -1);
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value position = s.index(0);
-        for (int64_t dim = first; dim < last; ++dim)
+        for (int64_t dim = choice.first; dim < choice.last; ++dim)
           position =
               s.addi(s.muli(position, type.getDimSize(dim)), body.loop(dim));
         Value place = arith::IndexCastOp::create(s.b, s.loc, integer, position);
@@ -102,40 +133,87 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, Value x,
   return {results[0], results[1]};
 }
 
+/// The `count` largest elements, in their order. Where numbers end, a value of
+/// -infinity at place -1.
+static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
+                           int64_t count) {
+  const int64_t all = choice.count();
+  SmallVector<int64_t> shape = choice.kept();
+  const int64_t last = shape.size();
+  shape.push_back(all);
+  // Backwards, since of equal elements the last comes first.
+  auto type = RankedTensorType::get(shape, choice.type.getElementType());
+  NestBuilder reverse(b, loc, shape);
+  reverse.output(type, iota(last + 1));
+  Value keys =
+      reverse.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value left = s.subi(s.index(all - 1), body.loop(last));
+        SmallVector<Value> at(choice.type.getRank());
+        for (auto [loop, dim] : llvm::enumerate(choice.others))
+          at[dim] = body.loop(loop);
+        for (int64_t dim = choice.last - 1; dim > choice.first; --dim) {
+          at[dim] = s.remi(left, choice.type.getDimSize(dim));
+          left = s.divi(left, choice.type.getDimSize(dim));
+        }
+        at[choice.first] = left;
+        return {body.read(choice.x, at)};
+      })[0];
+  auto [values, places] = buildSortDescending(b, loc, keys, count);
+
+  shape.back() = count;
+  NestBuilder nest(b, loc, shape);
+  for (Value each : {values, places})
+    nest.input(each, iota(last + 1));
+  for (Value each : {values, places})
+    nest.output(RankedTensorType::get(shape, elementOf(each)), iota(last + 1));
+  SmallVector<Value> results =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value value = body.in[0];
+        Type integer = body.in[1].getType();
+        Value place = arith::SubIOp::create(
+            s.b, s.loc, s.constant(integer, all - 1), body.in[1]);
+        Value isNumber = s.equal(value, value);
+        return {s.select(isNumber, value, s.constant(value.getType(), kNone)),
+                s.select(isNumber, place, s.constant(integer, -1))};
+      });
+  return {results[0], results[1]};
+}
+
 SmallVector<Value> ArgMaxOp::buildGeneric(OpBuilder &b) {
   Location loc = getLoc();
-  int64_t rank = tensorOf(getX()).getRank();
-  int64_t first = getAxis() ? *getAxis() : 1,
-          last = getAxis() ? first + 1 : rank;
+  const Choice choice(*this);
+  const bool isSorted = getTopK() > kMostPasses;
   SmallVector<Ranked> ranked;
-  for (uint64_t k = 0; k < getTopK(); ++k)
-    ranked.push_back(buildNextLargest(
-        b, loc, getX(), first, last,
-        ranked.empty() ? std::nullopt : std::optional(ranked.back())));
+  if (isSorted)
+    ranked.push_back(buildLargest(b, loc, choice, getTopK()));
+  else
+    for (uint64_t k = 0; k < getTopK(); ++k)
+      ranked.push_back(buildNextLargest(
+          b, loc, choice,
+          ranked.empty() ? std::nullopt : std::optional(ranked.back())));
 
   // Rank k stands at position k of the axis; without one, at position k of
   // dimension 2.
   auto type = tensorOf(getY());
-  SmallVector<int64_t> others;
-  if (getAxis()) {
-    for (int64_t dim : iota(rank))
-      if (dim != first)
-        others.push_back(dim);
-  } else {
-    others = {0};
-  }
+  const int64_t along = getAxis() ? choice.first : 2;
+  SmallVector<int64_t> dims =
+      getAxis() ? choice.others : SmallVector<int64_t>{0};
+  if (isSorted)
+    dims.push_back(along);
   bool places = !getAxis() || !getMaxValues(), values = getMaxValues();
   NestBuilder nest(b, loc, type.getShape());
   for (const Ranked &each : ranked) {
     if (places)
-      nest.input(each.place, others);
+      nest.input(each.place, dims);
     if (values)
-      nest.input(each.value, others);
+      nest.input(each.value, dims);
   }
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Value position = body.loop(getAxis() ? first : 2), result;
+    Value position = body.loop(along), result;
     unsigned next = 0;
     for (size_t k = 0; k < ranked.size(); ++k) {
       Value element;

@@ -1,0 +1,74 @@
+#!/usr/bin/python3
+"""Checks ArgMax against its definition: pairs of value and place, the largest first.
+
+Of equal values, of which there are many here, the last comes first; NaN is never among them.
+"""
+import itertools
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+
+# Few are found one by one, more than 32 by sorting.
+CASES = (  # shape, axis, top_k
+    ((3, 100), 1, 1), ((3, 100), 1, 32), ((3, 100), 1, 33), ((3, 100), 1, 99), ((3, 100), 1, 100),
+    ((2, 1000), None, 200), ((1, 2500), 1, 1000), ((1, 1025), -1, 1025), ((2, 5, 6, 7), None, 70),
+    ((2, 130, 3, 4), 1, 80), ((2, 3, 90, 4), 2, 90), ((70, 3), 0, 66), ((2, 3, 129), -1, 128))
+
+
+def argmax(x, axis, count, values):
+    """The layer's top, where not a number is chosen -infinity at place -1."""
+    if axis is None:
+        rows = x.reshape(len(x), -1)
+    else:
+        rows = np.moveaxis(x, axis, -1)
+    # lexsort's last key counts most.
+    places = np.broadcast_to(np.arange(rows.shape[-1]), rows.shape)
+    order = np.lexsort((-places, -rows, np.isnan(rows)), axis=-1)[..., :count]
+    found = np.take_along_axis(rows, order, -1)
+    order = np.where(np.isnan(found), -1, order)
+    found = np.where(np.isnan(found), -np.inf, found)
+    if axis is not None:
+        return np.moveaxis(found if values else order, -1, axis)
+    y = np.stack([order, found] if values else [order], axis=1)
+    return y.reshape(y.shape + (1,) * (x.ndim - 3))
+
+
+class ArgMax(checker.Checker):
+    def check(self, random, shape, axis, count, values, *flags):
+        # Steps that 16 bits hold too, each many times.
+        x = random.randint(-20, 21, shape) / 4
+        x[random.uniform(size=shape) < 0.1] = -0.0
+        x[random.uniform(size=shape) < 0.05] = np.inf
+        x[random.uniform(size=shape) < 0.05] = -np.inf
+        x[random.uniform(size=shape) < 0.05] = np.nan
+        if axis == 1:
+            x[-1] = 7  # all are equal
+        net = 'layer { name: "x" type: "Input" top: "x" input_param { shape { %s } } }\n' % (
+            ' '.join('dim: %d' % d for d in shape))
+        # Values of a layer, here times 1, are those that are stored in 16 bits.
+        net += 'layer { name: "s" type: "Scale" bottom: "x" top: "z" ' \
+            'scale_param { axis: 0 num_axes: 0 } }\n'
+        net += 'layer { name: "l" type: "ArgMax" bottom: "z" top: "y" argmax_param { ' \
+            'top_k: %d out_max_val: %s %s } }\n' % (
+                count, str(values).lower(), '' if axis is None else 'axis: %d' % axis)
+        self.compile(net, 'test', *flags)
+        found, wanted = self.evaluate({'x': x})['data/y'], argmax(x, axis, count, values)
+        self.expect(found.shape == wanted.shape and np.array_equal(found, wanted) and
+                    np.array_equal(np.signbit(found), np.signbit(wanted)),
+                    'top_k %d of %s along %s %s %s' % (count, shape, axis, values, flags))
+
+    def all(self):
+        random = np.random.RandomState(3)
+        flags = itertools.cycle(([], ['--precision', 'bf16'], ['--layout=nhwc'],
+                                 ['--precision', 'bf16', '--layout=nhwc'], ['--precision', 'f64']))
+        for case in CASES:
+            for values in (False, True):
+                self.check(random, *case, values, *next(flags))
+
+
+if __name__ == '__main__':
+    checker.main(ArgMax, __doc__, 'all')
