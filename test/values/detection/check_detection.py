@@ -273,6 +273,11 @@ class Detection(checker.Checker):
                 ('few', 3, 30, dict(common, confidence=0.985)),
                 ('none', 3, 30, dict(common, confidence=2)),
                 ('keep none', 2, 30, dict(common, keep_top_k=0)),
+                # Several blocks of candidates, the last one not full.
+                ('many', 1, 777, {'num_classes': 2, 'nms': 0.45, 'code': 'CENTER_SIZE'}),
+                ('many, equal scores', 2, 300, dict(common, rounded=True, top_k=290)),
+                ('many, eta', 1, 300, {'num_classes': 2, 'nms': 0.9, 'eta': 0.99}),
+                ('all', 1, 200, {'num_classes': 2, 'nms': math.inf, 'eta': 0.9}),
                 ('one box', 1, 1, dict(common)),
                 ('one candidate', 2, 20, dict(common, top_k=1))):
             classes = settings['num_classes']

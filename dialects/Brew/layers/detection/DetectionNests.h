@@ -53,8 +53,11 @@ private:
   Value asIndex(Scalars &s, Value integer);
   /// Bit `index` of `word`.
   Value bitOf(Scalars &s, Value word, Value index);
+  /// A word of bit `index` alone.
+  Value bit(Scalars &s, Value index);
   /// The score of what is no candidate.
   Value none(Scalars &s);
+  Value infinity(Scalars &s);
 
   // The candidates.
   Value channel(NestBuilder::Body &body, Value x, Value image, Value index);
@@ -64,7 +67,16 @@ private:
   Value chooseBoxes(Value boxes, Value places);
 
   // Those that are kept: 1, or 0, for each.
-  Value overlap(NestBuilder::Body &body, Value boxes, Value i, Value j);
+  Value boxFacts(Value boxes);
+  Value overlap(NestBuilder::Body &body, Value facts, Value i, Value j);
+  Value layerThreshold(Scalars &s);
+  bool shrinks();
+  Value exceeds(Scalars &s, Value share, Value limit);
+  Value overlapWithin(Value facts, int64_t first, int64_t count);
+  Value overlapBefore(Value values, Value words, Value facts, int64_t first,
+                      int64_t count);
+  Results decide(Value facts, Value before, int64_t first, int64_t count,
+                 Value &threshold);
   Value suppress(Value values, Value boxes);
   Value keepBest(Value kept, Value values);
 

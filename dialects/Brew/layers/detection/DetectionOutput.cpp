@@ -104,6 +104,10 @@ Value Detections::none(Scalars &s) {
   return s.constant(number, -std::numeric_limits<double>::infinity());
 }
 
+Value Detections::infinity(Scalars &s) {
+  return s.constant(number, std::numeric_limits<double>::infinity());
+}
+
 //===----------------------------------------------------------------------===//
 // Candidates
 //===----------------------------------------------------------------------===//

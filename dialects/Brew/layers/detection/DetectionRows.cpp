@@ -11,6 +11,9 @@
 using namespace mlir;
 using namespace brew::ir;
 
+/// Candidates that are counted together.
+constexpr int64_t kTile = 128;
+
 SmallVector<Value> Detections::positionOf(Scalars &s, Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
@@ -36,21 +39,55 @@ Value Detections::firstRows(Value perLabel) {
   })[0];
 }
 
-/// The row behind each candidate and those before it.
+/// The row behind each candidate and those before it, given the first one of
+/// each class: those of earlier tiles are added up tile by tile.
 Value Detections::rowsBehind(Value kept, Value firstRows) {
-  NestBuilder nest(
-      b, loc, {sizes.images, sizes.classes, sizes.candidates, sizes.candidates},
-      {false, false, false, true});
-  nest.input(kept, {0, 1, 3});
-  nest.input(firstRows, {0, 1});
-  nest.output(perCandidate(i32), iota(3), 0);
-  return nest.build([&](NestBuilder::Body &body) -> Results {
+  const int64_t tiles = llvm::divideCeil(sizes.candidates, kTile);
+  // Loops 2 and 3 are a tile and a place in it.
+  NestBuilder tally(b, loc, {sizes.images, sizes.classes, tiles, kTile},
+                    {false, false, false, true});
+  auto perTile = tensor({sizes.images, sizes.classes, tiles}, i32);
+  tally.output(perTile, iota(3), 0);
+  Value counts = tally.build([&](NestBuilder::Body &body) -> Results {
+    Scalars &s = body.s;
+    Value at = s.addi(s.muli(body.loop(2), kTile), body.loop(3));
+    Value each = body.read(
+        kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
+    Value isThere = s.less(at, s.index(sizes.candidates));
+    return {s.addi(body.out[0], s.select(isThere, each, s.constant(i32, 0)))};
+  })[0];
+
+  // The row that each tile begins with.
+  NestBuilder sum(b, loc, {sizes.images, sizes.classes, tiles, tiles},
+                  {false, false, false, true});
+  sum.input(counts, {0, 1, 3});
+  sum.input(firstRows, {0, 1});
+  sum.output(perTile, iota(3), 0);
+  Value begins = sum.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     Value first = s.equali(body.loop(3), s.index(0));
     Value before = s.select(first, body.in[1], body.out[0]);
-    Value counts = s.select(s.less(body.loop(2), body.loop(3)),
-                            s.constant(i32, 0), body.in[0]);
-    return {s.addi(before, counts)};
+    Value isEarlier = s.less(body.loop(3), body.loop(2));
+    return {
+        s.addi(before, s.select(isEarlier, body.in[0], s.constant(i32, 0)))};
+  })[0];
+
+  NestBuilder nest(b, loc,
+                   {sizes.images, sizes.classes, sizes.candidates, kTile},
+                   {false, false, false, true});
+  nest.output(perCandidate(i32), iota(3), 0);
+  return nest.build([&](NestBuilder::Body &body) -> Results {
+    Scalars &s = body.s;
+    Value tile = s.divi(body.loop(2), kTile);
+    Value at = s.addi(s.muli(tile, kTile), body.loop(3));
+    Value first = s.equali(body.loop(3), s.index(0));
+    Value before =
+        s.select(first, body.read(begins, {body.loop(0), body.loop(1), tile}),
+                 body.out[0]);
+    Value each = body.read(
+        kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
+    return {s.addi(
+        before, s.select(s.less(body.loop(2), at), s.constant(i32, 0), each))};
   })[0];
 }
 

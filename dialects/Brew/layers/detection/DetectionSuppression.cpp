@@ -4,113 +4,248 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace brew::ir;
 
 /// Candidates whose fate one integer holds.
 constexpr int64_t kWord = 32;
 
+/// What is known of a candidate's box: its sides, and its area, which is 0 if
+/// it is inside out.
+constexpr int64_t kArea = 4, kBoxFacts = 5;
+
+/// Facts of the candidates' boxes: images, classes, facts, candidates, with as
+/// many of these as fill words.
+Value Detections::boxFacts(Value boxes) {
+  const int64_t padded = llvm::alignTo(sizes.candidates, kWord);
+  auto type = tensor({sizes.images, sizes.classes, kBoxFacts, padded}, number);
+  return each(type, [&](NestBuilder::Body &body) -> Value {
+    Scalars &s = body.s;
+    Value box = s.clamp(body.loop(3), sizes.candidates);
+    auto side = [&](Value which) {
+      return body.read(boxes, {body.loop(0), body.loop(1), box, which});
+    };
+    Value area;
+    for (int axis = 0; axis < 2; ++axis) {
+      Value extent = s.sub(side(s.index(axis + 2)), side(s.index(axis)));
+      Value zero = s.constant(number, 0);
+      extent = s.select(s.greater(extent, zero), extent, zero);
+      area = area ? s.mul(area, extent) : extent;
+    }
+    return s.select(s.equali(body.loop(2), s.index(kArea)), area,
+                    side(s.clamp(body.loop(2), 4)));
+  });
+}
+
 /// Intersection over union of candidates i and j of the class at loops 0 and 1;
 /// 0 where they do not meet.
-Value Detections::overlap(NestBuilder::Body &body, Value boxes, Value i,
+Value Detections::overlap(NestBuilder::Body &body, Value facts, Value i,
                           Value j) {
   Scalars &s = body.s;
-  auto side = [&](Value box, int64_t number) {
-    return body.read(boxes, {body.loop(0), body.loop(1), box, s.index(number)});
+  auto fact = [&](Value box, int64_t which) {
+    return body.read(facts, {body.loop(0), body.loop(1), s.index(which), box});
   };
   auto most = [&](Value x, Value y) { return s.select(s.greater(y, x), y, x); };
   auto least = [&](Value x, Value y) {
     return s.select(s.greater(x, y), y, x);
   };
-  Value zero = s.constant(number, 0), shared = s.constant(number, 1);
-  Value meet, areas[2];
+  Value zero = s.constant(number, 0), meet, shared;
   for (int axis = 0; axis < 2; ++axis) {
-    Value low[2] = {side(i, axis), side(j, axis)};
-    Value high[2] = {side(i, axis + 2), side(j, axis + 2)};
-    Value width = s.sub(least(high[0], high[1]), most(low[0], low[1]));
+    Value width = s.sub(least(fact(i, axis + 2), fact(j, axis + 2)),
+                        most(fact(i, axis), fact(j, axis)));
     Value positive = s.greater(width, zero);
     meet = meet ? s.both(meet, positive) : positive;
-    shared = s.mul(shared, width);
-    for (int k = 0; k < 2; ++k) {
-      // A box that is inside out has no area.
-      Value extent = most(zero, s.sub(high[k], low[k]));
-      areas[k] = areas[k] ? s.mul(areas[k], extent) : extent;
-    }
+    shared = shared ? s.mul(shared, width) : width;
   }
-  Value all = s.sub(s.add(areas[0], areas[1]), shared);
+  Value all = s.sub(s.add(fact(i, kArea), fact(j, kArea)), shared);
   return s.select(meet, s.div(shared, all), zero);
 }
 
-/// Which candidates are kept, a bit for each: images, classes, words.
-/// Candidates are decided one after the other, better ones first; a nest
-/// decides as many as a word holds, for every class of every image by itself.
+Value Detections::bit(Scalars &s, Value index) {
+  return arith::ShLIOp::create(s.b, s.loc, s.constant(i32, 1), asI32(s, index));
+}
+
+Value Detections::layerThreshold(Scalars &s) {
+  return s.constant(number, op.getNmsThreshold().convertToFloat());
+}
+
+/// Whether the threshold is another one after a candidate has been kept.
+bool Detections::shrinks() {
+  return op.getEta().convertToFloat() < 1 && op.getNmsThreshold().isFinite();
+}
+
+/// What is no number exceeds every limit.
+Value Detections::exceeds(Scalars &s, Value share, Value limit) {
+  return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UGT, share,
+                               limit);
+}
+
+/// The most that each of the `count` candidates from `first` on, with which a
+/// word begins, overlaps one that is kept among those before (`words`; null:
+/// there are none): infinity for more than the layer's threshold, and where no
+/// candidate is; 0 for less than one that does not shrink.
+Value Detections::overlapBefore(Value values, Value words, Value facts,
+                                int64_t first, int64_t count) {
+  auto type = tensor({sizes.images, sizes.classes, count}, number);
+  auto ifThere = [&](NestBuilder::Body &body, Value share) -> Value {
+    Scalars &s = body.s;
+    Value mine = s.addi(body.loop(2), s.index(first));
+    Value value = body.read(values, {body.loop(0), body.loop(1), mine});
+    return s.select(s.greater(value, none(s)), share, infinity(s));
+  };
+  if (!words)
+    return each(type, [&](NestBuilder::Body &body) {
+      return ifThere(body, body.s.constant(number, 0));
+    });
+  NestBuilder nest(b, loc,
+                   {sizes.images, sizes.classes, count, first / kWord, kWord},
+                   {false, false, false, true, true});
+  nest.output(type, iota(3), 0);
+  return nest.build([&](NestBuilder::Body &body) -> Results {
+    Scalars &s = body.s;
+    Value fates = body.read(words, {body.loop(0), body.loop(1), body.loop(3)});
+    Value isKept = s.equali(bitOf(s, fates, body.loop(4)), s.constant(i32, 1));
+    Value share = overlap(body, facts, s.addi(body.loop(2), s.index(first)),
+                          s.addi(s.muli(body.loop(3), kWord), body.loop(4)));
+    Value zero = s.constant(number, 0);
+    share = s.select(exceeds(s, share, layerThreshold(s)), infinity(s),
+                     shrinks() ? share : zero);
+    share = s.select(isKept, share, zero);
+    return {s.maximize(body.out[0], ifThere(body, share))};
+  })[0];
+}
+
+/// Which candidates of a block each one of it overlaps too much: images,
+/// classes, candidates, words.
+Value Detections::overlapWithin(Value facts, int64_t first, int64_t count) {
+  const int64_t wordCount = llvm::divideCeil(count, kWord);
+  NestBuilder nest(b, loc,
+                   {sizes.images, sizes.classes, count, wordCount, kWord},
+                   {false, false, false, false, true});
+  nest.output(tensor({sizes.images, sizes.classes, count, wordCount}, i32),
+              iota(4), 0);
+  return nest.build([&](NestBuilder::Body &body) -> Results {
+    Scalars &s = body.s;
+    Value other = s.addi(s.muli(body.loop(3), kWord), body.loop(4));
+    Value share = overlap(body, facts, s.addi(body.loop(2), s.index(first)),
+                          s.addi(other, s.index(first)));
+    Value hit = s.select(exceeds(s, share, layerThreshold(s)),
+                         bit(s, body.loop(4)), s.constant(i32, 0));
+    return {arith::OrIOp::create(s.b, s.loc, body.out[0], hit)};
+  })[0];
+}
+
+/// Decides the `count` candidates from `first` on one after the other, better
+/// ones first, for every class of every image by itself. `before` is what they
+/// overlap of earlier blocks. Returns the words that say which are kept;
+/// `threshold` (null: the layer's), if it shrinks, becomes that behind them. If
+/// it does not, all blocks are decided by the same code.
+SmallVector<Value> Detections::decide(Value facts, Value before, int64_t first,
+                                      int64_t count, Value &threshold) {
+  const int64_t wordCount = llvm::divideCeil(count, kWord);
+  const double eta = op.getEta().convertToFloat();
+  // Below the infinity that `before` has for those that cannot be kept.
+  const double most = std::min(op.getNmsThreshold().convertToFloat(),
+                               std::numeric_limits<float>::max());
+  // A threshold that shrinks is known only when a candidate's turn comes: it is
+  // compared with the others one by one then, else with as many as a word
+  // holds.
+  Value within = shrinks() ? Value() : overlapWithin(facts, first, count);
+  const int64_t steps = within ? 1 : kWord;
+  NestBuilder nest(b, loc,
+                   {sizes.images, sizes.classes, count, wordCount, steps},
+                   {false, false, true, true, true});
+  nest.input(before, {0, 1, 2});
+  if (threshold)
+    nest.input(threshold, {0, 1});
+  for (int64_t word = 0; word < wordCount; ++word)
+    nest.output(perClass(i32), {0, 1}, 0);
+  nest.output(perClass(i32), {0, 1}, 0); // overlaps one that is kept
+  if (shrinks())
+    nest.output(perClass(number), {0, 1}, most);
+  Results results = nest.build([&](NestBuilder::Body &body) -> Results {
+    Scalars &s = body.s;
+    Value yes = s.constant(i32, 1), no = s.constant(i32, 0);
+    Value turn = body.loop(2);
+    auto isAt = [&](unsigned loop, int64_t index) {
+      return s.equali(body.loop(loop), s.index(index));
+    };
+    Value starts = s.both(isAt(3, 0), isAt(4, 0));
+    Value ends = s.both(isAt(3, wordCount - 1), isAt(4, steps - 1));
+    ValueRange words = body.out.take_front(wordCount);
+    Value limit = shrinks() ? body.out.back() : s.constant(number, most);
+    if (threshold)
+      limit = s.select(s.both(starts, isAt(2, 0)), body.in[1], limit);
+    // Of those whose turn comes later nothing is kept yet.
+    Value fates = words[0];
+    for (int64_t word = 1; word < wordCount; ++word)
+      fates = s.select(isAt(3, word), words[word], fates);
+    Value tooMuch;
+    if (within) {
+      tooMuch =
+          body.read(within, {body.loop(0), body.loop(1), turn, body.loop(3)});
+    } else {
+      Value other = s.addi(s.muli(body.loop(3), kWord), body.loop(4));
+      Value share = overlap(body, facts, s.addi(turn, s.index(first)),
+                            s.addi(other, s.index(first)));
+      tooMuch = s.select(exceeds(s, share, limit), bit(s, body.loop(4)), no);
+    }
+    Value begun = s.select(s.greater(body.in[0], limit), yes, no);
+    Value overlaps = arith::OrIOp::create(
+        s.b, s.loc, s.select(starts, begun, body.out[wordCount]),
+        arith::AndIOp::create(s.b, s.loc, fates, tooMuch));
+    Value keep = s.both(ends, s.equali(overlaps, no));
+    Value mask = bit(s, s.remi(turn, kWord));
+    Results next;
+    for (int64_t word = 0; word < wordCount; ++word) {
+      Value isMine = s.equali(s.divi(turn, kWord), s.index(word));
+      next.push_back(arith::OrIOp::create(
+          s.b, s.loc, words[word], s.select(s.both(keep, isMine), mask, no)));
+    }
+    next.push_back(overlaps);
+    if (shrinks()) {
+      Value isLarge = s.both(keep, s.greater(limit, s.constant(number, 0.5)));
+      next.push_back(
+          s.select(isLarge, s.mul(limit, s.constant(number, eta)), limit));
+    }
+    return next;
+  });
+  if (shrinks())
+    threshold = results.back();
+  results.resize(wordCount);
+  return results;
+}
+
+/// Which candidates are kept: images, classes, candidates. They are decided in
+/// blocks: against all earlier blocks at once, and within a block one by one.
 Value Detections::suppress(Value values, Value boxes) {
   const int64_t wordCount = llvm::divideCeil(sizes.candidates, kWord);
+  // As many words make a block as there are blocks: both take code, words in
+  // the one kernel that decides, blocks in those that compare.
+  const int64_t block = std::ceil(std::sqrt(wordCount));
   auto type = tensor({sizes.images, sizes.classes, wordCount}, i32);
-  double eta = op.getEta().convertToFloat();
-  Value words, threshold;
-  for (int64_t word = 0; word < wordCount; ++word) {
-    int64_t first = word * kWord;
-    int64_t count = std::min(kWord, sizes.candidates - first);
-    int64_t others = first + count;
-    NestBuilder nest(b, loc, {sizes.images, sizes.classes, count, others},
-                     {false, false, true, true});
-    if (threshold)
-      nest.input(threshold, {0, 1});
-    nest.output(perClass(i32), {0, 1}, 0);
-    nest.output(perClass(i32), {0, 1}, 0); // overlaps one that is kept
-    nest.output(perClass(number), {0, 1},
-                op.getNmsThreshold().convertToFloat());
-    Results results = nest.build([&](NestBuilder::Body &body) -> Results {
-      Scalars &s = body.s;
-      Value image = body.loop(0), label = body.loop(1), bit = body.loop(2),
-            other = body.loop(3);
-      Value mine = s.addi(bit, s.index(first));
-      Value starts = s.equali(other, s.index(0));
-      Value limit = body.out[2];
-      if (threshold)
-        limit = s.select(s.both(starts, s.equali(bit, s.index(0))), body.in[0],
-                         limit);
-      Value fates = body.out[0];
-      if (words)
-        fates = s.select(
-            s.less(other, s.index(first)),
-            body.read(words,
-                      {image, label, s.clamp(s.divi(other, kWord), wordCount)}),
-            fates);
-      Value isKept =
-          s.equali(bitOf(s, fates, s.remi(other, kWord)), s.constant(i32, 1));
-      Value tooMuch =
-          arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UGT,
-                                overlap(body, boxes, mine, other), limit);
-      Value hit = s.both(s.both(s.less(other, mine), isKept), tooMuch);
-      Value before = s.select(starts, s.constant(i32, 0), body.out[1]);
-      Value overlaps = s.select(hit, s.constant(i32, 1), before);
-      Value ends = s.equali(other, s.index(others - 1));
-      Value isThere =
-          s.greater(body.read(values, {image, label, mine}), none(s));
-      Value keep =
-          s.both(s.both(ends, isThere), s.equali(overlaps, s.constant(i32, 0)));
-      Value mask =
-          arith::ShLIOp::create(s.b, s.loc, s.constant(i32, 1), asI32(s, bit));
-      Value fate = arith::OrIOp::create(
-          s.b, s.loc, body.out[0], s.select(keep, mask, s.constant(i32, 0)));
-      if (eta < 1) {
-        Value shrinks = s.both(keep, s.greater(limit, s.constant(number, 0.5)));
-        limit = s.select(shrinks, s.mul(limit, s.constant(number, eta)), limit);
-      }
-      return {fate, overlaps, limit};
-    });
-    threshold = results[2];
+  Value facts = boxFacts(boxes), words, threshold;
+  for (int64_t word = 0; word < wordCount; word += block) {
+    const int64_t first = word * kWord;
+    const int64_t count = std::min(block * kWord, sizes.candidates - first);
+    Value before = overlapBefore(values, words, facts, first, count);
+    SmallVector<Value> decided = decide(facts, before, first, count, threshold);
     NestBuilder gather(b, loc, type.getShape());
-    gather.input(results[0], {0, 1});
+    for (Value each : decided)
+      gather.input(each, {0, 1});
     if (words)
       gather.input(words, iota(3));
     gather.output(type, iota(3));
     words = gather.build([&](NestBuilder::Body &body) -> Results {
       Scalars &s = body.s;
-      return {s.select(s.equali(body.loop(2), s.index(word)), body.in[0],
-                       words ? body.in[1] : s.constant(i32, 0))};
+      Value result = words ? body.in.back() : s.constant(i32, 0);
+      for (size_t i = 0; i < decided.size(); ++i)
+        result = s.select(s.equali(body.loop(2), s.index(word + i)), body.in[i],
+                          result);
+      return {result};
     })[0];
   }
   return each(perCandidate(i32), [&](NestBuilder::Body &body) -> Value {
