@@ -162,7 +162,9 @@ class Pack(Folder):
         self.assertEqual(problems, [
             "lenet-{}-{}cuda-bf16: brewc: this precision is not supported yet"
             .format(mode, purpose) for purpose in ("", "agree-")
-            for mode in pack.MODES])
+            for mode in pack.MODES] + [
+            "lenet-train-cuda-bf16-without-join-launches: brewc: this precision is "
+            "not supported yet"])
         with tarfile.open(self.folder / "p.tar.xz") as archive:
             archive.extractall(self.folder)
         package = self.folder / "gpu-check"
@@ -194,9 +196,6 @@ class Pack(Folder):
         self.assertEqual(index["lenet"]["plans"]["lenet-train-cuda-f32"],
                          {"plan": "lenet-train-cuda-f32.plan", "flops": 6,
                           "bytes": 10, "launches": 4})
-        plan = (package
-                / "bench/lenet-train-cuda-bf16-without-join-launches.plan").read_text()
-        self.assertIn("--without=join-launches", plan)
         # The table of nothing is empty but whole.
         done = subprocess.run([sys.executable, str(package / "gpu-check"),
                                "table"], capture_output=True, text=True)
