@@ -5,6 +5,7 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
+#include "passes/JoinedKernels.h"
 #include "passes/LibraryCalls.h"
 #include "passes/PlanSubviews.h"
 #include "passes/ValuePlace.h"
@@ -79,13 +80,6 @@ static std::string nameOf(Value value) {
     if (StringAttr layer = Origin::of(op).layer)
       return (layer.getValue() + ".all_reduce." + std::to_string(number)).str();
   return "value";
-}
-
-/// Whether all that a kernel does has been done before.
-static bool isRecomputed(KernelOp kernel) {
-  return llvm::all_of(
-      kernel.getBody().getOps<linalg::GenericOp>(),
-      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
 }
 
 const std::string &PlanEmitter::uniqueName(Value owner) {

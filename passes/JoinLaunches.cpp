@@ -36,12 +36,6 @@ int64_t stagesOf(KernelOp kernel) {
   return stages;
 }
 
-bool isRecomputed(KernelOp kernel) {
-  return llvm::all_of(
-      kernel.getBody().getOps<linalg::GenericOp>(),
-      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
-}
-
 /// Two kernels, between which there is no other one.
 class Neighbours {
 public:
@@ -51,7 +45,7 @@ public:
   /// of steps.
   bool areAlike() {
     return first.getBackward() == second.getBackward() &&
-           isRecomputed(first) == isRecomputed(second);
+           brew::isRecomputed(first) == brew::isRecomputed(second);
   }
 
   /// Whether one kernel can be passed what both need, and has few enough
@@ -116,6 +110,7 @@ private:
   /// registers as the largest one.
   static constexpr int64_t kMostStages = 4;
   static_assert(kMostStages <= brew::plan::kMostStages);
+
   uint64_t countArguments() {
     llvm::SmallDenseSet<Value> values;
     for (KernelOp kernel : {first, second}) {
@@ -138,7 +133,7 @@ public:
 
   /// Begins with one step.
   void begin(unsigned step) {
-    steps.assign(1, step);
+    last = step;
     joined = problem.steps[step];
   }
 
@@ -165,7 +160,7 @@ public:
         if (!llvm::is_contained(*to, value))
           to->push_back(value);
     // Steps between them wait with the first ones' inputs still there.
-    for (unsigned between = steps.back() + 1; between < step; ++between) {
+    for (unsigned between = last + 1; between < step; ++between) {
       int64_t bytes = needs.during[between] + endedBy(joined.reads, between);
       for (const brew::OrderedStep::Share &share :
            problem.steps[between].shares)
@@ -177,7 +172,7 @@ public:
     if (bytesOf(both, step) > most)
       return false;
     joined = std::move(both);
-    steps.push_back(step);
+    last = step;
     return true;
   }
 
@@ -198,16 +193,16 @@ private:
            (needs.firstWrite[value] && *needs.firstWrite[value] < step);
   }
 
-  /// While `both` runs in place of step `last`: what is there anyway, what is
+  /// While `both` runs in place of step `end`: what is there anyway, what is
   /// made, and what has ended but for it.
-  int64_t bytesOf(const brew::OrderedStep &both, unsigned last) const {
-    int64_t bytes = needs.before[last] + endedBy(both.reads, last);
+  int64_t bytesOf(const brew::OrderedStep &both, unsigned end) const {
+    int64_t bytes = needs.before[end] + endedBy(both.reads, end);
     for (unsigned value : both.writes)
-      if (!isWritten(value, last) || !llvm::is_contained(both.reads, value))
-        bytes += isWritten(value, last) ? endedBy(value, last)
-                                        : problem.values[value].bytes;
+      if (!isWritten(value, end) || !llvm::is_contained(both.reads, value))
+        bytes += isWritten(value, end) ? endedBy(value, end)
+                                       : problem.values[value].bytes;
     for (const brew::OrderedStep::Share &share : both.shares)
-      if (needs.lastRead[share.read] <= last)
+      if (needs.lastRead[share.read] <= end)
         bytes -= problem.values[share.written].bytes;
     return bytes;
   }
@@ -215,7 +210,7 @@ private:
   const brew::OrderProblem &problem;
   const brew::StepNeeds needs;
   const int64_t most;
-  SmallVector<unsigned> steps; ///< that are one
+  unsigned last = 0; ///< of the steps that are one
   brew::OrderedStep joined;
 };
 

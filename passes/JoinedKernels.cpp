@@ -63,6 +63,12 @@ KernelOp joinKernels(OpBuilder &b, KernelOp first, KernelOp second,
   return joined;
 }
 
+bool isRecomputed(KernelOp kernel) {
+  return llvm::all_of(
+      kernel.getBody().getOps<linalg::GenericOp>(),
+      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
+}
+
 SmallVector<SmallVector<linalg::GenericOp>> partsOf(KernelOp kernel) {
   SmallVector<SmallVector<linalg::GenericOp>> parts;
   for (auto nest : kernel.getBody().front().getOps<linalg::GenericOp>()) {

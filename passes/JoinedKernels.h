@@ -22,4 +22,7 @@ ir::KernelOp joinKernels(mlir::OpBuilder &b, ir::KernelOp first,
 llvm::SmallVector<llvm::SmallVector<mlir::linalg::GenericOp>>
 partsOf(ir::KernelOp kernel);
 
+/// Whether all that a kernel does has been done before.
+bool isRecomputed(ir::KernelOp kernel);
+
 } // namespace brew
