@@ -92,8 +92,9 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
   jpeg_mem_src(&info, static_cast<const unsigned char *>(bytes), size);
   jpeg_read_header(&info, TRUE);
   // Of an image in several scans libjpeg holds all coefficients.
+  uint64_t sampleBytes = jpeg_has_multiple_scans(&info) ? sizeof(JCOEF) : 1;
   if (uint64_t(info.image_width) * info.image_height * info.num_components >
-      kMostImageBytes) {
+      kMostImageBytes / sampleBytes) {
     failure.set("the image is too large");
     jpeg_destroy_decompress(&info);
     return false;

@@ -2,8 +2,7 @@
 //
 // Images that databases and image lists hold as encoded files, decoded to the
 // bytes OpenCV (and so Caffe) would give: rows of B,G,R or gray. Only
-// libjpeg-turbo and libpng are used, to keep the runtime small. Orientation
-// tags are ignored.
+// libjpeg-turbo and libpng are used, to keep the runtime small.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +21,8 @@ enum class ImageColor {
   Gray,   ///< always 1
 };
 
-/// What an image may take, in bytes.
+/// What an image may take, in bytes: its pixels, and of a JPEG in several scans
+/// the coefficients, which all are held until the last scan is read.
 inline constexpr uint64_t kMostImageBytes = uint64_t(1) << 30;
 
 /// Interleaved rows, top to bottom: pixel (y, x), channel c is at

@@ -304,19 +304,25 @@ TEST_F(Lists, NoDamageDoesMore) {
 
 /// A JPEG's header alone says what it would take: nothing is taken first.
 TEST(ImageFile, WhatAJpegsHeaderClaimsIsCheckedFirst) {
-  const std::string bytes(
-      "\xff\xd8\xff\xc2\x00\x11\x08\xfd\xe8\xfd\xe8\x03\x01\x11\x00\x02\x11\x00"
-      "\x03\x11\x00\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x3f\x00",
-      35);
-  Image image;
-  try {
-    decodeImage(bytes.data(), bytes.size(), ImageColor::Color, "big.jpg",
-                image);
-    FAIL() << "an image of 12 GB was decoded";
-  } catch (const Error &error) {
-    EXPECT_NE(std::string(error.what()).find("the image is too large"),
-              std::string::npos)
-        << error.what();
+  const std::string colour(
+      "\xff\xd8\xff\xc2\x00\x11\x08\xfd\xe8\xfd\xe8\x03\x01\x11\x00\x02"
+      "\x11\x00\x03\x11\x00\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00"
+      "\x00\x3f\x00",
+      35), // 12 GB of pixels
+      gray("\xff\xd8\xff\xc2\x00\x0b\x08\x73\x09\x87\x00\x01\x01\x11\x00\xff"
+           "\xda\x00\x08\x01\x01\x00\x00\x3f\x00",
+           25); // 1 GB of pixels, and coefficients of 2 GB
+  for (const std::string &bytes : {colour, gray}) {
+    Image image;
+    try {
+      decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "big.jpg",
+                  image);
+      FAIL() << "a large image was decoded";
+    } catch (const Error &error) {
+      EXPECT_NE(std::string(error.what()).find("the image is too large"),
+                std::string::npos)
+          << error.what();
+    }
   }
 }
 
