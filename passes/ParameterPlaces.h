@@ -12,7 +12,8 @@ inline constexpr llvm::StringLiteral kCarriedAttr = "brew.carried";
 
 /// Where parameters, gradients and each slot of solver state lie: one offset
 /// per parameter, used in all of these arenas. Depends on the parameters' types
-/// and order alone.
+/// and order alone. Large ones come first: between them nothing small is
+/// written early, so that values lie over several gradients (SparePlaces.h).
 struct ParameterPlaces {
   explicit ParameterPlaces(mlir::ModuleOp module);
 

@@ -272,8 +272,8 @@ void SavedValues::findBeside(unsigned number) {
     if (user->hasTrait<IsView>())
       return;
   for (Value x : maker.getDpsInputs()) {
-    if (x.getType() != y.getType() || !x.getDefiningOp() ||
-        !unitOf(x.getDefiningOp()))
+    Operation *source = placeOf(x).owner.getDefiningOp();
+    if (x.getType() != y.getType() || !source || !unitOf(source))
       continue;
     Operation *reader = lastReader(x, maker);
     if (!reader)

@@ -193,3 +193,38 @@ brew.program @sinks train {
   %zeros = brew.fill 0.0 : tensor<16xf32>
   brew.store_all_gradients %zeros sums : tensor<16xf32>
 }
+
+// -----
+
+// One window that covers each plane is a sum over what lies there, and its gradient one quotient
+// that all of a plane take: no loop looks for the windows that an element is in.
+// CHECK-LABEL: brew.program @planes
+brew.program @planes test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x7x5xf32>
+  %dy = brew.feed "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
+  // CHECK: %[[SUM:.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4, d5)>, affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d3)>]
+  // CHECK-SAME: ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
+  // CHECK-SAME: tensor<2x3x7x5xf32>) outs({{.*}} : tensor<2x3x1x1xf32>)
+  // CHECK: linalg.generic {{.*}} ins(%[[SUM]] :
+  // CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+  %y = brew.average_pooling "pool"(%x) {kernel = array<i64: 7, 5>, stride = array<i64: 2, 1>, pad = array<i64: 0, 0>, tops = ["y"]} : (tensor<2x3x7x5xf32>) -> tensor<2x3x1x1xf32>
+  // CHECK: %[[EACH:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel"]} {{.*}} outs({{.*}} : tensor<2x3x1x1xf32>)
+  // CHECK: arith.divf %{{.*}}, %{{.*}} : f32
+  // CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, 0, 0)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%[[EACH]] :
+  %dx = brew.average_pooling_backward "pool"(%dy) {brew.backward, kernel = array<i64: 7, 5>, stride = array<i64: 2, 1>, pad = array<i64: 0, 0>} : (tensor<2x3x1x1xf32>) -> tensor<2x3x7x5xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x3x1x1xf32>
+  brew.output %dx "dx" loss_weight 0.0 : tensor<2x3x7x5xf32>
+}
+
+// -----
+
+// A single window that leaves the last row out says for each row whether it has it.
+// CHECK-LABEL: brew.program @one_window
+brew.program @one_window test {
+  %dy = brew.feed "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
+  // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins({{.*}} : tensor<1x1xi8>) outs({{.*}} : tensor<2x3x7x5xf32>)
+  // CHECK: arith.constant 6 : index
+  // CHECK: arith.cmpi slt
+  %dx = brew.average_pooling_backward "pool"(%dy) {brew.backward, kernel = array<i64: 6, 5>, stride = array<i64: 2, 1>, pad = array<i64: 0, 0>} : (tensor<2x3x1x1xf32>) -> tensor<2x3x7x5xf32>
+  brew.output %dx "dx" loss_weight 0.0 : tensor<2x3x7x5xf32>
+}

@@ -30,17 +30,27 @@ Value brew::ir::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
 static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
 
 int64_t brew::ir::coveringWindows(const WindowAxis &axis) {
-  return countsTaps(axis) ? axis.kernel
-                          : llvm::divideCeil(axis.kernel, axis.stride);
+  if (countsTaps(axis))
+    return axis.kernel;
+  return axis.out == 1 ? 1 : llvm::divideCeil(axis.kernel, axis.stride);
 }
 
 bool brew::ir::tapMayPass(const WindowAxis &axis) {
-  return !countsTaps(axis) && axis.kernel % axis.stride != 0;
+  if (countsTaps(axis))
+    return false;
+  return axis.out == 1 ? axis.in + axis.pad > axis.kernel
+                       : axis.kernel % axis.stride != 0;
 }
 
 Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
                                Value shift, Value &tap, Value &valid) {
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
+  if (!countsTaps(axis) && axis.out == 1) {
+    tap = padded;
+    if (tapMayPass(axis))
+      valid = bothIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
+    return s.index(0);
+  }
   bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
   if (countsTaps(axis) || axis.stride == 1) {
     tap = shift;

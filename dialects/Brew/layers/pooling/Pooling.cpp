@@ -195,26 +195,53 @@ static Value divisor(Scalars &s, const WindowAxis &rows,
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
-SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
-  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
-  WindowAxis rows = axisOf(*this, 0, in, out),
-             columns = axisOf(*this, 1, in, out);
+/// Whether one window covers all of the input.
+static bool isWhole(const WindowAxis &axis) {
+  return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
+}
+
+/// The sums of one window that covers each plane: they read it as it lies.
+static Value sumPlanes(OpBuilder &b, Location loc, Value x,
+                       RankedTensorType y) {
+  ArrayRef<int64_t> in = shapeOf(x);
+  NestBuilder nest(b, loc, {in[0], in[1], 1, 1, in[2], in[3]},
+                   kWindowReduction);
+  nest.input(x, {0, 1, 4, 5});
+  nest.output(y, {0, 1, 2, 3}, 0.0);
+  return nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.in[0])};
+  })[0];
+}
+
+/// The sums of all windows, of what is inside the bottom.
+static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
+                        const WindowAxis &rows, const WindowAxis &columns) {
+  ArrayRef<int64_t> out = shapeOf(op.getY());
   NestBuilder nest(
-      b, getLoc(),
+      b, op.getLoc(),
       {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
       kWindowReduction);
-  nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
-  Value x = getX();
-  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+  nest.output(tensorOf(op.getY()), {0, 1, 2, 3}, 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
-    Value element = body.read(x, {body.loop(0), body.loop(1), row, column});
+    Value element =
+        body.read(op.getX(), {body.loop(0), body.loop(1), row, column});
     if (valid)
       element = s.select(valid, element, s.constant(element.getType(), 0));
     return {s.accumulate(body.out[0], element)};
   })[0];
+}
+
+SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  const Value sum = isWhole(rows) && isWhole(columns)
+                        ? sumPlanes(b, getLoc(), getX(), tensorOf(getY()))
+                        : sumWindows(b, *this, rows, columns);
   NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
   mean.output(tensorOf(getY()), {0, 1, 2, 3});
@@ -225,14 +252,44 @@ SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
   });
 }
 
+/// The gradient of one window that covers each plane: one quotient for all of
+/// its elements, which readers take where it lies.
+static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
+                              const WindowAxis &rows,
+                              const WindowAxis &columns) {
+  const Value dy = op.getDy();
+  NestBuilder quotient(b, op.getLoc(), shapeOf(dy));
+  quotient.input(dy, {0, 1, 2, 3});
+  quotient.output(tensorOf(dy).clone(tensorOf(op.getDx()).getElementType()),
+                  {0, 1, 2, 3});
+  const Value each =
+      quotient.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
+                             body.in[0].getType());
+        return {body.s.div(body.in[0], size)};
+      })[0];
+  NestBuilder spread(b, op.getLoc(), shapeOf(op.getDx()));
+  const AffineExpr zero = b.getAffineConstantExpr(0);
+  spread.input(each, AffineMap::get(4, 0,
+                                    {b.getAffineDimExpr(0),
+                                     b.getAffineDimExpr(1), zero, zero},
+                                    b.getContext()));
+  spread.output(tensorOf(op.getDx()), {0, 1, 2, 3});
+  return spread.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+    return {body.in[0]};
+  })[0];
+}
+
 SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
+  Value dy = getDy();
+  if (isWhole(rows) && isWhole(columns))
+    return {spreadOverPlanes(b, *this, rows, columns)};
   NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
                    kWindowReduction);
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
-  Value dy = getDy();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;
