@@ -15,6 +15,7 @@
 #include "passes/FreeSum.h"
 #include "passes/NestInputs.h"
 #include "passes/Passes.h"
+#include "passes/UnrolledWindows.h"
 #include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -44,6 +45,8 @@ namespace {
 constexpr int64_t kMostOperations = 32;
 /// Producers of producers that one reader computes again.
 constexpr int kDepth = 6;
+/// Windows over which a gradient that each reader gathers may be a sum.
+constexpr int64_t kMostWindows = 4;
 /// Iterations of a nest for each element of what it reads at next to no cost.
 constexpr int64_t kReuse = 64;
 
@@ -121,6 +124,14 @@ public:
       else if (isForGpu)
         cloneProbe(nest);
     }
+    // All that read a gradient are known by now.
+    SmallVector<linalg::GenericOp> gathers;
+    if (isForGpu)
+      for (auto nest : block.getOps<linalg::GenericOp>())
+        if (brew::gathersFromWindows(nest, kMostWindows))
+          gathers.push_back(nest);
+    for (linalg::GenericOp gather : gathers)
+      cloneGather(gather);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
           op.use_empty())
@@ -322,6 +333,71 @@ private:
     }
     for (Operation *reader : readers)
       fuse(cast<linalg::GenericOp>(reader), value, true);
+  }
+
+  /// Lets all readers of a gradient that few windows share gather it, if
+  /// several passes over memory read it: what it is gathered from is smaller.
+  void cloneGather(linalg::GenericOp nest) {
+    // With what rounds it.
+    Value value = nest->getResult(0);
+    size_t roundings = 0;
+    int64_t operations = brew::operationsPerElement(nest);
+    while (value.hasOneUse() && readsEachOnce(*value.use_begin())) {
+      auto reader = cast<linalg::GenericOp>(*value.user_begin());
+      if (reader.getNumDpsInputs() != 1 || !cheapProducer(reader->getResult(0)))
+        break;
+      value = reader->getResult(0);
+      ++roundings;
+      operations += operationsOf(reader);
+    }
+    SetVector<Value> gathered;
+    nest.getBody()->walk([&](tensor::ExtractOp extract) {
+      gathered.insert(extract.getTensor());
+    });
+    int64_t less = bytesOf(value);
+    for (Value tensor : gathered)
+      less -= bytesOf(tensor);
+    SetVector<Operation *> readers;
+    bool isSummed = false;
+    double all = -static_cast<double>(bytesOf(value));
+    for (OpOperand &use : value.getUses()) {
+      if (!readsEachOnce(use))
+        return;
+      if (!readers.insert(use.getOwner()))
+        continue;
+      auto reader = cast<linalg::GenericOp>(use.getOwner());
+      isSummed |= reader.getNumReductionLoops() > 0;
+      const auto bytes = static_cast<double>(bytesReadAndWritten(reader));
+      const auto time = [&](double moved, int64_t work) {
+        return std::max(moved, static_cast<double>(work) * bytesPerOperation *
+                                   static_cast<double>(
+                                       countOf(reader.getStaticLoopRanges())));
+      };
+      const int64_t own = weightOf(reader);
+      all += time(bytes - static_cast<double>(less), own + operations) -
+             time(bytes, own);
+    }
+    // Nests without sums have it from a register.
+    if (!isSummed || all >= 0)
+      return;
+    value =
+        withoutDuplicates(brew::unrollWindows(rewriter, nest))->getResult(0);
+    for (size_t i = 0; i < roundings; ++i)
+      value = fuse(cast<linalg::GenericOp>(*value.user_begin()), value, true)
+                  ->getResult(0);
+    for (Operation *reader : readers)
+      fuse(cast<linalg::GenericOp>(reader), value, true);
+  }
+
+  static int64_t bytesReadAndWritten(linalg::GenericOp nest) {
+    SetVector<Value> tensors;
+    tensors.insert_range(nest.getDpsInputs());
+    tensors.insert_range(nest->getResults());
+    int64_t bytes = 0;
+    for (Value tensor : tensors)
+      if (isa<RankedTensorType>(tensor.getType()))
+        bytes += bytesOf(tensor);
+    return bytes;
   }
 
   /// Lets `reader` compute `value` from what it `had` and what cannot be

@@ -97,7 +97,10 @@ private:
       } else if (!value.use_empty()) {
         SmallVector<Value> element;
         for (AffineExpr result : access.getResults())
-          element.push_back(indices[cast<AffineDimExpr>(result).getPosition()]);
+          if (auto dim = dyn_cast<AffineDimExpr>(result))
+            element.push_back(indices[dim.getPosition()]);
+          else // the only one of its dimension
+            element.push_back(s.index(0));
         map.map(value,
                 tensor::ExtractOp::create(body, loc, input->get(), element));
       }
@@ -144,7 +147,8 @@ bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop, int64_t pieces) {
         return false;
   return llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = nest.getMatchingIndexingMap(input);
-    return !map.isFunctionOfDim(loop) || map.isProjectedPermutation();
+    return !map.isFunctionOfDim(loop) ||
+           map.isProjectedPermutation(/*allowZeroInResults=*/true);
   });
 }
 

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+"""Checks gradients of poolings behind normalisations.
+
+Two passes read such a gradient: sums, and what they are taken from. Each gathers it from the
+top's gradient. Windows that overlap, that do not, that leave elements out, that reach into the
+padding, or that cover all; channels last and first: values must be those of the CPU's plan.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+import targets  # noqa: E402
+
+NET = '''
+force_backward: true
+layer { name: "in" type: "Input" top: "x" top: "label" input_param {
+  shape { dim: 8 dim: 8 dim: 20 dim: 17 } shape { dim: 8 } } }
+layer { name: "conv" type: "Convolution" bottom: "x" top: "y" convolution_param {
+  num_output: %(channels)d kernel_size: 1 weight_filler { type: "xavier" } bias_term: false } }
+layer { name: "bn" type: "BatchNorm" bottom: "y" top: "b" }
+layer { name: "scale" type: "Scale" bottom: "b" top: "s" scale_param { bias_term: true } }
+layer { name: "pool" type: "Pooling" bottom: "s" top: "p" pooling_param { %(pool)s } }
+layer { name: "ip" type: "InnerProduct" bottom: "p" top: "z" inner_product_param {
+  num_output: 8 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "z" bottom: "label" top: "loss" }
+'''
+CHANNELS = (32, 13)
+POOLS = ['pool: MAX kernel_size: 3 stride: 2', 'pool: MAX kernel_size: 2 stride: 2',
+         'pool: MAX kernel_size: 2 stride: 3', 'pool: MAX kernel_size: 3 stride: 1',
+         'pool: MAX kernel_size: 3 stride: 2 pad: 1', 'pool: MAX global_pooling: true',
+         'pool: MAX kernel_h: 20 kernel_w: 16 stride: 5 round_mode: FLOOR',
+         'pool: AVE kernel_size: 3 stride: 2 pad: 1', 'pool: AVE global_pooling: true',
+         'pool: AVE kernel_h: 20 kernel_w: 17 stride: 5',
+         'pool: AVE kernel_h: 21 kernel_w: 18 stride: 5 pad: 1',
+         'pool: AVE kernel_h: 20 kernel_w: 16 stride: 5 round_mode: FLOOR']
+LAYOUTS = ('nhwc', 'nchw')
+
+
+class Gathers(targets.TargetChecker):
+    def check(self):
+        random = np.random.default_rng(11)
+        inputs = {'x': random.standard_normal((8, 8, 20, 17)).astype(np.float32),
+                  'label': random.integers(0, 8, 8).astype(np.float32)}
+        for pool in POOLS:
+            for channels in CHANNELS:
+                net = NET % {'channels': channels, 'pool': pool}
+                for layout in LAYOUTS:
+                    name = '%s, %d channels, %s' % (pool, channels, layout)
+                    self.check_one(name, net, 'f32', inputs, layout)
+                    print(name)
+
+
+if __name__ == '__main__':
+    checker.main(Gathers, __doc__, 'check')
