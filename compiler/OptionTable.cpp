@@ -368,6 +368,8 @@ const std::vector<OptionRow> &optionTable() {
                 "store what depthwise convolutions could make themselves"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
                {"fuse-sums", "on GPUs, read what was just stored to add it up"},
+               {"gather-gradients",
+                "on GPUs, store poolings' gradients that sums read"},
                {"join-convolutions", "a call for each convolution of a blob"},
                {"join-gradients",
                 "a product for each reader of shared weights"},

@@ -145,6 +145,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       // Masks are cheap to read now.
       optimise("clone-producers", [] { return createCloneProducers(); });
     }
+    if (options.cuda)
+      optimise("gather-gradients", [] { return createGatherGradients(); });
     const auto keepPrecision = [&] {
       if (targetir::isNarrow(options.precision))
         optimise("keep-precision", [] { return createKeepPrecision(); });

@@ -12,10 +12,8 @@
 // producer for each of them and has upstream fuse the clone.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/FreeSum.h"
-#include "passes/NestInputs.h"
+#include "passes/FuseProducer.h"
 #include "passes/Passes.h"
-#include "passes/UnrolledWindows.h"
 #include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -45,8 +43,6 @@ namespace {
 constexpr int64_t kMostOperations = 32;
 /// Producers of producers that one reader computes again.
 constexpr int kDepth = 6;
-/// Windows over which a gradient that each reader gathers may be a sum.
-constexpr int64_t kMostWindows = 4;
 /// Iterations of a nest for each element of what it reads at next to no cost.
 constexpr int64_t kReuse = 64;
 
@@ -124,14 +120,6 @@ public:
       else if (isForGpu)
         cloneProbe(nest);
     }
-    // All that read a gradient are known by now.
-    SmallVector<linalg::GenericOp> gathers;
-    if (isForGpu)
-      for (auto nest : block.getOps<linalg::GenericOp>())
-        if (brew::gathersFromWindows(nest, kMostWindows))
-          gathers.push_back(nest);
-    for (linalg::GenericOp gather : gathers)
-      cloneGather(gather);
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
           op.use_empty())
@@ -300,7 +288,8 @@ private:
     for (Value result : reader->getResults())
       rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
     rewriter.eraseOp(reader);
-    origin.mark(withoutDuplicates(cast<linalg::GenericOp>(fused->fusedOp)));
+    origin.mark(brew::withoutDuplicates(
+        rewriter, cast<linalg::GenericOp>(fused->fusedOp)));
   }
 
   /// The operation of a nest's block that `op` is, or is in.
@@ -332,72 +321,8 @@ private:
       readers.insert(reader);
     }
     for (Operation *reader : readers)
-      fuse(cast<linalg::GenericOp>(reader), value, true);
-  }
-
-  /// Lets all readers of a gradient that few windows share gather it, if
-  /// several passes over memory read it: what it is gathered from is smaller.
-  void cloneGather(linalg::GenericOp nest) {
-    // With what rounds it.
-    Value value = nest->getResult(0);
-    size_t roundings = 0;
-    int64_t operations = brew::operationsPerElement(nest);
-    while (value.hasOneUse() && readsEachOnce(*value.use_begin())) {
-      auto reader = cast<linalg::GenericOp>(*value.user_begin());
-      if (reader.getNumDpsInputs() != 1 || !cheapProducer(reader->getResult(0)))
-        break;
-      value = reader->getResult(0);
-      ++roundings;
-      operations += operationsOf(reader);
-    }
-    SetVector<Value> gathered;
-    nest.getBody()->walk([&](tensor::ExtractOp extract) {
-      gathered.insert(extract.getTensor());
-    });
-    int64_t less = bytesOf(value);
-    for (Value tensor : gathered)
-      less -= bytesOf(tensor);
-    SetVector<Operation *> readers;
-    bool isSummed = false;
-    double all = -static_cast<double>(bytesOf(value));
-    for (OpOperand &use : value.getUses()) {
-      if (!readsEachOnce(use))
-        return;
-      if (!readers.insert(use.getOwner()))
-        continue;
-      auto reader = cast<linalg::GenericOp>(use.getOwner());
-      isSummed |= reader.getNumReductionLoops() > 0;
-      const auto bytes = static_cast<double>(bytesReadAndWritten(reader));
-      const auto time = [&](double moved, int64_t work) {
-        return std::max(moved, static_cast<double>(work) * bytesPerOperation *
-                                   static_cast<double>(
-                                       countOf(reader.getStaticLoopRanges())));
-      };
-      const int64_t own = weightOf(reader);
-      all += time(bytes - static_cast<double>(less), own + operations) -
-             time(bytes, own);
-    }
-    // Nests without sums have it from a register.
-    if (!isSummed || all >= 0)
-      return;
-    value =
-        withoutDuplicates(brew::unrollWindows(rewriter, nest))->getResult(0);
-    for (size_t i = 0; i < roundings; ++i)
-      value = fuse(cast<linalg::GenericOp>(*value.user_begin()), value, true)
-                  ->getResult(0);
-    for (Operation *reader : readers)
-      fuse(cast<linalg::GenericOp>(reader), value, true);
-  }
-
-  static int64_t bytesReadAndWritten(linalg::GenericOp nest) {
-    SetVector<Value> tensors;
-    tensors.insert_range(nest.getDpsInputs());
-    tensors.insert_range(nest->getResults());
-    int64_t bytes = 0;
-    for (Value tensor : tensors)
-      if (isa<RankedTensorType>(tensor.getType()))
-        bytes += bytesOf(tensor);
-    return bytes;
+      brew::fuseProducer(rewriter, cast<linalg::GenericOp>(reader), value,
+                         true);
   }
 
   /// Lets `reader` compute `value` from what it `had` and what cannot be
@@ -405,7 +330,7 @@ private:
   linalg::GenericOp compute(Value value, Values had, linalg::GenericOp reader,
                             int depth, bool isOnlyPlace = false) {
     Values inputs = value.getDefiningOp<linalg::GenericOp>().getDpsInputs();
-    reader = fuse(reader, value, isOnlyPlace);
+    reader = brew::fuseProducer(rewriter, reader, value, isOnlyPlace);
     for (Value input : inputs) {
       int64_t operations = 0;
       if (llvm::is_contained(had, input) || isSmall(input, reader))
@@ -416,86 +341,6 @@ private:
         had.push_back(input);
     }
     return reader;
-  }
-
-  /// Inlines the producer of `value` into `reader`, which does the work of both
-  /// layers if the value exists nowhere else.
-  linalg::GenericOp fuse(linalg::GenericOp reader, Value value,
-                         bool isOnlyPlace = false) {
-    Origin origin = Origin::of(reader);
-    if (isOnlyPlace)
-      origin = Origin::of(value.getDefiningOp()).with(origin);
-    bool isFused = false;
-    for (unsigned i = 0; i < reader.getNumDpsInputs(); ++i) {
-      OpOperand *use = reader.getDpsInputOperand(i);
-      if (use->get() != value)
-        continue;
-      // A clone has no other readers, for which upstream would keep its result.
-      rewriter.setInsertionPoint(reader);
-      Operation *clone = rewriter.clone(*value.getDefiningOp());
-      rewriter.modifyOpInPlace(reader, [&] { use->set(clone->getResult(0)); });
-      FailureOr<linalg::ElementwiseOpFusionResult> fused =
-          linalg::fuseElementwiseOps(rewriter, use);
-      // Where nothing else says how far a loop goes, upstream keeps the value
-      // as a result.
-      if (failed(fused) ||
-          fused->fusedOp->getNumResults() != reader->getNumResults()) {
-        if (succeeded(fused))
-          rewriter.eraseOp(fused->fusedOp);
-        rewriter.modifyOpInPlace(reader, [&] { use->set(value); });
-        rewriter.eraseOp(clone);
-        break;
-      }
-      rewriter.replaceOp(reader, fused->fusedOp->getResults());
-      rewriter.eraseOp(clone);
-      reader = cast<linalg::GenericOp>(fused->fusedOp);
-      isFused = true;
-      i = -1u; // its inputs are others
-    }
-    if (!isFused)
-      return reader;
-    reader = withoutDuplicates(reader);
-    origin.mark(reader);
-    return reader;
-  }
-
-  /// The nest that reads each tensor once and computes each value once.
-  linalg::GenericOp withoutDuplicates(linalg::GenericOp nest) {
-    brew::NestInputs once;
-    const SmallVector<unsigned> places = once.add(nest);
-    SmallVector<Value> &inputs = once.values;
-    SmallVector<AffineMap> &maps = once.maps;
-    Block *body = nest.getBody();
-    if (inputs.size() < places.size()) {
-      for (OpOperand &init : nest.getDpsInitsMutable())
-        maps.push_back(nest.getMatchingIndexingMap(&init));
-      rewriter.setInsertionPoint(nest);
-      auto merged = linalg::GenericOp::create(
-          rewriter, nest.getLoc(), nest->getResultTypes(), inputs,
-          nest.getDpsInits(), maps, nest.getIteratorTypesArray(),
-          [&](OpBuilder &b, Location, ValueRange values) {
-            IRMapping map;
-            for (auto [i, at] : llvm::enumerate(places))
-              map.map(body->getArgument(i), values[at]);
-            for (auto [old, now] :
-                 llvm::zip_equal(nest.getRegionOutputArgs(),
-                                 values.drop_front(inputs.size())))
-              map.map(old, now);
-            for (Operation &op : *body)
-              b.clone(op, map);
-          });
-      rewriter.replaceOp(nest, merged->getResults());
-      nest = merged;
-    }
-    // Indices that fusion expresses through affine maps are plain loop indices.
-    nest.getBody()->walk([&](affine::AffineApplyOp apply) {
-      auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
-      if (dim)
-        rewriter.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
-    });
-    DominanceInfo dominance(nest);
-    eliminateCommonSubExpressions(rewriter, dominance, nest);
-    return nest;
   }
 
   ProgramOp program;

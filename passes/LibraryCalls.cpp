@@ -63,7 +63,7 @@ void brew::computeWide(Operation *op) {
 
 /// Whether vectors of channels can be read and written where the part lies.
 static bool isAligned(RankedTensorType type, int64_t offset) {
-  constexpr auto access = static_cast<int64_t>(plan::kKernelAccessBytes);
+  constexpr auto access = static_cast<int64_t>(brew::plan::kKernelAccessBytes);
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
   const SmallVector<int64_t> strides = memoryStrides(type);
   return type.getRank() == 4 && bytes > 0 && strides[1] == 1 &&

@@ -42,7 +42,8 @@ FEWER_STEPS = 20
 AGREE_BATCH = 8
 # Passes that a model of the GPU speaks for and nothing else yet: each is left out of
 # a training step of its own, measured beside the whole one.
-CHOICES = {"resnet50": ("join-launches", "offer-kernels", "pad-channels"),
+CHOICES = {"resnet50": ("gather-gradients", "join-launches", "offer-kernels",
+                        "pad-channels"),
            "googlenet": ("join-launches", "fuse-sums"),
            "lenet": ("join-launches",)}
 CHOICE_PRECISION = "bf16"

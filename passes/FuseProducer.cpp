@@ -1,0 +1,93 @@
+//===- FuseProducer.cpp - A nest that computes what it would read ---------===//
+#include "passes/FuseProducer.h"
+
+#include "dialects/Brew/Origin.h"
+#include "passes/NestInputs.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using brew::ir::Origin;
+
+linalg::GenericOp brew::fuseProducer(RewriterBase &rewriter,
+                                     linalg::GenericOp reader, Value value,
+                                     bool isOnlyPlace) {
+  Origin origin = Origin::of(reader);
+  if (isOnlyPlace)
+    origin = Origin::of(value.getDefiningOp()).with(origin);
+  bool isFused = false;
+  for (unsigned i = 0; i < reader.getNumDpsInputs(); ++i) {
+    OpOperand *use = reader.getDpsInputOperand(i);
+    if (use->get() != value)
+      continue;
+    // A clone has no other readers, for which upstream would keep its result.
+    rewriter.setInsertionPoint(reader);
+    Operation *clone = rewriter.clone(*value.getDefiningOp());
+    rewriter.modifyOpInPlace(reader, [&] { use->set(clone->getResult(0)); });
+    FailureOr<linalg::ElementwiseOpFusionResult> fused =
+        linalg::fuseElementwiseOps(rewriter, use);
+    // Where nothing else says how far a loop goes, upstream keeps the value
+    // as a result.
+    if (failed(fused) ||
+        fused->fusedOp->getNumResults() != reader->getNumResults()) {
+      if (succeeded(fused))
+        rewriter.eraseOp(fused->fusedOp);
+      rewriter.modifyOpInPlace(reader, [&] { use->set(value); });
+      rewriter.eraseOp(clone);
+      break;
+    }
+    rewriter.replaceOp(reader, fused->fusedOp->getResults());
+    rewriter.eraseOp(clone);
+    reader = cast<linalg::GenericOp>(fused->fusedOp);
+    isFused = true;
+    i = -1u; // its inputs are others
+  }
+  if (!isFused)
+    return reader;
+  reader = withoutDuplicates(rewriter, reader);
+  origin.mark(reader);
+  return reader;
+}
+
+linalg::GenericOp brew::withoutDuplicates(RewriterBase &rewriter,
+                                          linalg::GenericOp nest) {
+  brew::NestInputs once;
+  const SmallVector<unsigned> places = once.add(nest);
+  SmallVector<Value> &inputs = once.values;
+  SmallVector<AffineMap> &maps = once.maps;
+  Block *body = nest.getBody();
+  if (inputs.size() < places.size()) {
+    for (OpOperand &init : nest.getDpsInitsMutable())
+      maps.push_back(nest.getMatchingIndexingMap(&init));
+    rewriter.setInsertionPoint(nest);
+    auto merged = linalg::GenericOp::create(
+        rewriter, nest.getLoc(), nest->getResultTypes(), inputs,
+        nest.getDpsInits(), maps, nest.getIteratorTypesArray(),
+        [&](OpBuilder &b, Location, ValueRange values) {
+          IRMapping map;
+          for (auto [i, at] : llvm::enumerate(places))
+            map.map(body->getArgument(i), values[at]);
+          for (auto [old, now] :
+               llvm::zip_equal(nest.getRegionOutputArgs(),
+                               values.drop_front(inputs.size())))
+            map.map(old, now);
+          for (Operation &op : *body)
+            b.clone(op, map);
+        });
+    rewriter.replaceOp(nest, merged->getResults());
+    nest = merged;
+  }
+  // Indices that fusion expresses through affine maps are plain loop indices.
+  nest.getBody()->walk([&](affine::AffineApplyOp apply) {
+    auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
+    if (dim)
+      rewriter.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
+  });
+  DominanceInfo dominance(nest);
+  eliminateCommonSubExpressions(rewriter, dominance, nest);
+  return nest;
+}

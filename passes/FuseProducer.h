@@ -1,0 +1,21 @@
+//===- FuseProducer.h - A nest that computes what it would read -*- C++ -*-===//
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace brew {
+
+/// Inlines the nest that makes `value`, its only result, into `reader`, which
+/// does the work of both layers if the value exists nowhere else. Returns the
+/// nest that is there now: `reader` where that cannot be. The maker stays.
+mlir::linalg::GenericOp fuseProducer(mlir::RewriterBase &rewriter,
+                                     mlir::linalg::GenericOp reader,
+                                     mlir::Value value,
+                                     bool isOnlyPlace = false);
+
+/// The nest that reads each tensor once and computes each value once.
+mlir::linalg::GenericOp withoutDuplicates(mlir::RewriterBase &rewriter,
+                                          mlir::linalg::GenericOp nest);
+
+} // namespace brew

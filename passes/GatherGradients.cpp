@@ -1,0 +1,262 @@
+//===- GatherGradients.cpp - Gradients of poolings that are not stored ----===//
+//
+// The gradient of a pooling is gathered from the top's: each element of it is a
+// sum over the windows that cover it. Behind a normalisation two passes over
+// memory read it, that of the sums and that of what is taken from them, so it
+// is stored once and read twice. Where few windows cover an element, here each
+// of the passes gathers it instead, from the top's gradient and the places of
+// the maxima, which are smaller. On GPUs: there the operations are free.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/FuseProducer.h"
+#include "passes/Passes.h"
+#include "passes/ValuePlace.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Target/TargetDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace brew {
+#define GEN_PASS_DEF_GATHERGRADIENTS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Windows that may cover an element.
+constexpr int64_t kMostWindows = 4;
+
+/// Iterations of the reduction loops.
+int64_t windowsOf(linalg::GenericOp nest) {
+  int64_t count = 1;
+  for (auto [extent, kind] : llvm::zip_equal(nest.getStaticLoopRanges(),
+                                             nest.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      count *= extent;
+  return count;
+}
+
+/// Whether each element of the only result of `nest` is a sum over a few
+/// windows of what the body extracts, and that is all that it reads.
+bool gathersFromWindows(linalg::GenericOp nest) {
+  if (nest->getNumResults() != 1 || nest.getNumReductionLoops() == 0 ||
+      windowsOf(nest) > kMostWindows ||
+      !nest.getDpsInits().front().getDefiningOp<linalg::FillOp>())
+    return false;
+  // The parallel loops stand first, and the result has them in their order.
+  const unsigned parallel = nest.getNumParallelLoops();
+  const SmallVector<utils::IteratorType> kinds = nest.getIteratorTypesArray();
+  if (!llvm::all_of(ArrayRef(kinds).take_front(parallel),
+                    [](utils::IteratorType kind) {
+                      return kind == utils::IteratorType::parallel;
+                    }) ||
+      nest.getMatchingIndexingMap(nest.getDpsInitOperand(0)) !=
+          AffineMap::getMultiDimIdentityMap(nest.getNumLoops(),
+                                            nest.getContext())
+              .getMajorSubMap(parallel))
+    return false;
+  return llvm::all_of(nest.getRegionInputArgs(),
+                      [](BlockArgument value) { return value.use_empty(); }) &&
+         llvm::any_of(nest.getBody()->getOperations(),
+                      [](Operation &op) { return isa<tensor::ExtractOp>(op); });
+}
+
+/// Operations on what is extracted for one element of the result. Those on
+/// indices are the same for neighbours in memory, which a thread takes
+/// together.
+int64_t operationsPerElement(linalg::GenericOp nest) {
+  // A quotient takes about as long as so many others.
+  constexpr int64_t kQuotient = 8;
+  llvm::DenseSet<Operation *> ofElements;
+  int64_t count = 0;
+  for (Operation &op : nest.getBody()->without_terminator())
+    if (isa<tensor::ExtractOp>(op) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          return ofElements.contains(operand.getDefiningOp());
+        })) {
+      ofElements.insert(&op);
+      count += isa<arith::DivFOp>(op) ? kQuotient : 1;
+    }
+  return count * windowsOf(nest);
+}
+
+/// Makes of `nest` one that adds up all windows in its body, in the same order,
+/// and has no reduction loops.
+linalg::GenericOp unrollWindows(RewriterBase &rewriter,
+                                linalg::GenericOp nest) {
+  const unsigned parallel = nest.getNumParallelLoops();
+  const SmallVector<int64_t> extents = nest.getStaticLoopRanges();
+  auto fill = nest.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  rewriter.setInsertionPoint(nest);
+  auto unrolled = linalg::GenericOp::create(
+      rewriter, nest.getLoc(), nest->getResultTypes(), ValueRange(),
+      ValueRange(fill.getOutputs().front()),
+      rewriter.getMultiDimIdentityMap(parallel),
+      SmallVector<utils::IteratorType>(parallel, utils::IteratorType::parallel),
+      [&](OpBuilder &b, Location loc, ValueRange) {
+        Value sum = fill.getInputs().front();
+        const int64_t windows = windowsOf(nest);
+        for (int64_t window = 0; window < windows; ++window) {
+          // The windows in the order of the loops, the last one innermost.
+          SmallVector<int64_t> at(extents.size());
+          int64_t rest = window;
+          for (size_t loop = extents.size(); loop-- > parallel;) {
+            at[loop] = rest % extents[loop];
+            rest /= extents[loop];
+          }
+          IRMapping map;
+          map.map(nest.getRegionOutputArgs().front(), sum);
+          for (Operation &op : nest.getBody()->without_terminator()) {
+            auto index = dyn_cast<linalg::IndexOp>(op);
+            if (index && index.getDim() >= parallel)
+              map.map(index.getResult(),
+                      arith::ConstantIndexOp::create(b, loc, at[index.getDim()])
+                          .getResult());
+            else
+              b.clone(op, map);
+          }
+          sum = map.lookup(nest.getBody()->getTerminator()->getOperand(0));
+        }
+        linalg::YieldOp::create(b, loc, sum);
+      });
+  unrolled->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
+  rewriter.replaceOp(nest, unrolled);
+  return unrolled;
+}
+
+int64_t sizeOf(Value value) { return brew::bytesOf(tensorOf(value)); }
+
+/// Bytes of all tensors that a nest reads and writes.
+int64_t bytesMoved(linalg::GenericOp nest) {
+  SetVector<Value> tensors;
+  tensors.insert_range(nest.getDpsInputs());
+  tensors.insert_range(nest->getResults());
+  int64_t bytes = 0;
+  for (Value tensor : tensors)
+    if (isa<RankedTensorType>(tensor.getType()))
+      bytes += sizeOf(tensor);
+  return bytes;
+}
+
+/// The nest that reads a value where each of its iterations reads one element,
+/// each once; null for other uses.
+linalg::GenericOp elementReader(OpOperand &use) {
+  auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return nest && nest.isDpsInput(&use) &&
+                 nest.getMatchingIndexingMap(&use).isPermutation()
+             ? nest
+             : linalg::GenericOp();
+}
+
+/// A gradient with what rounds it, and the nests that read it then.
+class Gather {
+public:
+  Gather(linalg::GenericOp nest, brew::targetir::GpuAttr gpu)
+      : nest(nest),
+        bytesPerOperation(static_cast<double>(gpu.getMemoryBytes()) /
+                          static_cast<double>(gpu.getOperations())) {
+    operations = operationsPerElement(nest);
+    value = nest->getResult(0);
+    while (value.hasOneUse()) {
+      auto reader = elementReader(*value.use_begin());
+      if (!reader || reader.getNumReductionLoops() > 0 ||
+          reader.getNumDpsInputs() != 1 || reader->getNumResults() != 1)
+        break;
+      value = reader->getResult(0);
+      ++roundings;
+    }
+  }
+
+  /// Whether sums read it, nothing but nests does, and gathering it moves fewer
+  /// bytes, or would but for the operations. Nests without sums have it from a
+  /// register anyway.
+  bool pays() {
+    SetVector<Value> gathered;
+    nest.getBody()->walk([&](tensor::ExtractOp extract) {
+      gathered.insert(extract.getTensor());
+    });
+    int64_t less = sizeOf(value);
+    for (Value tensor : gathered)
+      less -= sizeOf(tensor);
+    bool isSummed = false;
+    double difference = -static_cast<double>(sizeOf(value));
+    for (OpOperand &use : value.getUses()) {
+      auto reader = elementReader(use);
+      if (!reader)
+        return false;
+      if (!readers.insert(reader))
+        continue;
+      isSummed |= reader.getNumReductionLoops() > 0;
+      const int64_t bytes = bytesMoved(reader);
+      const auto own = static_cast<int64_t>(
+          llvm::range_size(reader.getBody()->without_terminator()));
+      difference += timeOf(reader, bytes - less, own + operations) -
+                    timeOf(reader, bytes, own);
+    }
+    return isSummed && difference < 0;
+  }
+
+  void run(RewriterBase &rewriter) {
+    value = brew::withoutDuplicates(rewriter, unrollWindows(rewriter, nest))
+                ->getResult(0);
+    for (size_t i = 0; i < roundings; ++i)
+      value = brew::fuseProducer(rewriter,
+                                 cast<linalg::GenericOp>(*value.user_begin()),
+                                 value, /*isOnlyPlace=*/true)
+                  ->getResult(0);
+    for (Operation *reader : readers)
+      brew::fuseProducer(rewriter, cast<linalg::GenericOp>(reader), value,
+                         /*isOnlyPlace=*/true);
+  }
+
+private:
+  /// Time of a nest, in bytes that memory delivers.
+  double timeOf(linalg::GenericOp reader, int64_t bytes,
+                int64_t operationsOfEach) const {
+    return std::max(
+        static_cast<double>(bytes),
+        static_cast<double>(operationsOfEach) * bytesPerOperation *
+            static_cast<double>(countOf(reader.getStaticLoopRanges())));
+  }
+
+  linalg::GenericOp nest;
+  const double bytesPerOperation;
+  Value value;
+  size_t roundings = 0;
+  int64_t operations = 0; ///< for one element
+  SetVector<Operation *> readers;
+};
+
+struct GatherGradients : brew::impl::GatherGradientsBase<GatherGradients> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (brew::targetir::isForGpu(program) && !program.getBody().empty())
+        gather(program.getBody().front(), brew::targetir::gpuOf(program));
+  }
+
+private:
+  static void gather(Block &block, brew::targetir::GpuAttr gpu) {
+    SmallVector<linalg::GenericOp> nests;
+    for (auto nest : block.getOps<linalg::GenericOp>())
+      if (gathersFromWindows(nest))
+        nests.push_back(nest);
+    IRRewriter rewriter(block.getParentOp()->getContext());
+    for (linalg::GenericOp nest : nests)
+      if (Gather each(nest, gpu); each.pays())
+        each.run(rewriter);
+    if (nests.empty())
+      return;
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
+          op.use_empty())
+        rewriter.eraseOp(&op);
+  }
+};
+
+} // namespace
