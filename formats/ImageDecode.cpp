@@ -75,6 +75,15 @@ void cmykRowToBgr(uint8_t *row, int width) {
   }
 }
 
+/// Of an image in several scans libjpeg holds all coefficients.
+uint64_t coefficientBytes(jpeg_decompress_struct &info) {
+  uint64_t blocks = 0;
+  for (int i = 0; i < info.num_components; ++i)
+    blocks += uint64_t(info.comp_info[i].width_in_blocks) *
+              info.comp_info[i].height_in_blocks;
+  return jpeg_has_multiple_scans(&info) ? blocks * sizeof(JBLOCK) : 0;
+}
+
 /// `row` must have room for four bytes per pixel.
 bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
                 std::vector<uint8_t> &row, Failure &failure) {
@@ -91,10 +100,9 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, static_cast<const unsigned char *>(bytes), size);
   jpeg_read_header(&info, TRUE);
-  // Of an image in several scans libjpeg holds all coefficients.
-  uint64_t sampleBytes = jpeg_has_multiple_scans(&info) ? sizeof(JCOEF) : 1;
   if (uint64_t(info.image_width) * info.image_height * info.num_components >
-      kMostImageBytes / sampleBytes) {
+          kMostImageBytes ||
+      coefficientBytes(info) > kMostImageBytes) {
     failure.set("the image is too large");
     jpeg_destroy_decompress(&info);
     return false;

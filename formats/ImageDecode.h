@@ -21,8 +21,8 @@ enum class ImageColor {
   Gray,   ///< always 1
 };
 
-/// What an image may take, in bytes: its pixels, and of a JPEG in several scans
-/// the coefficients, which all are held until the last scan is read.
+/// What an image's pixels may take, in bytes; and so much again what a decoder
+/// holds meanwhile: of a JPEG in several scans, all coefficients.
 inline constexpr uint64_t kMostImageBytes = uint64_t(1) << 30;
 
 /// Interleaved rows, top to bottom: pixel (y, x), channel c is at

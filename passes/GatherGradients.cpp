@@ -13,11 +13,13 @@
 #include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace brew {
 #define GEN_PASS_DEF_GATHERGRADIENTS
@@ -42,6 +44,32 @@ int64_t windowsOf(linalg::GenericOp nest) {
   return count;
 }
 
+/// The dimension whose elements lie side by side.
+int64_t innermostDim(RankedTensorType type) {
+  const SmallVector<int64_t> order = memoryOrder(type);
+  for (int64_t dim : llvm::reverse(order))
+    if (type.getDimSize(dim) > 1)
+      return dim;
+  return order.back();
+}
+
+/// Whether what lies side by side in the result is extracted from what lies
+/// side by side: channels, where these come last. Then a thread takes several
+/// elements at the cost of one's indices.
+bool extractsNeighbours(linalg::GenericOp nest) {
+  bool isAny = false;
+  const int64_t innermost = innermostDim(tensorOf(nest->getResult(0)));
+  for (auto extract : nest.getBody()->getOps<tensor::ExtractOp>()) {
+    const int64_t dim = innermostDim(tensorOf(extract.getTensor()));
+    auto index = extract.getIndices()[static_cast<size_t>(dim)]
+                     .getDefiningOp<linalg::IndexOp>();
+    if (!index || static_cast<int64_t>(index.getDim()) != innermost)
+      return false;
+    isAny = true;
+  }
+  return isAny;
+}
+
 /// Whether each element of the only result of `nest` is a sum over a few
 /// windows of what the body extracts, and that is all that it reads.
 bool gathersFromWindows(linalg::GenericOp nest) {
@@ -50,6 +78,8 @@ bool gathersFromWindows(linalg::GenericOp nest) {
       !nest.getDpsInits().front().getDefiningOp<linalg::FillOp>())
     return false;
   // The parallel loops stand first, and the result has them in their order.
+  if (!Origin::of(nest).isBackward)
+    return false;
   const unsigned parallel = nest.getNumParallelLoops();
   const SmallVector<utils::IteratorType> kinds = nest.getIteratorTypesArray();
   if (!llvm::all_of(ArrayRef(kinds).take_front(parallel),
@@ -63,8 +93,7 @@ bool gathersFromWindows(linalg::GenericOp nest) {
     return false;
   return llvm::all_of(nest.getRegionInputArgs(),
                       [](BlockArgument value) { return value.use_empty(); }) &&
-         llvm::any_of(nest.getBody()->getOperations(),
-                      [](Operation &op) { return isa<tensor::ExtractOp>(op); });
+         extractsNeighbours(nest);
 }
 
 /// Operations on what is extracted for one element of the result. Those on
@@ -135,13 +164,40 @@ int64_t sizeOf(Value value) { return brew::bytesOf(tensorOf(value)); }
 /// Bytes of all tensors that a nest reads and writes.
 int64_t bytesMoved(linalg::GenericOp nest) {
   SetVector<Value> tensors;
-  tensors.insert_range(nest.getDpsInputs());
+  for (OpOperand *input : nest.getDpsInputOperands())
+    if (nest.payloadUsesValueFromOperand(input))
+      tensors.insert(input->get());
   tensors.insert_range(nest->getResults());
   int64_t bytes = 0;
   for (Value tensor : tensors)
     if (isa<RankedTensorType>(tensor.getType()))
       bytes += sizeOf(tensor);
   return bytes;
+}
+
+/// Whether a nest can do without an operand: others show how far its loops go.
+bool hasOtherOperands(linalg::GenericOp nest, Value value) {
+  llvm::SmallBitVector shown(nest.getNumLoops());
+  for (OpOperand &operand : nest->getOpOperands())
+    if (operand.get() != value)
+      for (AffineExpr result :
+           nest.getMatchingIndexingMap(&operand).getResults())
+        if (auto dim = dyn_cast<AffineDimExpr>(result))
+          shown.set(dim.getPosition());
+  return shown.all();
+}
+
+/// Whether a nest adds up over what is furthest apart in a value that it reads
+/// through a permutation: what makes the value then cannot share its loops.
+bool addsUpAcross(linalg::GenericOp nest, OpOperand &use) {
+  auto type = tensorOf(use.get());
+  for (int64_t dim : memoryOrder(type))
+    if (type.getDimSize(dim) > 1)
+      return nest.getIteratorTypesArray()
+                 [nest.getMatchingIndexingMap(&use).getDimPosition(
+                     static_cast<unsigned>(dim))] ==
+             utils::IteratorType::reduction;
+  return false;
 }
 
 /// The nest that reads a value where each of its iterations reads one element,
@@ -169,13 +225,15 @@ public:
           reader.getNumDpsInputs() != 1 || reader->getNumResults() != 1)
         break;
       value = reader->getResult(0);
+      operations += static_cast<int64_t>(
+          llvm::range_size(reader.getBody()->without_terminator()));
       ++roundings;
     }
   }
 
-  /// Whether sums read it, nothing but nests does, and gathering it moves fewer
-  /// bytes, or would but for the operations. Nests without sums have it from a
-  /// register anyway.
+  /// Whether sums over all of it read it, nothing but nests does, and gathering
+  /// it takes less time. Nests without such sums have it from a register
+  /// anyway.
   bool pays() {
     SetVector<Value> gathered;
     nest.getBody()->walk([&](tensor::ExtractOp extract) {
@@ -188,11 +246,11 @@ public:
     double difference = -static_cast<double>(sizeOf(value));
     for (OpOperand &use : value.getUses()) {
       auto reader = elementReader(use);
-      if (!reader)
+      if (!reader || !hasOtherOperands(reader, value))
         return false;
+      isSummed |= addsUpAcross(reader, use);
       if (!readers.insert(reader))
         continue;
-      isSummed |= reader.getNumReductionLoops() > 0;
       const int64_t bytes = bytesMoved(reader);
       const auto own = static_cast<int64_t>(
           llvm::range_size(reader.getBody()->without_terminator()));

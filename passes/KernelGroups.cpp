@@ -284,7 +284,7 @@ bool brew::isFlat(const Group &group, bool mayProbe) {
              .wasInterrupted()))
       return false;
     for (AffineMap map : nest.getIndexingMapsArray())
-      if (map.getNumResults() != 0 && map.getNumResults() != map.getNumDims())
+      if (map.getNumResults() != 0 && !map.isPermutation())
         return false;
   }
   return true;

@@ -377,10 +377,10 @@ def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
 def GatherGradients : Pass<"brew-gather-gradients", "::mlir::ModuleOp"> {
   let summary = "Lets each pass over a pooling's gradient gather it";
   let description = [{
-    The gradient of a pooling whose windows overlap by a few at most, and which sums read, is
-    not stored: each nest that reads it adds up the windows of the top's gradient that cover
-    the element, where that moves fewer bytes. Operations count as the bytes that the machine
-    moves meanwhile. On GPUs.
+    The gradient of a pooling whose windows overlap by a few at most, and which sums over
+    images read, is not stored: each nest that reads it adds up the windows of the top's
+    gradient that cover the element, where that takes less time. Operations count as the
+    bytes that the machine moves meanwhile. On GPUs, where channels lie side by side.
   }];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

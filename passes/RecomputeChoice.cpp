@@ -31,17 +31,15 @@ struct Needs {
       const RecomputeUnit &unit = problem.units[u];
       // What waits for it reads it a step later.
       const bool waits = again[u] && unit.beside >= 0;
+      const int64_t from = unit.beside + (unit.takesPlace ? 1 : 0);
       if (unit.lastBackwardUse >= 0) {
-        first[u] =
-            std::min(first[u], waits ? unit.beside + 1 : unit.firstBackwardUse);
-        last[u] = std::max(
-            last[u], waits ? std::max(unit.beside + 1, unit.lastBackwardUse)
-                           : unit.lastBackwardUse);
+        first[u] = std::min(first[u], waits ? from : unit.firstBackwardUse);
+        last[u] = std::max(last[u], waits ? std::max(from, unit.lastBackwardUse)
+                                          : unit.lastBackwardUse);
       }
       if (!again[u] || last[u] < 0)
         continue;
-      const int64_t read =
-          waits && first[u] > unit.beside ? unit.beside : first[u];
+      const int64_t read = waits && first[u] >= from ? unit.beside : first[u];
       for (unsigned input : unit.inputs) {
         first[input] = std::min(first[input], read);
         last[input] = std::max(last[input], read);

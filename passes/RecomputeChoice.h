@@ -25,11 +25,13 @@ struct RecomputeUnit {
   double seconds = 0; ///< to compute it again
   bool canRecompute = false;
   /// Where it is made again beside the last step that reads what it is made of,
-  /// in the place of that, if steps that could wait do: that step. Else
-  /// negative.
+  /// if steps that could wait do: that step. Else negative.
   int64_t beside = -1;
   /// The units that it reads; all have smaller numbers.
   std::vector<unsigned> inputs;
+  /// Beside a step: whether it comes into the place of what it is made of, and
+  /// needs memory from the next step on only.
+  bool takesPlace = true;
 };
 
 /// The forward pass in the order of its program, and the memory that all else

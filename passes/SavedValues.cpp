@@ -289,6 +289,8 @@ void SavedValues::findBeside(unsigned number) {
     both.flops += own.flops;
     unit.seconds = roofline.seconds(both) - alone;
     unit.beside = positionOf(reader);
+    // A part of a joined tensor has no place of its own to give.
+    unit.takesPlace = placeOf(x).owner == x;
     beside[number] = reader;
     waiting[number] = std::move(*waits);
     return;

@@ -1,141 +1,331 @@
 // RUN: %brew-opt %s --brew-gather-gradients --split-input-file | FileCheck %s
 
 // A gradient that each element takes from two windows, and that a sum and then another nest read,
-// is not stored on a GPU: both gather it from what is half as large.
-#id = affine_map<(n, k) -> (n, k)>
-#element = affine_map<(n, k, w) -> (n, k)>
-#window = affine_map<(n, k, w) -> (w)>
-#column = affine_map<(n, k) -> (k)>
+// is not stored: both gather it from what is half as large, in the windows' order.
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @windows
 // CHECK: %[[IN:.*]]:2 = brew.feed
-// CHECK-NOT: iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK: %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%[[IN]]#0 : {{.*}} attrs = {brew.backward, brew.layer = "pool+sum"}
-// CHECK: %[[A:.*]] = tensor.extract %[[IN]]#1
-// CHECK: arith.select %{{.*}}, %[[A]],
-// CHECK: tensor.extract %[[IN]]#1
-// CHECK: %[[P:.*]] = arith.addf
+// CHECK-NOT: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["reduction", "reduction", "parallel"]} ins(%[[IN]]#0 : {{.*}} attrs = {brew.backward, brew.layer = "pool+sum"}
+// CHECK: %[[FIRST:.*]] = tensor.extract %[[IN]]#1
+// CHECK: %[[A:.*]] = arith.select %{{.*}}, %[[FIRST]],
+// CHECK: %[[ONE:.*]] = arith.addf %{{.*}}, %[[A]]
+// CHECK: %[[SECOND:.*]] = tensor.extract %[[IN]]#1
+// CHECK: %[[B:.*]] = arith.select %{{.*}}, %[[SECOND]],
+// CHECK: %[[P:.*]] = arith.addf %[[ONE]], %[[B]]
 // CHECK-NOT: tensor.extract
 // CHECK: arith.mulf %[[P]], %{{.*}}
-// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%[[IN]]#0, %[[S]] : {{.*}} attrs = {brew.backward, brew.layer = "pool+apply"}
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[IN]]#0, %[[S]] : {{.*}} attrs = {brew.backward, brew.layer = "pool+apply"}
 // CHECK: tensor.extract %[[IN]]#1
 // CHECK: tensor.extract %[[IN]]#1
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
 brew.program @windows train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x64xf32>, tensor<512x32xf32>
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<512x64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x64xf32>) -> tensor<512x64xf32>
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
   %loop = tensor.empty() : tensor<2xi8>
-  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
   ^bb0(%i: i8, %o: f32):
     %n = linalg.index 0 : index
-    %k = linalg.index 1 : index
-    %w = linalg.index 2 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
     %two = arith.constant 2 : index
     %none = arith.constant 0 : index
-    %q = arith.divui %k, %two : index
+    %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
     %there = arith.cmpi sge, %at, %none : index
     %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place] : tensor<512x32xf32>
+    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
     %t = arith.select %there, %d, %zero : f32
     %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
-  } -> tensor<512x64xf32>
+  } -> tensor<512x16x64xf32>
   %se = tensor.empty() : tensor<64xf32>
   %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<64xf32>) -> tensor<64xf32>
-  %sum = linalg.generic {indexing_maps = [#id, #id, #column], iterator_types = ["reduction", "parallel"]} ins(%p, %x : tensor<512x64xf32>, tensor<512x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  %sum = linalg.generic {indexing_maps = [#id, #id, #channel], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %m = arith.mulf %a, %b : f32
     %s = arith.addf %o, %m fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<64xf32>
-  %dx = linalg.generic {indexing_maps = [#id, #id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x64xf32>, tensor<512x64xf32>, tensor<64xf32>) outs(%e : tensor<512x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  %dx = linalg.generic {indexing_maps = [#id, #id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<64xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
   ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
     %m = arith.mulf %b, %c : f32
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
-  } -> tensor<512x64xf32>
-  brew.keep data "dx", %dx : tensor<512x64xf32>
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
 // -----
 
-// Where nests without sums alone read it, one kernel makes it and has it in a register.
-#id = affine_map<(n, k) -> (n, k)>
-#element = affine_map<(n, k, w) -> (n, k)>
-#window = affine_map<(n, k, w) -> (w)>
-// CHECK-LABEL: brew.program @register
-// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK: iterator_types = ["parallel", "parallel"]
+// Not where a sum has its loops from the gradient alone: it must read it.
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
+// CHECK-LABEL: brew.program @alone
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: brew.layer = "pool+
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
-brew.program @register train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x64xf32>, tensor<512x32xf32>
+brew.program @alone train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<512x64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x64xf32>) -> tensor<512x64xf32>
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
   %loop = tensor.empty() : tensor<2xi8>
-  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
   ^bb0(%i: i8, %o: f32):
     %n = linalg.index 0 : index
-    %k = linalg.index 1 : index
-    %w = linalg.index 2 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
     %two = arith.constant 2 : index
     %none = arith.constant 0 : index
-    %q = arith.divui %k, %two : index
+    %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
+    %there = arith.cmpi sge, %at, %none : index
     %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place] : tensor<512x32xf32>
-    %s = arith.addf %o, %d fastmath<reassoc> : f32
+    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
+    %t = arith.select %there, %d, %zero : f32
+    %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
-  } -> tensor<512x64xf32>
-  %dx = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %x : tensor<512x64xf32>, tensor<512x64xf32>) outs(%e : tensor<512x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %r = arith.mulf %a, %b : f32
+  } -> tensor<512x16x64xf32>
+  %se = tensor.empty() : tensor<64xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #channel], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p : tensor<512x16x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  ^bb0(%a: f32, %o: f32):
+    %m = arith.mulf %a, %a : f32
+    %s = arith.addf %o, %m fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<64xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %b, %c : f32
+    %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
-  } -> tensor<512x64xf32>
-  brew.keep data "dx", %dx : tensor<512x64xf32>
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+}
+}
+
+// -----
+
+// Nor where a sum is over neighbours: the nest that makes the gradient shares its other loops, and
+// with them a kernel.
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
+// CHECK-LABEL: brew.program @neighbours
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: brew.layer = "pool+
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
+brew.program @neighbours train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
+  %loop = tensor.empty() : tensor<2xi8>
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  ^bb0(%i: i8, %o: f32):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %two = arith.constant 2 : index
+    %none = arith.constant 0 : index
+    %q = arith.divui %h, %two : index
+    %at = arith.subi %q, %w : index
+    %there = arith.cmpi sge, %at, %none : index
+    %place = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
+    %t = arith.select %there, %d, %zero : f32
+    %s = arith.addf %o, %t fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<512x16x64xf32>
+  %se = tensor.empty() : tensor<512x16xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<512x16xf32>) -> tensor<512x16xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #place], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<512x16xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<512x16xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #place, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<512x16xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %b, %c : f32
+    %r = arith.subf %a, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+}
+}
+
+// -----
+
+// Nor what something else reads too: it is stored for that.
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
+// CHECK-LABEL: brew.program @stored
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: brew.layer = "pool+
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
+brew.program @stored train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
+  %loop = tensor.empty() : tensor<2xi8>
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  ^bb0(%i: i8, %o: f32):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %two = arith.constant 2 : index
+    %none = arith.constant 0 : index
+    %q = arith.divui %h, %two : index
+    %at = arith.subi %q, %w : index
+    %there = arith.cmpi sge, %at, %none : index
+    %place = arith.maxsi %at, %none : index
+    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
+    %t = arith.select %there, %d, %zero : f32
+    %s = arith.addf %o, %t fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<512x16x64xf32>
+  %se = tensor.empty() : tensor<64xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #channel], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<64xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %b, %c : f32
+    %r = arith.subf %a, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.keep data "p", %p : tensor<512x16x64xf32>
+}
+}
+
+// -----
+
+// Nor where neighbours are not extracted side by side: each would take indices of its own.
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
+// CHECK-LABEL: brew.program @apart
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: brew.layer = "pool+
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
+brew.program @apart train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
+  %loop = tensor.empty() : tensor<2xi8>
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  ^bb0(%i: i8, %o: f32):
+    %n = linalg.index 0 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
+    %two = arith.constant 2 : index
+    %none = arith.constant 0 : index
+    %q = arith.divui %h, %two : index
+    %at = arith.subi %q, %w : index
+    %there = arith.cmpi sge, %at, %none : index
+    %place = arith.maxsi %at, %none : index
+    %e = arith.maxsi %c, %none : index
+    %d = tensor.extract %dy[%n, %place, %e] : tensor<512x8x64xf32>
+    %t = arith.select %there, %d, %zero : f32
+    %s = arith.addf %o, %t fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<512x16x64xf32>
+  %se = tensor.empty() : tensor<64xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<64xf32>) -> tensor<64xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #channel], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %m fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<64xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %b, %c : f32
+    %r = arith.subf %a, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
 // -----
 
 // Nor on a CPU, where operations take their time.
-#id = affine_map<(n, k) -> (n, k)>
-#element = affine_map<(n, k, w) -> (n, k)>
-#window = affine_map<(n, k, w) -> (w)>
-#column = affine_map<(n, k) -> (k)>
+#id = affine_map<(n, h, c) -> (n, h, c)>
+#element = affine_map<(n, h, c, w) -> (n, h, c)>
+#window = affine_map<(n, h, c, w) -> (w)>
+#channel = affine_map<(n, h, c) -> (c)>
+#place = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @cpu
-// CHECK: iterator_types = ["parallel", "parallel", "reduction"]
-// CHECK: iterator_types = ["reduction", "parallel"]
+// CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-NOT: brew.layer = "pool+
 brew.program @cpu train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x64xf32>, tensor<512x32xf32>
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<512x64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512x64xf32>) -> tensor<512x64xf32>
+  %e3 = tensor.empty() : tensor<512x16x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
   %loop = tensor.empty() : tensor<2xi8>
-  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
+  %p = linalg.generic {indexing_maps = [#window, #element], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%loop : tensor<2xi8>) outs(%f : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "pool"} {
   ^bb0(%i: i8, %o: f32):
     %n = linalg.index 0 : index
-    %k = linalg.index 1 : index
-    %w = linalg.index 2 : index
+    %h = linalg.index 1 : index
+    %c = linalg.index 2 : index
+    %w = linalg.index 3 : index
     %two = arith.constant 2 : index
     %none = arith.constant 0 : index
-    %q = arith.divui %k, %two : index
+    %q = arith.divui %h, %two : index
     %at = arith.subi %q, %w : index
+    %there = arith.cmpi sge, %at, %none : index
     %place = arith.maxsi %at, %none : index
-    %d = tensor.extract %dy[%n, %place] : tensor<512x32xf32>
-    %s = arith.addf %o, %d fastmath<reassoc> : f32
+    %d = tensor.extract %dy[%n, %place, %c] : tensor<512x8x64xf32>
+    %t = arith.select %there, %d, %zero : f32
+    %s = arith.addf %o, %t fastmath<reassoc> : f32
     linalg.yield %s : f32
-  } -> tensor<512x64xf32>
+  } -> tensor<512x16x64xf32>
   %se = tensor.empty() : tensor<64xf32>
   %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<64xf32>) -> tensor<64xf32>
-  %sum = linalg.generic {indexing_maps = [#id, #id, #column], iterator_types = ["reduction", "parallel"]} ins(%p, %x : tensor<512x64xf32>, tensor<512x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  %sum = linalg.generic {indexing_maps = [#id, #id, #channel], iterator_types = ["reduction", "reduction", "parallel"]} ins(%p, %x : tensor<512x16x64xf32>, tensor<512x16x64xf32>) outs(%sf : tensor<64xf32>) attrs = {brew.backward, brew.layer = "sum"} {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %m = arith.mulf %a, %b : f32
     %s = arith.addf %o, %m fastmath<reassoc> : f32
     linalg.yield %s : f32
   } -> tensor<64xf32>
-  brew.keep data "sum", %sum : tensor<64xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%p, %x, %sum : tensor<512x16x64xf32>, tensor<512x16x64xf32>, tensor<64xf32>) outs(%e3 : tensor<512x16x64xf32>) attrs = {brew.backward, brew.layer = "apply"} {
+  ^bb0(%a: f32, %b: f32, %c: f32, %o: f32):
+    %m = arith.mulf %b, %c : f32
+    %r = arith.subf %a, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<512x16x64xf32>
+  brew.keep data "dx", %dx : tensor<512x16x64xf32>
 }

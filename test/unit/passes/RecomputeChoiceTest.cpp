@@ -123,6 +123,13 @@ TEST(RecomputeChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 100, 100}));
   EXPECT_EQ(again.seconds, 2.5);
+  // A part of a joined tensor gives no place.
+  problem.units[1].takesPlace = false;
+  again = evaluate(problem, {false, true});
+  EXPECT_EQ(again.bytesAt,
+            (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 200, 0}));
+  // Nor is anything made again then, for the peak is as high.
+  EXPECT_EQ(chooseBeside(problem, 10), (std::vector<bool>{false, false}));
 }
 
 /// Layers of two values each, of which the backward pass reads both, as where a

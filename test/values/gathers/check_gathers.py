@@ -2,8 +2,10 @@
 """Checks gradients of poolings behind normalisations.
 
 Two passes read such a gradient: sums, and what they are taken from. Each gathers it from the
-top's gradient. Windows that overlap, that do not, that leave elements out, that reach into the
-padding, or that cover all; channels last and first: values must be those of the CPU's plan.
+top's gradient, where windows overlap by a few at most and channels are side by side. Windows that
+overlap, that do not, that leave elements out, that reach into the padding, or that cover all;
+channels last and first, as many as make packs and as few as do not: values must be those of the
+CPU's plan, and those without the pass must take more bytes.
 """
 import os
 import sys
@@ -34,9 +36,12 @@ POOLS = ['pool: MAX kernel_size: 3 stride: 2', 'pool: MAX kernel_size: 2 stride:
          'pool: MAX kernel_h: 20 kernel_w: 16 stride: 5 round_mode: FLOOR',
          'pool: AVE kernel_size: 3 stride: 2 pad: 1', 'pool: AVE global_pooling: true',
          'pool: AVE kernel_h: 20 kernel_w: 17 stride: 5',
-         'pool: AVE kernel_h: 21 kernel_w: 18 stride: 5 pad: 1',
+         'pool: AVE kernel_h: 22 kernel_w: 19 stride: 5 pad: 1',
          'pool: AVE kernel_h: 20 kernel_w: 16 stride: 5 round_mode: FLOOR']
-LAYOUTS = ('nhwc', 'nchw')
+# Of means, quotients would be taken by both passes: what then pays depends on the type.
+GATHERED = [pool for pool in POOLS if 'MAX' in pool and 'stride: 1' not in pool]
+# Of precision and layout.
+FORMS = [('f32', 'nhwc'), ('bf16', 'nhwc'), ('f32', 'nchw')]
 
 
 class Gathers(targets.TargetChecker):
@@ -47,10 +52,21 @@ class Gathers(targets.TargetChecker):
         for pool in POOLS:
             for channels in CHANNELS:
                 net = NET % {'channels': channels, 'pool': pool}
-                for layout in LAYOUTS:
-                    name = '%s, %d channels, %s' % (pool, channels, layout)
-                    self.check_one(name, net, 'f32', inputs, layout)
-                    print(name)
+                for precision, layout in FORMS:
+                    self.check_net(net, precision, inputs, layout, pool in GATHERED,
+                                   '%s, %d channels, %s, %s' % (pool, channels, precision, layout))
+
+    def check_net(self, net, precision, inputs, layout, gathers, name):
+        report = self.check_one(name, net, precision, inputs, layout)
+        stored = self.report(net, '--precision', precision, *targets.GPU,
+                             '--without=gather-gradients', layout=layout)
+        bytes_moved = [r['programs']['main']['bytes'] for r in (report, stored)]
+        print('%s: %d bytes, %d without' % (name, *bytes_moved))
+        if layout == 'nchw':
+            self.expect(bytes_moved[0] == bytes_moved[1], '%s: other kernels' % name)
+        else:
+            self.expect(bytes_moved[0] < bytes_moved[1] if gathers else
+                        bytes_moved[0] <= bytes_moved[1], '%s: more bytes' % name)
 
 
 if __name__ == '__main__':
