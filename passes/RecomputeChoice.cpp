@@ -299,9 +299,22 @@ std::vector<bool> brew::chooseRecompute(const RecomputeProblem &problem,
 
 std::vector<bool> brew::chooseBeside(const RecomputeProblem &problem,
                                      double seconds) {
+  const RecomputeOutcome saved =
+      evaluate(problem, std::vector<bool>(problem.units.size()));
+  // One kernel may make the gradients of all parts of a joined tensor: with
+  // that it is fuller than any of its nests.
+  auto isFull = [&](const RecomputeUnit &unit) {
+    int64_t whole = 0;
+    for (unsigned input : unit.inputs)
+      whole = std::max(whole, problem.units[input].bytes);
+    return !unit.takesPlace &&
+           saved.bytesAt[static_cast<size_t>(unit.beside)] + 2 * whole >
+               saved.peakBytes;
+  };
   std::vector<unsigned> can;
   for (unsigned u = 0; u < problem.units.size(); ++u)
-    if (problem.units[u].canRecompute && problem.units[u].beside >= 0)
+    if (const RecomputeUnit &unit = problem.units[u];
+        unit.canRecompute && unit.beside >= 0 && !isFull(unit))
       can.push_back(u);
   std::stable_sort(can.begin(), can.end(), [&](unsigned a, unsigned b) {
     return problem.units[a].bytes > problem.units[b].bytes;
