@@ -32,25 +32,60 @@ bool isDense(MemRefType type) {
   return brew::extentOf(type) == type.getNumElements() * elementBytes(type);
 }
 
-/// First index of the buffer's box in each of the whole's dimensions; false if
-/// it is no box.
-bool findStart(BufferOp buffer, SmallVectorImpl<int64_t> &start) {
+/// A buffer's elements as a box of the whole's, the outermost dimension first.
+struct Box {
+  SmallVector<int64_t> sizes, strides;
+  SmallVector<int64_t> start; ///< its first index in each dimension
+
+  /// Dimensions that follow each other without a gap are one.
+  void join() {
+    SmallVector<int64_t> joinedSizes, joinedStrides;
+    for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
+      if (size == 1)
+        continue;
+      if (!joinedSizes.empty() && joinedStrides.back() == size * stride) {
+        joinedSizes.back() *= size;
+        joinedStrides.back() = stride;
+        continue;
+      }
+      joinedSizes.push_back(size);
+      joinedStrides.push_back(stride);
+    }
+    sizes = std::move(joinedSizes);
+    strides = std::move(joinedStrides);
+  }
+
+  /// False if the buffer is no box.
+  bool findStart(int64_t rest) {
+    start.clear();
+    for (int64_t stride : strides) {
+      start.push_back(rest / stride);
+      rest %= stride;
+    }
+    return rest == 0;
+  }
+};
+
+Box boxOf(BufferOp buffer) {
   MemRefType type = typeOf(buffer);
-  SmallVector<int64_t> strides = stridesOf(type);
-  int64_t rest =
-      static_cast<int64_t>(buffer.getOffset()) - wholeOffsetOf(buffer);
-  if (rest < 0 || rest % elementBytes(type))
-    return false;
-  rest /= elementBytes(type);
+  const SmallVector<int64_t> strides = stridesOf(type);
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, strides.size()));
   llvm::stable_sort(
       order, [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
-  start.assign(strides.size(), 0);
+  Box box;
   for (int64_t dim : order) {
-    start[dim] = rest / strides[dim];
-    rest %= strides[dim];
+    box.sizes.push_back(type.getDimSize(dim));
+    box.strides.push_back(strides[dim]);
   }
-  return rest == 0;
+  return box;
+}
+
+/// Elements from the beginning of the whole to the buffer's first.
+std::optional<int64_t> firstElement(BufferOp buffer) {
+  const int64_t bytes =
+      static_cast<int64_t>(buffer.getOffset()) - wholeOffsetOf(buffer);
+  const int64_t each = elementBytes(typeOf(buffer));
+  return bytes < 0 || bytes % each ? std::nullopt : std::optional(bytes / each);
 }
 
 } // namespace
@@ -86,15 +121,24 @@ std::optional<int64_t> brew::commonElements(BufferOp x, BufferOp y) {
   if (isDense(xType) && xStart <= yStart &&
       yStart + extentOf(yType) <= xStart + extentOf(xType))
     return yType.getNumElements();
-  SmallVector<int64_t> xFirst, yFirst;
-  if (stridesOf(xType) != stridesOf(yType) || !findStart(x, xFirst) ||
-      !findStart(y, yFirst))
+  const std::optional<int64_t> xFirst = firstElement(x),
+                               yFirst = firstElement(y);
+  if (!xFirst || !yFirst)
+    return std::nullopt;
+  Box xBox = boxOf(x), yBox = boxOf(y);
+  if (xBox.strides != yBox.strides) {
+    // Other shapes of the whole, as Flatten gives it.
+    xBox.join();
+    yBox.join();
+  }
+  if (xBox.strides != yBox.strides || !xBox.findStart(*xFirst) ||
+      !yBox.findStart(*yFirst))
     return std::nullopt;
   int64_t common = 1;
-  for (auto [dim, from, other] : llvm::enumerate(xFirst, yFirst)) {
-    int64_t first = std::max(from, other);
-    int64_t end =
-        std::min(from + xType.getDimSize(dim), other + yType.getDimSize(dim));
+  for (size_t dim = 0; dim < xBox.sizes.size(); ++dim) {
+    const int64_t first = std::max(xBox.start[dim], yBox.start[dim]),
+                  end = std::min(xBox.start[dim] + xBox.sizes[dim],
+                                 yBox.start[dim] + yBox.sizes[dim]);
     common *= std::max<int64_t>(end - first, 0);
   }
   return common;

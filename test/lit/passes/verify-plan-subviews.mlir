@@ -118,3 +118,33 @@ plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
   // expected-error @below {{needs buffer 'b' aligned, which is a subview of another}}
   plan.convolution forward x %x w %v y %b {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<4x8x1x1xbf16>, memref<1x4x2x2xbf16, strided<[96, 1, 48, 24]>>
 }
+
+// -----
+
+// The whole (2 x 3 x 2 x 2) has another shape for a reader (2 x 12), behind Flatten: what is joined
+// of channels is cut anywhere.
+plan.arena transient size 128
+plan.program @flattened attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
+  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
+  %b = plan.buffer "b" transient[16] {brew.whole = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  plan.feed "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  // Part of a, part of b.
+  %c = plan.buffer "c" transient[12] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
+}
+
+// -----
+
+// Of which one element is not there.
+plan.arena transient size 128
+plan.program @flattened_missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
+  %b = plan.buffer "b" transient[16] {brew.whole = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  plan.feed "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  %c = plan.buffer "c" transient[16] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
+  // expected-note @below {{the buffer}}
+  %d = plan.buffer "d" transient[12] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  // expected-error @below {{reads buffer 'd', which holds no value here}}
+  plan.output %d "d" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
+}
