@@ -20,12 +20,9 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Dominance.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/CSE.h"
 
 #include <optional>
 
@@ -354,22 +351,11 @@ struct CloneProducers : brew::impl::CloneProducersBase<CloneProducers> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       const bool isForGpu = brew::targetir::isForGpu(program);
       Cloning(program,
-              isForGpu ? bytesPerOperation(brew::targetir::gpuOf(program))
-                       : bytesPerOperation(brew::targetir::cpuOf(program)),
+              isForGpu ? brew::targetir::gpuOf(program).bytesPerOperation()
+                       : brew::targetir::cpuOf(program).bytesPerOperation(),
               isForGpu)
           .run();
     }
-  }
-
-private:
-  static double bytesPerOperation(brew::targetir::GpuAttr gpu) {
-    return static_cast<double>(gpu.getMemoryBytes()) /
-           static_cast<double>(gpu.getOperations());
-  }
-  static double bytesPerOperation(brew::targetir::CpuAttr cpu) {
-    return brew::targetir::CpuAttr::kMemoryBytes /
-           (brew::targetir::CpuAttr::kVectorOperations *
-            static_cast<double>(cpu.lanes()));
   }
 };
 

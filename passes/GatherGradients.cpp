@@ -70,16 +70,14 @@ bool extractsNeighbours(linalg::GenericOp nest) {
   return isAny;
 }
 
-/// Whether each element of the only result of `nest` is a sum over a few
+/// Whether `nest` makes a gradient each element of which is a sum over a few
 /// windows of what the body extracts, and that is all that it reads.
 bool gathersFromWindows(linalg::GenericOp nest) {
-  if (nest->getNumResults() != 1 || nest.getNumReductionLoops() == 0 ||
-      windowsOf(nest) > kMostWindows ||
+  if (!Origin::of(nest).isBackward || nest->getNumResults() != 1 ||
+      nest.getNumReductionLoops() == 0 || windowsOf(nest) > kMostWindows ||
       !nest.getDpsInits().front().getDefiningOp<linalg::FillOp>())
     return false;
   // The parallel loops stand first, and the result has them in their order.
-  if (!Origin::of(nest).isBackward)
-    return false;
   const unsigned parallel = nest.getNumParallelLoops();
   const SmallVector<utils::IteratorType> kinds = nest.getIteratorTypesArray();
   if (!llvm::all_of(ArrayRef(kinds).take_front(parallel),
@@ -213,10 +211,8 @@ linalg::GenericOp elementReader(OpOperand &use) {
 /// A gradient with what rounds it, and the nests that read it then.
 class Gather {
 public:
-  Gather(linalg::GenericOp nest, brew::targetir::GpuAttr gpu)
-      : nest(nest),
-        bytesPerOperation(static_cast<double>(gpu.getMemoryBytes()) /
-                          static_cast<double>(gpu.getOperations())) {
+  Gather(linalg::GenericOp nest, double bytesPerOperation)
+      : nest(nest), bytesPerOperation(bytesPerOperation) {
     operations = operationsPerElement(nest);
     value = nest->getResult(0);
     while (value.hasOneUse()) {
@@ -295,18 +291,19 @@ struct GatherGradients : brew::impl::GatherGradientsBase<GatherGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::targetir::isForGpu(program) && !program.getBody().empty())
-        gather(program.getBody().front(), brew::targetir::gpuOf(program));
+        gather(program.getBody().front(),
+               brew::targetir::gpuOf(program).bytesPerOperation());
   }
 
 private:
-  static void gather(Block &block, brew::targetir::GpuAttr gpu) {
+  static void gather(Block &block, double bytesPerOperation) {
     SmallVector<linalg::GenericOp> nests;
     for (auto nest : block.getOps<linalg::GenericOp>())
       if (gathersFromWindows(nest))
         nests.push_back(nest);
     IRRewriter rewriter(block.getParentOp()->getContext());
     for (linalg::GenericOp nest : nests)
-      if (Gather each(nest, gpu); each.pays())
+      if (Gather each(nest, bytesPerOperation); each.pays())
         each.run(rewriter);
     if (nests.empty())
       return;

@@ -68,6 +68,10 @@ def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
 
     /// Elements of a vector of f32.
     int64_t lanes() const { return getVectorBits() / 32; }
+    /// Bytes that memory gives a core while it does an operation on an element.
+    double bytesPerOperation() const {
+      return kMemoryBytes / (kVectorOperations * static_cast<double>(lanes()));
+    }
   }];
 }
 
@@ -132,6 +136,11 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     /// Threads that the device runs at the same time.
     int64_t residentThreads() const {
       return getMultiprocessors() * getThreads();
+    }
+    /// Bytes that memory gives while the device does an operation.
+    double bytesPerOperation() const {
+      return static_cast<double>(getMemoryBytes()) /
+             static_cast<double>(getOperations());
     }
   }];
 }
