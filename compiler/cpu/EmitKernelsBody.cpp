@@ -188,6 +188,11 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
     map.map(extract.getResult(), load(access.source, at));
     return;
   }
+  if (piece && divisorOf(nest, &op, piece->loop)) {
+    map.map(op.getResult(0),
+            isa<arith::DivUIOp>(op) ? piece->number : piece->place);
+    return;
+  }
   // Folding turns window positions into constants where they are unrolled.
   SmallVector<Value> folded;
   Operation *clone = b.clone(op, map);

@@ -34,6 +34,14 @@ private:
   llvm::SmallVector<mlir::Value> heap;
 };
 
+/// One of the equal pieces that bodies divide a loop into (see pieceLength):
+/// in it the quotients of the loop's index are `number`, the remainders
+/// `place`.
+struct LoopPiece {
+  unsigned loop;
+  mlir::Value number, place;
+};
+
 /// Writes bodies of a part's nests, and loops, at the builder's insertion
 /// point.
 class BodyEmitter {
@@ -87,6 +95,8 @@ public:
   /// Edge operations that are known to pass their operand unchanged in the code
   /// that is being written.
   llvm::SmallPtrSet<mlir::Operation *, 8> passed;
+  /// The piece of a loop that is being written, if it is divided.
+  std::optional<LoopPiece> piece;
 
   /// Stores result `result` of `nest` where later readers find it.
   void store(Nest &nest, unsigned nestNumber, unsigned result,

@@ -16,6 +16,11 @@ namespace brew::compiler {
 
 namespace {
 
+/// Pieces of a loop are loops of their own if they fill a vector of f32.
+constexpr int64_t kShortestPiece = 16;
+/// More pieces share their code.
+constexpr int64_t kMostPiecesApart = 8;
+
 class PartEmitter {
 public:
   PartEmitter(OpBuilder &b, Location loc, Part &part, const Schedule &schedule,
@@ -87,13 +92,35 @@ private:
         body.narrow(nest, schedule.outer, edges, at, begin, end);
       });
     }
-    pieces(zero, begin, end, last, all, [&](Value from, Value to) {
-      vectorLoop(from, to, [&](Value i) {
-        SmallVector<Value> point(outer);
-        point.push_back(i);
-        emitPoint(point);
+    auto emitAt = [&](Value i) {
+      SmallVector<Value> point(outer);
+      point.push_back(i);
+      emitPoint(point);
+    };
+    std::optional<int64_t> length = pieceLength(part, schedule.outer);
+    if (all.empty() && length && *length >= kShortestPiece)
+      return emitPieces(*length, extent / *length, emitAt);
+    pieces(zero, begin, end, last, all,
+           [&](Value from, Value to) { vectorLoop(from, to, emitAt); });
+  }
+
+  /// Fused: the inner loop as loops over its `count` pieces, which bodies tell
+  /// apart. Vectors then lie in one of them, and where there are few, what
+  /// depends on the piece is decided here.
+  void emitPieces(int64_t length, int64_t count,
+                  llvm::function_ref<void(Value)> emitAt) {
+    auto emitPiece = [&](Value number) {
+      Value first = arith::MulIOp::create(b, loc, number, body.index(length));
+      vectorLoop(body.index(0), body.index(length), [&](Value place) {
+        body.piece = LoopPiece{schedule.outer, number, place};
+        emitAt(arith::AddIOp::create(b, loc, first, place));
+        body.piece.reset();
       });
-    });
+    };
+    if (count > kMostPiecesApart)
+      return body.loop(body.index(0), body.index(count), 1, emitPiece);
+    for (int64_t number = 0; number < count; ++number)
+      emitPiece(body.index(number));
   }
 
   /// Calls inside(from, to) for the whole of [zero, last), or, if there are

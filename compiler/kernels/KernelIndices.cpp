@@ -116,6 +116,35 @@ int64_t elementsReached(const Nest &nest, Operation *op,
   return elements;
 }
 
+std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
+                                 unsigned loop) {
+  if (!isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return std::nullopt;
+  auto position = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
+  if (!position)
+    return std::nullopt;
+  const Linear &index = *nest.indices[position.getDim()];
+  for (auto [number, coef] : llvm::enumerate(index.coefs))
+    if (coef != (number == loop ? 1 : 0))
+      return std::nullopt;
+  if (index.constant != 0)
+    return std::nullopt;
+  return getConstantIntValue(op->getOperand(1));
+}
+
+std::optional<int64_t> pieceLength(const Part &part, unsigned loop) {
+  std::optional<int64_t> length;
+  for (const Nest &nest : part.nests)
+    for (Operation &op : nest.body()->without_terminator())
+      if (std::optional<int64_t> divisor = divisorOf(nest, &op, loop)) {
+        if (length.value_or(*divisor) != *divisor ||
+            nest.loops[loop].extent % *divisor != 0)
+          return std::nullopt;
+        length = divisor;
+      }
+  return length;
+}
+
 SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {
   SmallVector<Operation *> edges;
   for (Operation &op : nest.body()->without_terminator()) {

@@ -23,6 +23,16 @@ int64_t elementsReached(const Nest &nest, const Linear &address);
 int64_t elementsReached(const Nest &nest, mlir::Operation *op,
                         const Extract &access);
 
+/// The constant by which `op` of a body divides the index of `loop`, if it does
+/// so, for the quotient (arith.divui) or the remainder (arith.remui).
+std::optional<int64_t> divisorOf(const Nest &nest, mlir::Operation *op,
+                                 unsigned loop);
+
+/// The length of the equal pieces of `loop` that the bodies of a part's nests
+/// tell apart: they divide its index by that alone. Null if they do not divide
+/// it, by different numbers, or by one that does not divide the extent.
+std::optional<int64_t> pieceLength(const Part &part, unsigned loop);
+
 /// Operations of the body that compare an index with a constant, or clamp it to
 /// one, and that all iterations of `loop` but some first and last ones pass
 /// unchanged: max and min give back their first operand, comparisons (< and

@@ -275,6 +275,51 @@ TEST(EmitKernels, LabelsIndexTables) {
   });
 }
 
+TEST(EmitKernels, LoopsWhosePiecesBodiesTellApart) {
+  // What lies side by side along the columns, as an LSTM's gates do: the first
+  // `piece` columns are those of one operand, all others of the other one.
+  auto gates = [](int64_t columns, int64_t piece, int64_t other) {
+    std::string y = "tensor<6x" + std::to_string(columns) + "xf32>",
+                x = "tensor<6x" + std::to_string(piece) + "xf32>";
+    return kernelText(
+        "k", "-1", {x, x, "tensor<6xf32>"},
+        "%p = arith.constant " + std::to_string(piece) + " : index\n" +
+            "%q = arith.constant " + std::to_string(other) + " : index\n" +
+            "%first = arith.constant 0 : index\n" +
+            nestText({"%y", y, "(n, c) -> (n, c)"}, "pp", 2,
+                     {{"%2", "tensor<6xf32>", "(n, c) -> (n)"}},
+                     "%n = linalg.index 0 : index\n"
+                     "%c = linalg.index 1 : index\n"
+                     "%gate = arith.divui %c, %q : index\n"
+                     "%place = arith.remui %c, %p : index\n"
+                     "%u = tensor.extract %0[%n, %place] : " +
+                         x +
+                         "\n"
+                         "%v = tensor.extract %1[%n, %place] : " +
+                         x +
+                         "\n"
+                         "%is = arith.cmpi eq, %gate, %first : index\n"
+                         "%w = arith.select %is, %u, %v : f32\n"
+                         "%r = arith.addf %w, %a : f32\n"),
+        {{"%y", y}});
+  };
+  // Few pieces, many, a single one, pieces that are none, and others too short.
+  expectSame(gates(160, 40, 40), 0);
+  expectSame(gates(320, 16, 16), 0);
+  expectSame(gates(40, 40, 40), 0);
+  expectSame(gates(168, 40, 40), 0);
+  expectSame(gates(160, 40, 20), 0);
+  expectSame(gates(24, 6, 6), 0);
+  // In a piece, operands are contiguous.
+  EXPECT_NE(EmittedModule(gates(168, 48, 48)).functions().find("remui"),
+            std::string::npos);
+  for (int64_t pieces : {4, 12})
+    EXPECT_EQ(
+        EmittedModule(gates(pieces * 48, 48, 48)).functions().find("remui"),
+        std::string::npos)
+        << pieces;
+}
+
 TEST(EmitKernels, VectorCodeForContiguousInnerLoops) {
   std::string t = "tensor<8x12x12x64xf32>",
               all = "(n, h, w, c) -> (n, h, w, c)";
