@@ -40,8 +40,10 @@ RankedTensorType withElement(RankedTensorType type, Type element) {
 /// Rewrites one program.
 class Narrowing {
 public:
-  Narrowing(ProgramOp program, FloatType narrow, bool calls)
-      : program(program), narrow(narrow), calls(calls),
+  /// `calls`: the library's products take narrow operands.
+  Narrowing(ProgramOp program, FloatType narrow,
+            brew::targetir::LibraryAttr library, bool calls)
+      : program(program), narrow(narrow), library(library), calls(calls),
         exact(brew::findExactValues(program)) {}
 
   void run() {
@@ -119,8 +121,9 @@ private:
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(op))
       if (calls)
         op = splitBias(weights);
-    // A product's own sums are f32, and cuBLASLt can give them as such.
-    if (isa<InnerProductBackwardWeightsOp>(op))
+    // A product's own sums are f32, and libraries can give them as such.
+    if (isa<InnerProductBackwardWeightsOp>(op) ||
+        (isa<ConvolutionBackwardWeightsOp>(op) && library.getWideGradients()))
       return;
     for (OpResult result : op->getResults()) {
       if (calls)
@@ -270,6 +273,7 @@ private:
 
   ProgramOp program;
   FloatType narrow;
+  brew::targetir::LibraryAttr library;
   bool calls;
   llvm::DenseSet<Value> exact;
   llvm::DenseMap<Value, Value> narrowed, widened;
@@ -289,12 +293,13 @@ struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
                           << brew::targetir::stringifyPrecision(type);
         return signalPassFailure();
       }
-    const bool calls = brew::targetir::libraryOf(getOperation()).gainsBy(type);
+    const auto library = brew::targetir::libraryOf(getOperation());
+    const bool calls = library.gainsBy(type);
     for (auto program : getOperation().getOps<ProgramOp>())
       // Programs without layers compute with parameters and what belongs to
       // them, which stay f32.
       if (!program.getBody().front().getOps<ShapeInterface>().empty())
-        Narrowing(program, narrow, calls).run();
+        Narrowing(program, narrow, library, calls).run();
   }
 };
 

@@ -24,9 +24,9 @@ CpuAttr brew::targetir::describeCpu(MLIRContext *context, int64_t vectorBits,
   // Cores without AVX-512 may have a quarter of the cache of those with it.
   const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
   // oneDNN.
-  auto library =
-      LibraryAttr::get(context, /*channels_last=*/true, /*leaky_products=*/true,
-                       bf16, /*f16=*/false, /*tf32=*/false, kLongSum);
+  auto library = LibraryAttr::get(
+      context, /*channels_last=*/true, /*leaky_products=*/true, bf16,
+      /*f16=*/false, /*tf32=*/false, /*wide_gradients=*/true, kLongSum);
   return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library,
                       kCpuMhz);
 }
@@ -93,7 +93,8 @@ GpuAttr brew::targetir::describeGpu(MLIRContext *context,
   // cuDNN and cuBLASLt: tensor cores want channels last, others do not.
   auto library = LibraryAttr::get(
       context, /*channels_last=*/false, /*leaky_products=*/false,
-      /*bf16=*/all(80), /*f16=*/all(70), /*tf32=*/all(80), kLongSum);
+      /*bf16=*/all(80), /*f16=*/all(70), /*tf32=*/all(80),
+      /*wide_gradients=*/false, kLongSum);
   return GpuAttr::get(context, archs.front(), board->multiprocessors,
                       board->threads, /*block_threads=*/1024,
                       /*shared_bytes=*/48 << 10, board->cacheBytes,

@@ -73,11 +73,14 @@ ConvolutionBuilder::offers(const Layouts &layouts,
             paddingEnd, attributes, true),
         all);
   // Backward primitives take a forward one as a hint; any will do. The others
-  // can be asked for only while the hint is there.
+  // can be asked for only while the hint is there. Its weights are narrow where
+  // their gradient is not.
+  const memory::desc hintWeights(plain.w.get_dims(), plain.x.get_data_type(),
+                                 memory::format_tag::any);
   dnnl::convolution_forward::primitive_desc hint(
       context.engine, dnnl::prop_kind::forward_training, direct,
-      anyLayout(plain.x), anyLayout(plain.w), anyLayout(plain.y), strides,
-      dilates, padding, paddingEnd);
+      anyLayout(plain.x), hintWeights, anyLayout(plain.y), strides, dilates,
+      padding, paddingEnd);
   if (call.direction() == plan::BACKWARD_WEIGHTS)
     return inOrder(dnnl::convolution_backward_weights::primitive_desc(
                        context.engine, direct, layouts.x, layouts.w, bias,

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
+// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS,ONEDNN
 // RUN: %brew-opt %s --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-lower-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=HALF
@@ -6,7 +6,7 @@
 // A Turing GPU's library multiplies f16, but not bf16.
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80,sm_75 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS,CUDNN
 
 // The chain loss <- ip <- pool <- conv. Parameters are rounded once, side by
 // side; activations are between the layers in bf16; the loss, its probabilities
@@ -67,14 +67,17 @@ brew.program @forward_backward train {
   %df = brew.inner_product_backward_data "ip"(%di, %v) {axis = 1 : i64, brew.backward} : (tensor<1x3xf32>, tensor<3x2xf32>) -> tensor<1x2xf32>
   %dp = brew.reinterpret %df {brew.backward} : tensor<1x2xf32> -> tensor<1x2x1x1xf32>
   %dc = brew.max_pooling_backward "pool"(%dp, %a) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, brew.backward} : (tensor<1x2x1x1xf32>, tensor<1x2x1x1xi8>) -> tensor<1x2x2x2xf32>
-  // A convolution's weight gradients come in the type of its operands; the sum
-  // for the bias is a nest over the narrow gradient.
-  // CALLS: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[X]], %[[DC:.*]]) {{.*}} : (tensor<1x1x4x4xbf16>, tensor<1x2x2x2xbf16>) -> tensor<2x1x3x3xbf16>
+  // A convolution's weight gradients come as they are stored, or, where the
+  // library cannot, in the type of its operands; the sum for the bias is a nest
+  // over the narrow gradient.
+  // ONEDNN: %[[DW32:.*]] = brew.convolution_backward_weights "conv"(%[[X]], %[[DC:.*]]) {{.*}} : (tensor<1x1x4x4xbf16>, tensor<1x2x2x2xbf16>) -> tensor<2x1x3x3xf32>
+  // CUDNN: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[X]], %[[DC:.*]]) {{.*}} : (tensor<1x1x4x4xbf16>, tensor<1x2x2x2xbf16>) -> tensor<2x1x3x3xbf16>
   // CALLS: %[[DCW:.*]] = brew.cast "conv"(%[[DC]]) {brew.backward} {{.*}} -> tensor<1x2x2x2xf32>
   // CALLS: %[[DB:.*]] = linalg.generic {{.*}} ins(%[[DCW]] : tensor<1x2x2x2xf32>)
+  // ONEDNN: } -> tensor<2xf32>
   // WIDE: %[[DW32:.*]], %[[DB:.*]] = brew.convolution_backward_weights {{.*}} -> (tensor<2x1x3x3xf32>, tensor<2xf32>)
   %dw, %db = brew.convolution_backward_weights "conv"(%x, %dc) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, brew.backward} : (tensor<1x1x4x4xf32>, tensor<1x2x2x2xf32>) -> (tensor<2x1x3x3xf32>, tensor<2xf32>)
-  // CALLS: %[[DW32:.*]] = brew.cast "conv"(%[[DW]]) {brew.backward} {{.*}} -> tensor<2x1x3x3xf32>
+  // CUDNN: %[[DW32:.*]] = brew.cast "conv"(%[[DW]]) {brew.backward} {{.*}} -> tensor<2x1x3x3xf32>
   // CHECK-NEXT: brew.store_gradient %[[DW32]], @conv.0
   // CHECK-NEXT: brew.store_gradient %[[DB]], @conv.1
   // CHECK-NEXT: brew.store_gradient %[[DV]], @ip.0
