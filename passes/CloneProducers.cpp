@@ -117,10 +117,7 @@ public:
       else if (isForGpu)
         cloneProbe(nest);
     }
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
-          op.use_empty())
-        rewriter.eraseOp(&op);
+    brew::eraseUnreadNests(rewriter, block);
   }
 
 private:

@@ -91,3 +91,10 @@ linalg::GenericOp brew::withoutDuplicates(RewriterBase &rewriter,
   eliminateCommonSubExpressions(rewriter, dominance, nest);
   return nest;
 }
+
+void brew::eraseUnreadNests(RewriterBase &rewriter, Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
+        op.use_empty())
+      rewriter.eraseOp(&op);
+}

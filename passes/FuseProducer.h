@@ -18,4 +18,8 @@ mlir::linalg::GenericOp fuseProducer(mlir::RewriterBase &rewriter,
 mlir::linalg::GenericOp withoutDuplicates(mlir::RewriterBase &rewriter,
                                           mlir::linalg::GenericOp nest);
 
+/// Erases the nests of a block that nothing reads any more, and what they would
+/// have written to.
+void eraseUnreadNests(mlir::RewriterBase &rewriter, mlir::Block &block);
+
 } // namespace brew

@@ -305,12 +305,8 @@ private:
     for (linalg::GenericOp nest : nests)
       if (Gather each(nest, bytesPerOperation); each.pays())
         each.run(rewriter);
-    if (nests.empty())
-      return;
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
-          op.use_empty())
-        rewriter.eraseOp(&op);
+    if (!nests.empty())
+      brew::eraseUnreadNests(rewriter, block);
   }
 };
 

@@ -7,6 +7,7 @@ unchanged: it finds, in place of brewc, a script that hands out the plan compile
 here for the same arguments (plan_store.py).
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -224,6 +225,12 @@ def copy_tool(package, binaries):
 
 def pack(binaries, shared, archs, output, nets):
     """Writes the package; returns its size and what could not be compiled."""
+    # Before minutes of compilation. Cases are read here, weights written.
+    for module in ("numpy", "h5py"):
+        if importlib.util.find_spec(module) is None:
+            raise PackError("{} has no {}: install python3-{}, or run this by a "
+                            "Python that has it".format(sys.executable, module,
+                                                        module))
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "gpu-check"
         package.mkdir()

@@ -590,12 +590,27 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
             {choice->fastest.name, choice->fastest.seconds}});
   });
   onTeam([&] {
+    // Those that are there go on if one of the new ones cannot be made.
+    auto packed = std::move(dnnl.packed);
+    const std::uint64_t bytes = packedBytes;
     forgetCalls();
-    forEachStep([&](int program, int index, const Step &step) {
+    std::vector<std::unique_ptr<CpuCall>> made;
+    try {
+      forEachStep([&](int program, int index, const Step &step) {
+        made.push_back(calls.make(
+            step, program,
+            describeStep(*plan, manifest.programs(program), index)));
+      });
+    } catch (...) {
+      made.clear();
+      dnnl.packed = std::move(packed);
+      packedBytes = bytes;
+      throw;
+    }
+    auto next = made.begin();
+    forEachStep([&](int program, int index, const Step &) {
       programs[static_cast<std::size_t>(program)]
-              [static_cast<std::size_t>(index)] = calls.make(
-                  step, program,
-                  describeStep(*plan, manifest.programs(program), index));
+              [static_cast<std::size_t>(index)] = std::move(*next++);
     });
     allocateWorkspace();
   });
