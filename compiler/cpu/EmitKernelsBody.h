@@ -7,6 +7,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
+#include <optional>
+
 namespace brew::compiler {
 
 /// Where the values of a part are while its code is built. All memrefs are

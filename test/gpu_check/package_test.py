@@ -230,6 +230,13 @@ class Pack(Folder):
         finally:
             pack.LIMIT = limit
 
+    def test_a_python_package_that_is_missing_is_named(self):
+        with mock.patch.object(pack.importlib.util, "find_spec",
+                               lambda name: None if name == "h5py" else name):
+            with self.assertRaisesRegex(pack.PackError,
+                                        "has no h5py: install python3-h5py"):
+                self.make(["lenet"])
+
 
 class Machine(Folder):
     def test_libraries_of_python_packages_come_first(self):
