@@ -36,8 +36,8 @@ def Target_LibraryAttr : Target_Attr<"Library", "library"> {
     `channels_last`: convolutions in full precision want it. `leaky_products`: inner
     products take a ReLU with a slope. `bf16`, `f16`, `tf32`: products take such
     operands and gain by it. `wide_gradients`: convolutions with operands of 16 bits
-    give gradients by the weights in f32. `long_sum`: elements from which on a sum for a bias is
-    slow as part of a convolution's gradient.
+    give gradients by the weights in f32. `long_sum`: elements from which on a sum
+    for a bias is slow as part of a convolution's gradient.
   }];
   let parameters = (ins "bool":$channels_last, "bool":$leaky_products, "bool":$bf16,
     "bool":$f16, "bool":$tf32, "bool":$wide_gradients, "int64_t":$long_sum);
