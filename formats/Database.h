@@ -9,6 +9,10 @@
 // leaves anything in the database's folder, so any number of readers can share
 // a database on a read-only medium.
 //
+// A reader delivers the records that the database had at opening. If another
+// program changes an LMDB database so that they may be overwritten, the reader
+// throws before it delivers a wrong one (db/LmdbFile.h).
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -53,7 +57,8 @@ public:
 
   /// Opens for reading. Error(3): not found, not readable; Error(1): no
   /// database, one of the other kind, damaged, or without records. Damage
-  /// further in is an Error(1) when a cursor meets it.
+  /// further in, or a writer that overwrites the records, is an Error(1) of the
+  /// cursor that meets it.
   static std::unique_ptr<DbReader> open(const std::string &path,
                                         DbBackend backend);
 

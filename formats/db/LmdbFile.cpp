@@ -4,6 +4,7 @@
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -49,9 +50,9 @@ constexpr unsigned maximumDepth = 32; // liblmdb's own limit
 constexpr unsigned nodeBytes = 8;
 enum NodeFlags : unsigned { bigValue = 1, subTree = 2, duplicates = 4 };
 
-template <typename T> T load(const std::vector<char> &bytes, size_t at) {
+template <typename T> T load(const char *bytes, size_t at) {
   T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
+  std::memcpy(&value, bytes + at, sizeof value);
   return value;
 }
 
@@ -64,11 +65,9 @@ LmdbFile::LmdbFile(const std::string &folder) : folder(folder) {
     throw machineLacks(folder +
                        ": cannot read database: data.mdb: " + errnoText(errno));
   try {
-    struct stat info;
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
-      damaged("data.mdb is no regular file");
-    fileSize = static_cast<uint64_t>(info.st_size);
+    measure();
     readMeta();
+    measure(); // a writer may have made it longer before the meta page was read
   } catch (...) {
     close(fd);
     throw;
@@ -79,6 +78,20 @@ LmdbFile::~LmdbFile() { close(fd); }
 
 void LmdbFile::damaged(const std::string &what) const {
   throw badInput(folder + ": damaged or truncated LMDB database: " + what);
+}
+
+void LmdbFile::overwritten() const {
+  throw badInput(folder +
+                 ": the LMDB database was written to while it was read, and "
+                 "its records as of opening may be overwritten by now; wait "
+                 "until the writer is done, or read a copy made by mdb_copy");
+}
+
+void LmdbFile::measure() {
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+    damaged("data.mdb is no regular file");
+  fileSize = static_cast<uint64_t>(info.st_size);
 }
 
 void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
@@ -100,72 +113,119 @@ void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
   }
 }
 
-/// Takes over what a meta page says, if it is valid.
-bool LmdbFile::parseMeta(const std::vector<char> &page, uint64_t &transaction) {
+/// Reads bytes of the snapshot's pages. See the header for the rule.
+void LmdbFile::readSnapshot(uint64_t offset, void *to, size_t size) const {
+  readAt(offset, to, size);
+  uint64_t transaction;
+  readAt(meta.offset + transactionAt, &transaction, sizeof transaction);
+  if (transaction != meta.transaction)
+    overwritten();
+}
+
+/// Returns nullopt if the page is no valid meta page.
+std::optional<LmdbMeta> LmdbFile::parseMeta(const char *page,
+                                            uint64_t offset) const {
   if (!(load<uint16_t>(page, flagsAt) & metaPage) ||
       load<uint32_t>(page, magicAt) != magicNumber)
-    return false;
+    return std::nullopt;
   uint32_t version = load<uint32_t>(page, versionAt);
   if (version != dataVersion)
     damaged("data format version " + std::to_string(version) +
             " (this reader knows version " + std::to_string(dataVersion) + ")");
-  uint32_t size = load<uint32_t>(page, freeTreeAt);
-  if (size < 256 || size > 65536 || (size & (size - 1)) != 0)
-    return false;
-  pageSize = size;
-  transaction = load<uint64_t>(page, transactionAt);
-  lastPage = load<uint64_t>(page, lastPageAt);
+  LmdbMeta parsed;
+  parsed.offset = offset;
+  parsed.pageSize = load<uint32_t>(page, freeTreeAt);
+  if (parsed.pageSize < 256 || parsed.pageSize > 65536 ||
+      (parsed.pageSize & (parsed.pageSize - 1)) != 0)
+    return std::nullopt;
+  parsed.transaction = load<uint64_t>(page, transactionAt);
+  parsed.lastPage = load<uint64_t>(page, lastPageAt);
   unsigned flags = load<uint16_t>(page, mainTreeAt + treeFlagsAt);
   if (flags & (reverseKeys | duplicateKeys | integerKeys))
     throw badInput(folder + ": this LMDB database orders its keys in a way "
                             "that is not supported");
-  mainTree.depth = load<uint16_t>(page, mainTreeAt + treeDepthAt);
-  mainTree.entries = load<uint64_t>(page, mainTreeAt + treeEntriesAt);
-  mainTree.root = load<uint64_t>(page, mainTreeAt + treeRootAt);
-  return true;
+  parsed.tree.depth = load<uint16_t>(page, mainTreeAt + treeDepthAt);
+  parsed.tree.entries = load<uint64_t>(page, mainTreeAt + treeEntriesAt);
+  parsed.tree.root = load<uint64_t>(page, mainTreeAt + treeRootAt);
+  return parsed;
 }
 
+/// Chooses the snapshot: that of the newer meta page.
 void LmdbFile::readMeta() {
+  constexpr int mostReads = 1000;
   if (fileSize < metaBytes)
     damaged("data.mdb has " + std::to_string(fileSize) + " bytes");
-  std::vector<char> first(metaBytes), second(metaBytes);
-  readAt(0, first.data(), metaBytes);
-  uint64_t firstTransaction = 0, secondTransaction = 0;
-  if (!parseMeta(first, firstTransaction))
+  std::vector<char> pages(metaBytes), before;
+  readAt(0, pages.data(), metaBytes);
+  auto first = parseMeta(pages.data(), 0);
+  if (!first)
     throw badInput(folder + ": data.mdb is not an LMDB database");
-  uint32_t size = pageSize;
-  readAt(size, second.data(), metaBytes);
-  // The older of the two serves when the newer was not written whole.
-  if (!parseMeta(second, secondTransaction) || pageSize != size ||
-      secondTransaction < firstTransaction)
-    parseMeta(first, firstTransaction);
 
-  if (mainTree.root == noPage || mainTree.entries == 0)
+  // A writer may be replacing one of them: they are complete when two reads
+  // agree. (The transaction's number is written last.)
+  const uint64_t secondAt = first->pageSize;
+  pages.resize(2 * metaBytes);
+  for (int reads = 0; reads == 0 || pages != before; ++reads) {
+    if (reads == mostReads)
+      overwritten();
+    before = pages;
+    readAt(0, pages.data(), metaBytes);
+    readAt(secondAt, pages.data() + metaBytes, metaBytes);
+  }
+  first = parseMeta(pages.data(), 0);
+  const auto second = parseMeta(pages.data() + metaBytes, secondAt);
+  if (!first)
+    throw badInput(folder + ": data.mdb is not an LMDB database");
+  meta = *first;
+  // The older of the two serves when the newer is not valid.
+  if (second && second->pageSize == first->pageSize &&
+      second->transaction >= first->transaction)
+    meta = *second;
+
+  if (meta.tree.root == noPage || meta.tree.entries == 0)
     throw badInput(folder + ": the database holds no records");
-  if (mainTree.depth == 0 || mainTree.depth > maximumDepth)
-    damaged("a tree of depth " + std::to_string(mainTree.depth));
+  if (meta.tree.depth == 0 || meta.tree.depth > maximumDepth)
+    damaged("a tree of depth " + std::to_string(meta.tree.depth));
+}
+
+/// Reads a page, and those that follow if the one before it was read last: a
+/// database written in the order of its keys has its leaves in a row. How many
+/// doubles each time.
+void LmdbFile::fill(LmdbPage &page, uint64_t number) const {
+  constexpr uint64_t mostPages = 16;
+  uint64_t pages = 1;
+  if (number == page.number + 1)
+    pages = std::min({2 * page.pages, mostPages, meta.lastPage + 1 - number,
+                      fileSize / meta.pageSize - number});
+  pages = std::max<uint64_t>(pages, 1);
+  page.pages = 0; // until they are there
+  page.buffer.resize(pages * meta.pageSize);
+  readSnapshot(number * meta.pageSize, page.buffer.data(), page.buffer.size());
+  page.firstPage = number;
+  page.pages = pages;
 }
 
 void LmdbFile::readPage(uint64_t number, LmdbPageKind expected,
                         LmdbPage &page) const {
   std::string name = "page " + std::to_string(number);
-  if (number < 2 || number > lastPage || number > fileSize / pageSize)
+  if (number < 2 || number > meta.lastPage || number > fileSize / meta.pageSize)
     damaged("it refers to " + name + ", which is not there");
-  page.bytes.resize(pageSize);
-  readAt(number * pageSize, page.bytes.data(), pageSize);
+  if (number < page.firstPage || number - page.firstPage >= page.pages)
+    fill(page, number);
+  page.offset = (number - page.firstPage) * meta.pageSize;
   page.number = number;
   page.kind = expected;
-  unsigned flags = load<uint16_t>(page.bytes, flagsAt);
+  unsigned flags = load<uint16_t>(page.bytes(), flagsAt);
   unsigned wanted = expected == LmdbPageKind::Branch ? branchPage : leafPage;
   unsigned kinds =
       branchPage | leafPage | overflowPage | metaPage | fixedSizePage | subPage;
-  if (load<uint64_t>(page.bytes, 0) != number || (flags & kinds) != wanted)
+  if (load<uint64_t>(page.bytes(), 0) != number || (flags & kinds) != wanted)
     damaged(name + " is not the " +
             (expected == LmdbPageKind::Branch ? "branch" : "leaf") +
             " page it should be");
-  unsigned lower = load<uint16_t>(page.bytes, lowerAt);
-  unsigned upper = load<uint16_t>(page.bytes, upperAt);
-  if (lower < headerBytes || lower > upper || upper > pageSize ||
+  unsigned lower = load<uint16_t>(page.bytes(), lowerAt);
+  unsigned upper = load<uint16_t>(page.bytes(), upperAt);
+  if (lower < headerBytes || lower > upper || upper > meta.pageSize ||
       lower % 2 != 0)
     damaged(name + " has no valid header");
   page.count = (lower - headerBytes) / 2;
@@ -178,20 +238,20 @@ LmdbNode LmdbFile::node(const LmdbPage &page, unsigned index) const {
     damaged("entry " + std::to_string(index) + " of page " +
             std::to_string(page.number) + " makes no sense");
   };
-  const std::vector<char> &bytes = page.bytes;
+  const char *bytes = page.bytes();
   size_t at = load<uint16_t>(bytes, headerBytes + 2 * size_t(index));
   size_t pointersEnd = headerBytes + 2 * size_t(page.count);
-  if (at < pointersEnd || at + nodeBytes > pageSize)
+  if (at < pointersEnd || at + nodeBytes > meta.pageSize)
     fail();
   uint64_t low = load<uint16_t>(bytes, at);
   uint64_t high = load<uint16_t>(bytes, at + 2);
   unsigned flags = load<uint16_t>(bytes, at + 4);
   size_t keySize = load<uint16_t>(bytes, at + 6);
   size_t keyAt = at + nodeBytes;
-  if (keySize > pageSize - keyAt)
+  if (keySize > meta.pageSize - keyAt)
     fail();
   LmdbNode node;
-  node.key = {bytes.data() + keyAt, keySize};
+  node.key = {bytes + keyAt, keySize};
   size_t valueAt = keyAt + keySize;
   if (page.kind == LmdbPageKind::Branch) {
     node.child = low | high << 16 | uint64_t(flags) << 32;
@@ -202,15 +262,15 @@ LmdbNode LmdbFile::node(const LmdbPage &page, unsigned index) const {
                             "several values per key, which are not supported");
   uint64_t size = low | high << 16;
   if (flags & bigValue) {
-    if (pageSize - valueAt < sizeof(uint64_t))
+    if (meta.pageSize - valueAt < sizeof(uint64_t))
       fail();
     node.overflow = true;
     node.child = load<uint64_t>(bytes, valueAt);
     node.overflowSize = size;
   } else {
-    if (size > pageSize - valueAt)
+    if (size > meta.pageSize - valueAt)
       fail();
-    node.value = {bytes.data() + valueAt, static_cast<size_t>(size)};
+    node.value = {bytes + valueAt, static_cast<size_t>(size)};
   }
   return node;
 }
@@ -218,13 +278,13 @@ LmdbNode LmdbFile::node(const LmdbPage &page, unsigned index) const {
 void LmdbFile::readOverflow(const LmdbNode &node,
                             std::vector<char> &value) const {
   std::string name = "overflow page " + std::to_string(node.child);
-  if (node.child < 2 || node.child > lastPage ||
-      node.child > fileSize / pageSize)
+  if (node.child < 2 || node.child > meta.lastPage ||
+      node.child > fileSize / meta.pageSize)
     damaged("it refers to " + name + ", which is not there");
-  std::vector<char> header(headerBytes);
-  uint64_t offset = node.child * pageSize;
-  readAt(offset, header.data(), headerBytes);
-  uint64_t room = uint64_t(load<uint32_t>(header, runAt)) * pageSize;
+  char header[headerBytes];
+  uint64_t offset = node.child * meta.pageSize;
+  readSnapshot(offset, header, headerBytes);
+  uint64_t room = uint64_t(load<uint32_t>(header, runAt)) * meta.pageSize;
   if (load<uint64_t>(header, 0) != node.child ||
       !(load<uint16_t>(header, flagsAt) & overflowPage) ||
       room < headerBytes + node.overflowSize)
@@ -233,7 +293,7 @@ void LmdbFile::readOverflow(const LmdbNode &node,
   if (node.overflowSize > fileSize - offset - headerBytes)
     damaged("a value goes beyond the end of data.mdb");
   value.resize(static_cast<size_t>(node.overflowSize));
-  readAt(offset + headerBytes, value.data(), value.size());
+  readSnapshot(offset + headerBytes, value.data(), value.size());
 }
 
 } // namespace brew::formats

@@ -9,10 +9,26 @@
 // keys and values; a value too large for a page lies in a run of overflow
 // pages.
 //
+// Other programs may write to the database meanwhile. Brew reads the snapshot
+// of the transaction that was newest at opening, N. LMDB writes to unused pages
+// only. Unless a reader is registered, transaction T may use the pages that
+// transactions up to T - 2 freed, so N + 3 is the first that overwrites pages
+// of snapshot N. Before N + 3 begins, N + 2 replaces the meta page of N. So
+// bytes belong to the snapshot if its meta page still has the number N after
+// they were copied. That is checked after each copy.
+//
+// liblmdb's own way, to register in the reader table of lock.mdb, would keep
+// the pages alive, but it has costs that Brew's readers must not have:
+// - the folder must be writable
+// - a process that also has the database open in liblmdb (as Python programs
+//   do) loses its locks, or has its lock file reset
+// - a training run, or one that was killed, lets the writer's file grow
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +40,15 @@ struct LmdbTree {
   uint64_t root = 0;
   uint64_t entries = 0;
   unsigned depth = 0;
+};
+
+/// A meta page.
+struct LmdbMeta {
+  uint64_t offset = 0; ///< where in the file it lies
+  uint64_t transaction = 0;
+  uint64_t lastPage = 0;
+  uint32_t pageSize = 0;
+  LmdbTree tree;
 };
 
 enum class LmdbPageKind { Branch, Leaf };
@@ -39,14 +64,20 @@ struct LmdbNode {
 
 /// A page of the tree in memory, its header and pointer array checked.
 struct LmdbPage {
-  std::vector<char> bytes;
+  const char *bytes() const { return buffer.data() + offset; }
+
   uint64_t number = 0;
   LmdbPageKind kind = LmdbPageKind::Leaf;
   unsigned count = 0;
+  /// Pages from `firstPage` on, read at once; this one is at `offset`.
+  std::vector<char> buffer;
+  uint64_t firstPage = 0, pages = 0;
+  size_t offset = 0;
 };
 
-/// All members throw Error(1) on damage and Error(3) if the file cannot be
-/// read. Safe to use from several threads.
+/// All members throw Error(1) on damage, or if a writer may have overwritten
+/// the snapshot, and Error(3) if the file cannot be read. Safe to use from
+/// several threads.
 class LmdbFile {
 public:
   /// Opens FOLDER/data.mdb and reads its meta pages.
@@ -55,7 +86,9 @@ public:
   LmdbFile(const LmdbFile &) = delete;
   LmdbFile &operator=(const LmdbFile &) = delete;
 
-  const LmdbTree &tree() const { return mainTree; }
+  const LmdbTree &tree() const { return meta.tree; }
+  /// `page` holds the one that was read last at its level, so that pages that
+  /// follow each other are read together.
   void readPage(uint64_t number, LmdbPageKind expected, LmdbPage &page) const;
   LmdbNode node(const LmdbPage &page, unsigned index) const;
   /// Fetches an overflow value into `value`.
@@ -64,16 +97,18 @@ public:
   [[noreturn]] void damaged(const std::string &what) const;
 
 private:
+  void measure();
   void readMeta();
-  bool parseMeta(const std::vector<char> &page, uint64_t &transaction);
+  std::optional<LmdbMeta> parseMeta(const char *page, uint64_t offset) const;
   void readAt(uint64_t offset, void *to, size_t size) const;
+  void readSnapshot(uint64_t offset, void *to, size_t size) const;
+  void fill(LmdbPage &page, uint64_t number) const;
+  [[noreturn]] void overwritten() const;
 
   std::string folder;
   int fd = -1;
   uint64_t fileSize = 0;
-  uint32_t pageSize = 0;
-  uint64_t lastPage = 0;
-  LmdbTree mainTree;
+  LmdbMeta meta; ///< of the snapshot
 };
 
 } // namespace brew::formats

@@ -1,0 +1,230 @@
+//===- LiveDatabaseTest.cpp - LMDB databases that are being written -------===//
+//
+// liblmdb writes a database while Brew reads it. Each transaction replaces all
+// records, so a value says which snapshot it is of. Every record that Brew
+// delivers must be of the snapshot it opened.
+//
+//===----------------------------------------------------------------------===//
+#include "TestFiles.h"
+#include "formats/Database.h"
+
+#include <lmdb.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+constexpr int kRecords = 200;
+const char *const kOverwritten =
+    ": the LMDB database was written to while it was read, and its records as "
+    "of opening may be overwritten by now; wait until the writer is done, or "
+    "read a copy made by mdb_copy";
+
+std::string keyOf(int record) { return "key" + std::to_string(1000 + record); }
+
+/// In a leaf, or every tenth in overflow pages.
+std::string valueOf(int record, int generation) {
+  std::string value(record % 10 == 9 ? 9000u : 300u, 'v');
+  const std::string text = std::to_string(generation) + ' ';
+  for (size_t at = 0; at + text.size() <= value.size(); at += text.size())
+    value.replace(at, text.size(), text);
+  return value;
+}
+
+/// The generation of a value; -1 if it is no record's.
+int generationOf(std::string_view key, std::string_view value) {
+  const int record = std::atoi(std::string(key.substr(3)).c_str()) - 1000;
+  const int generation = std::atoi(std::string(value.substr(0, 12)).c_str());
+  return value == valueOf(record, generation) ? generation : -1;
+}
+
+/// A program with the database open in liblmdb. No gtest assertions: a child
+/// process uses it too.
+class Writer {
+public:
+  Writer(const std::string &folder, unsigned flags) {
+    std::filesystem::create_directories(folder);
+    require(mdb_env_create(&environment));
+    require(mdb_env_set_mapsize(environment, size_t(64) << 20));
+    require(
+        mdb_env_open(environment, folder.c_str(), flags | MDB_NOSYNC, 0666));
+  }
+  ~Writer() { mdb_env_close(environment); }
+  Writer(const Writer &) = delete;
+  Writer &operator=(const Writer &) = delete;
+
+  /// Replaces all records in one transaction.
+  void write(int generation) {
+    MDB_txn *transaction;
+    MDB_dbi tree;
+    require(mdb_txn_begin(environment, nullptr, 0, &transaction));
+    require(mdb_dbi_open(transaction, nullptr, 0, &tree));
+    for (int record = 0; record < kRecords; ++record) {
+      std::string key = keyOf(record), value = valueOf(record, generation);
+      MDB_val mdbKey{key.size(), key.data()};
+      MDB_val mdbValue{value.size(), value.data()};
+      require(mdb_put(transaction, tree, &mdbKey, &mdbValue, 0));
+    }
+    require(mdb_txn_commit(transaction));
+  }
+
+private:
+  static void require(int rc) {
+    if (rc != 0)
+      throw std::runtime_error(mdb_strerror(rc));
+  }
+  MDB_env *environment = nullptr;
+};
+
+/// What became of reading on until the end or an error.
+struct Outcome {
+  int delivered = 0, wrong = 0;
+  std::string error;
+};
+
+Outcome readOn(DbCursor &cursor, int generation) {
+  Outcome outcome;
+  try {
+    for (; cursor.valid(); cursor.next(), ++outcome.delivered)
+      outcome.wrong += generationOf(cursor.key(), cursor.value()) != generation;
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::BadInput);
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+class LiveLmdb : public testing::TestWithParam<unsigned> {
+public:
+  TempFolder folder;
+  std::string path = folder / "db";
+};
+
+INSTANTIATE_TEST_SUITE_P(Writers, LiveLmdb,
+                         testing::Values(0u, MDB_WRITEMAP, MDB_NOLOCK),
+                         [](const auto &info) {
+                           return std::string(
+                               info.param == MDB_WRITEMAP ? "MapWriter"
+                               : info.param == MDB_NOLOCK ? "WithoutLock"
+                                                          : "Usual");
+                         });
+
+TEST_P(LiveLmdb, OneTransactionLeavesTheSnapshotIntact) {
+  Writer writer(path, GetParam());
+  for (int generation = 1; generation <= 8; ++generation) {
+    writer.write(generation);
+    auto reader = DbReader::open(path, DbBackend::Lmdb);
+    auto cursor = reader->newCursor();
+    writer.write(++generation);
+    const Outcome outcome = readOn(*cursor, generation - 1);
+    EXPECT_EQ(outcome.delivered, kRecords);
+    EXPECT_EQ(outcome.wrong, 0);
+    EXPECT_EQ(outcome.error, "");
+    ASSERT_TRUE(cursor->find(keyOf(9)));
+    EXPECT_EQ(generationOf(cursor->key(), cursor->value()), generation - 1);
+    // The newest is there for who opens it now.
+    auto next = DbReader::open(path, DbBackend::Lmdb);
+    EXPECT_EQ(readOn(*next->newCursor(), generation).delivered, kRecords);
+  }
+}
+
+TEST_P(LiveLmdb, MoreTransactionsEndReadingBeforeAWrongRecord) {
+  Writer writer(path, GetParam());
+  // Transactions after the first ones find pages to use again.
+  for (int begun : {1, 20}) {
+    for (int generation = 1; generation <= begun; ++generation)
+      writer.write(generation);
+    for (int later = 2; later <= 5; ++later) {
+      auto reader = DbReader::open(path, DbBackend::Lmdb);
+      auto cursor = reader->newCursor(), atValue = reader->newCursor();
+      ASSERT_TRUE(atValue->find(keyOf(19))); // its value is not read yet
+      for (int i = 0; i < 15; ++i)
+        cursor->next();
+      for (int i = 1; i <= later; ++i)
+        writer.write(begun + i);
+      const Outcome outcome = readOn(*cursor, begun);
+      EXPECT_LT(outcome.delivered, kRecords - 15) << later << " later";
+      EXPECT_EQ(outcome.wrong, 0) << later << " later";
+      EXPECT_EQ(outcome.error, path + kOverwritten);
+      expectError(ExitStatus::BadInput, kOverwritten,
+                  [&] { atValue->value(); });
+      expectError(ExitStatus::BadInput, kOverwritten,
+                  [&] { cursor->rewind(); });
+      // Pages that a cursor has may still serve.
+      int refused = 0;
+      for (int record = 0; record < kRecords; ++record)
+        refused += refusedAsBadInput([&] {
+          ASSERT_TRUE(cursor->find(keyOf(record)));
+          ASSERT_EQ(generationOf(cursor->key(), cursor->value()), begun);
+        });
+      EXPECT_GT(refused, kRecords / 2);
+      writer.write(begun); // for the next turn
+    }
+  }
+}
+
+// Even one that writes all the time: whatever the moment, no wrong record.
+TEST_P(LiveLmdb, RecordsAreOfOneSnapshotWhileAProcessWrites) {
+  { Writer(path, GetParam()).write(1); }
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try {
+      Writer writer(path, GetParam());
+      for (int generation = 2;; ++generation)
+        writer.write(generation);
+    } catch (...) {
+    }
+    _exit(1);
+  }
+  int delivered = 0, wrong = 0, ended = 0, newest = 0;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (int turn = 0; std::chrono::steady_clock::now() < end; ++turn) {
+    try {
+      auto reader = DbReader::open(path, DbBackend::Lmdb);
+      EXPECT_EQ(reader->count(), uint64_t(kRecords));
+      auto cursor = reader->newCursor();
+      const int generation = generationOf(cursor->key(), cursor->value());
+      wrong += generation < newest; // an older one than before, or none
+      newest = std::max(newest, generation);
+      if (turn % 2) // slow readers are overtaken
+        usleep(100);
+      const Outcome outcome = readOn(*cursor, generation);
+      delivered += outcome.delivered;
+      wrong += outcome.wrong;
+      ended += outcome.error == path + kOverwritten;
+      EXPECT_TRUE(outcome.error == "" || outcome.error == path + kOverwritten)
+          << outcome.error;
+    } catch (const Error &error) { // overtaken at once
+      EXPECT_EQ(error.what(), path + kOverwritten);
+      ++ended;
+    }
+  }
+  kill(child, SIGKILL);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the writer failed";
+  EXPECT_EQ(wrong, 0) << "of " << delivered;
+  EXPECT_GT(delivered, 0);
+  EXPECT_GT(ended, 0);
+  EXPECT_GT(newest, 1);
+  // A dead writer harms no reader.
+  auto reader = DbReader::open(path, DbBackend::Lmdb);
+  auto cursor = reader->newCursor();
+  const Outcome outcome =
+      readOn(*cursor, generationOf(cursor->key(), cursor->value()));
+  EXPECT_EQ(outcome.delivered, kRecords);
+  EXPECT_EQ(outcome.wrong, 0);
+}
+
+} // namespace
