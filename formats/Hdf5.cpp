@@ -1,11 +1,10 @@
-//===- Hdf5.cpp - Named datasets in HDF5 files ----------------------------===//
+//===- Hdf5.cpp - Reading HDF5 files --------------------------------------===//
 #include "formats/Hdf5.h"
 
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/Hdf5Library.h"
 #include "formats/Suggest.h"
-
-#include <hdf5.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,45 +12,14 @@
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
-#include <mutex>
-#include <new>
 #include <unistd.h>
 
 namespace brew::formats {
+
+using namespace hdf5;
+
 namespace {
-
-static_assert(sizeof(hid_t) <= sizeof(int64_t), "handles are kept as int64_t");
-
-/// Held around every use of the library.
-class Guard {
-public:
-  Guard() : lock(mutex()) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // per thread
-  }
-
-private:
-  static std::recursive_mutex &mutex() {
-    static std::recursive_mutex instance;
-    return instance;
-  }
-  std::lock_guard<std::recursive_mutex> lock;
-};
-
-/// Closes a handle of any kind.
-struct Handle {
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id(id), close(close) {}
-  ~Handle() {
-    if (id >= 0)
-      close(id);
-  }
-  Handle(const Handle &) = delete;
-  Handle &operator=(const Handle &) = delete;
-  bool valid() const { return id >= 0; }
-  hid_t id;
-  herr_t (*close)(hid_t);
-};
 
 herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
                       void *data) {
@@ -59,13 +27,11 @@ herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
   if (info->type != H5L_TYPE_HARD && info->type != H5L_TYPE_SOFT)
     return 0;
   Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
-  if (object.valid() && H5Iget_type(object.id) == H5I_DATASET)
+  if (!object.valid()) // a soft link may lead nowhere
+    return info->type == H5L_TYPE_HARD ? -1 : 0;
+  if (H5Iget_type(object.id) == H5I_DATASET)
     static_cast<std::vector<std::string> *>(data)->push_back(name);
   return 0;
-}
-
-std::string absolute(const std::string &name) {
-  return !name.empty() && name[0] == '/' ? name : "/" + name;
 }
 
 std::vector<int64_t> dimsOf(hid_t dataset, const std::string &where) {
@@ -87,12 +53,43 @@ std::vector<int64_t> dimsOf(hid_t dataset, const std::string &where) {
 }
 
 /// Whether a dataset can hold what its shape says: a few bytes may claim a
-/// shape that takes all memory. 1100 is more than deflate can compress.
-void checkPlausible(hid_t dataset, uint64_t bytes, const std::string &where) {
+/// shape that takes all memory, and the library reads beyond the end of compact
+/// datasets, which lie in the header. 1100 is more than deflate can compress.
+void checkPlausible(hid_t dataset, hid_t type, uint64_t count, uint64_t bytes,
+                    const std::string &where) {
   constexpr uint64_t large = uint64_t(1) << 30;
-  if (bytes > large && H5Dget_storage_size(dataset) < bytes / 1100)
+  const uint64_t stored = H5Dget_storage_size(dataset);
+  if (bytes > large && stored < bytes / 1100)
     throw badInput(where + ": its shape needs " + std::to_string(bytes) +
                    " bytes, far more than the file holds");
+  Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+  const H5D_layout_t layout = H5Pget_layout(creation.id);
+  // Contiguous ones that were never written have no bytes.
+  const bool isWhole =
+      layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && stored > 0);
+  if (isWhole && stored / std::max<size_t>(H5Tget_size(type), 1) < count)
+    throw badInput(where + ": damaged: it is shorter than its shape says");
+}
+
+/// Whether a number's bits lie within its bytes. The library trusts that, and
+/// crashes on a damaged type.
+bool isSoundNumber(hid_t type) {
+  const size_t bits = 8 * H5Tget_size(type);
+  const int offset = H5Tget_offset(type);
+  const size_t precision = H5Tget_precision(type);
+  const auto fits = [&](size_t from, size_t count) {
+    return from <= bits && count <= bits - from;
+  };
+  if (bits == 0 || bits > 128 || offset < 0 || precision == 0 ||
+      !fits(static_cast<size_t>(offset), precision))
+    return false;
+  if (H5Tget_class(type) != H5T_FLOAT)
+    return true;
+  size_t sign, exponent, exponentBits, mantissa, mantissaBits;
+  return H5Tget_fields(type, &sign, &exponent, &exponentBits, &mantissa,
+                       &mantissaBits) >= 0 &&
+         fits(sign, 1) && fits(exponent, exponentBits) &&
+         fits(mantissa, mantissaBits);
 }
 
 } // namespace
@@ -152,8 +149,28 @@ hid_t openDataset(const Hdf5Reader &reader, int64_t file,
 
 bool Hdf5Reader::has(const std::string &name) const {
   Guard guard;
-  return Handle(H5Dopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Dclose)
-      .valid();
+  const std::string full = absolute(name);
+  // Group by group: a damaged one is not a missing one.
+  for (size_t end = full.find('/', 1);; end = full.find('/', end + 1)) {
+    const std::string part = full.substr(0, end);
+    const htri_t linked = H5Lexists(file, part.c_str(), H5P_DEFAULT);
+    if (linked == 0)
+      return false;
+    Handle object(H5Oopen(file, part.c_str(), H5P_DEFAULT), H5Oclose);
+    if (!object.valid()) {
+      H5L_info_t link;
+      if (linked > 0 &&
+          H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) >= 0 &&
+          link.type != H5L_TYPE_HARD)
+        return false; // it leads nowhere
+      throw badInput(filePath + ": damaged: cannot open '" + part + "'");
+    }
+    const H5I_type_t type = H5Iget_type(object.id);
+    if (end == std::string::npos)
+      return type == H5I_DATASET;
+    if (type != H5I_GROUP)
+      return false;
+  }
 }
 
 std::vector<int64_t> Hdf5Reader::dims(const std::string &name) const {
@@ -179,8 +196,11 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
   H5T_class_t kind = H5Tget_class(type.id);
   if (kind != H5T_FLOAT && kind != H5T_INTEGER)
     throw badInput(where + ": neither floats nor integers");
+  if (!isSoundNumber(type.id))
+    throw badInput(where + ": damaged: no valid type of numbers");
   int64_t count = elementCount(dimsOf(dataset.id, where), where);
-  checkPlausible(dataset.id, uint64_t(count) * sizeof(T), where);
+  checkPlausible(dataset.id, type.id, uint64_t(count),
+                 uint64_t(count) * sizeof(T), where);
   std::vector<T> values;
   try {
     values.resize(static_cast<size_t>(count));
@@ -245,6 +265,7 @@ std::string Hdf5Reader::readString(const std::string &name) const {
       size == 0 || size > longest ||
       elementCount(dimsOf(dataset.id, where), where) != 1)
     throw badInput(where + ": no string of fixed length");
+  checkPlausible(dataset.id, type.id, 1, size, where);
   std::string text(size, '\0');
   if (H5Dread(dataset.id, type.id, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) <
       0)
@@ -257,133 +278,6 @@ std::string Hdf5Reader::readBytes(const std::string &name) const {
   const std::vector<unsigned char> bytes =
       readAs<unsigned char>(name, H5T_NATIVE_UINT8);
   return {bytes.begin(), bytes.end()};
-}
-
-//===--- Writing --------------------------------------------------------===//
-
-Hdf5Writer::Hdf5Writer(const std::string &path)
-    : filePath(path), target(path) {
-  constexpr size_t increment = 1 << 20; // bytes the image grows by
-  Guard guard;
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_fapl_core(access.id, increment, /*backing_store=*/0);
-  file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id);
-  if (file < 0)
-    fail("HDF5 cannot create it");
-}
-
-Hdf5Writer::~Hdf5Writer() {
-  Guard guard;
-  if (file >= 0)
-    H5Fclose(file);
-}
-
-void Hdf5Writer::fail(const std::string &what) {
-  throw machineLacks("cannot write '" + filePath + "': " + what);
-}
-
-void Hdf5Writer::writeAs(const std::string &name,
-                         const std::vector<int64_t> &dims, const void *values,
-                         int64_t fileType, int64_t memoryType) {
-  Guard guard;
-  std::string where = filePath + ": dataset '" + name + "'";
-  int64_t count = elementCount(dims, where);
-  std::vector<hsize_t> extents(dims.begin(), dims.end());
-  Handle space(extents.empty()
-                   ? H5Screate(H5S_SCALAR)
-                   : H5Screate_simple(static_cast<int>(extents.size()),
-                                      extents.data(), nullptr),
-               H5Sclose);
-  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.id, 1);
-  // Without times equal contents give equal files.
-  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_obj_track_times(creation.id, 0);
-  Handle dataset(H5Dcreate2(file, absolute(name).c_str(), fileType, space.id,
-                            links.id, creation.id, H5P_DEFAULT),
-                 H5Dclose);
-  if (!dataset.valid())
-    fail("cannot create dataset '" + name + "' (written twice?)");
-  if (count > 0 && H5Dwrite(dataset.id, memoryType, H5S_ALL, H5S_ALL,
-                            H5P_DEFAULT, values) < 0)
-    fail("cannot write dataset '" + name + "'");
-}
-
-void Hdf5Writer::write(const std::string &name,
-                       const std::vector<int64_t> &dims, const float *values) {
-  Guard guard;
-  writeAs(name, dims, values, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT);
-}
-void Hdf5Writer::write(const std::string &name,
-                       const std::vector<int64_t> &dims, const double *values) {
-  Guard guard;
-  writeAs(name, dims, values, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE);
-}
-void Hdf5Writer::write(const std::string &name,
-                       const std::vector<int64_t> &dims,
-                       const int32_t *values) {
-  Guard guard;
-  writeAs(name, dims, values, H5T_STD_I32LE, H5T_NATIVE_INT32);
-}
-
-void Hdf5Writer::write(const std::string &name, const Blob &blob) {
-  if (blob.isDouble())
-    write(name, blob.dims, blob.doubles.data());
-  else
-    write(name, blob.dims, blob.floats.data());
-}
-
-void Hdf5Writer::writeInt(const std::string &name, int value) {
-  Guard guard;
-  writeAs(name, {1}, &value, H5T_STD_I32LE, H5T_NATIVE_INT);
-}
-
-void Hdf5Writer::writeString(const std::string &name, const std::string &text) {
-  Guard guard;
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type.id, text.size() + 1);
-  H5Tset_strpad(type.id, H5T_STR_NULLTERM);
-  writeAs(name, {}, text.c_str(), type.id, type.id);
-}
-
-void Hdf5Writer::writeBytes(const std::string &name, const std::string &bytes) {
-  Guard guard;
-  writeAs(name, {static_cast<int64_t>(bytes.size())}, bytes.data(),
-          H5T_STD_U8LE, H5T_NATIVE_UINT8);
-}
-
-void Hdf5Writer::makeGroup(const std::string &name) {
-  Guard guard;
-  if (Handle(H5Gopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Gclose)
-          .valid())
-    return;
-  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links.id, 1);
-  if (!Handle(H5Gcreate2(file, absolute(name).c_str(), links.id, H5P_DEFAULT,
-                         H5P_DEFAULT),
-              H5Gclose)
-           .valid())
-    fail("cannot create group '" + name + "'");
-}
-
-void Hdf5Writer::commit() {
-  std::vector<char> image;
-  {
-    Guard guard;
-    const bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
-    const ssize_t size = flushed ? H5Fget_file_image(file, nullptr, 0) : -1;
-    if (size < 0)
-      fail("HDF5 cannot finish it");
-    image.resize(static_cast<size_t>(size));
-    const bool taken =
-        H5Fget_file_image(file, image.data(), image.size()) == size;
-    hid_t closing = file;
-    file = -1;
-    if (H5Fclose(closing) < 0 || !taken)
-      fail("HDF5 cannot finish it");
-  }
-  target.write(image.data(), image.size());
-  target.commit();
 }
 
 bool isHdf5File(const std::string &path) {

@@ -29,7 +29,8 @@ public:
   const std::string &path() const { return filePath; }
   /// All datasets below `group`, as full paths in the order of their names.
   std::vector<std::string> datasets(const std::string &group = "/") const;
-  /// Whether there is a dataset of that name.
+  /// Whether there is a dataset of that name. Error(1) if there is an object
+  /// that is too damaged to tell.
   bool has(const std::string &name) const;
   bool hasGroup(const std::string &name) const;
   /// Empty for a scalar.
@@ -87,8 +88,11 @@ public:
   /// A group, which may be there already.
   void makeGroup(const std::string &name);
   void commit();
+  /// The same with a checksum line (FileChecksum.h) after the HDF5 content.
+  void commitWithChecksum();
 
 private:
+  std::vector<char> finish();
   void writeAs(const std::string &name, const std::vector<int64_t> &dims,
                const void *values, int64_t fileType, int64_t memoryType);
   [[noreturn]] void fail(const std::string &what);

@@ -3,6 +3,7 @@
 
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
+#include "formats/SnapshotChecksum.h"
 
 #include <algorithm>
 #include <map>
@@ -86,7 +87,8 @@ SolverSnapshot readHdf5SolverState(const std::string &path) {
   SolverSnapshot snapshot;
   caffe::SolverState &state = snapshot.state;
   if (file.has("brew_state") &&
-      !state.ParseFromString(file.readBytes("brew_state")))
+      !(state.ParseFromString(file.readBytes("brew_state")) &&
+        hasBrewFields(state)))
     throw badInput(path + ": damaged solverstate: brew_state cannot be read");
   if (!file.has("iter"))
     throw badInput(path + ": damaged or truncated solverstate: no iteration");
@@ -130,7 +132,7 @@ void writeHdf5SolverState(const std::string &path,
   const std::string bytes = own.SerializeAsString();
   if (!bytes.empty())
     file.writeBytes("brew_state", bytes);
-  file.commit();
+  file.commitWithChecksum();
 }
 
 } // namespace brew::formats

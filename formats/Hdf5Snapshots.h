@@ -4,7 +4,9 @@
 // each layer, in it a dataset for each blob, named by its index; a blob that
 // another layer owns stands under its owner only. Of `.solverstate.h5`: /iter,
 // /learned_net, /current_step and group /history with a dataset per tensor.
-// Brew's own state stands in /brew_state, which Caffe does not look at.
+// Brew's own state stands in /brew_state, which Caffe does not look at. After
+// the end of the HDF5 content, a line of text has a checksum of the whole file
+// (FileChecksum.h), which HDF5 does not look at.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

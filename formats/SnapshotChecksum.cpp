@@ -1,15 +1,10 @@
 //===- SnapshotChecksum.cpp - Whether a snapshot is what was written ------===//
 #include "formats/SnapshotChecksum.h"
 
-#include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/FileChecksum.h"
 
-#include <zlib.h>
-
-#include <cerrno>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace brew::formats {
 namespace {
@@ -17,75 +12,61 @@ namespace {
 constexpr char kOwnChecksum[] = "/checksum";
 constexpr char kWeightChecksum[] = "/weights";
 
-class Crc {
+class ContentChecksum {
 public:
-  void add(const void *bytes, size_t size) {
-    if (size != 0) // of no bytes the library begins anew
-      value = crc32_z(value, static_cast<const Bytef *>(bytes), size);
-  }
-  void add(std::int64_t number) { add(&number, sizeof number); }
+  void add(std::int64_t number) { crc.add(&number, sizeof number); }
   void add(const std::string &text) {
     add(static_cast<std::int64_t>(text.size()));
-    add(text.data(), text.size());
+    crc.add(text.data(), text.size());
   }
   template <typename Value> void add(const std::vector<Value> &values) {
     add(static_cast<std::int64_t>(values.size()));
-    add(values.data(), values.size() * sizeof(Value));
+    crc.add(values.data(), values.size() * sizeof(Value));
   }
-  std::uint32_t result() const { return static_cast<std::uint32_t>(value); }
+  std::uint32_t value() const { return crc.value(); }
 
 private:
-  uLong value = crc32(0, nullptr, 0);
+  Crc32 crc;
 };
 
-/// Size and CRC-32.
-std::vector<double> fileChecksum(const std::string &path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    throw machineLacks("cannot read '" + path + "': " + errnoText(errno));
-  std::vector<char> buffer(1 << 18);
-  Crc crc;
-  double size = 0;
-  for (;;) {
-    const ssize_t n = ::read(fd, buffer.data(), buffer.size());
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(fd);
-      throw machineLacks("cannot read '" + path + "': " + errnoText(error));
-    }
-    if (n == 0)
-      break;
-    crc.add(buffer.data(), static_cast<size_t>(n));
-    size += static_cast<double>(n);
-  }
-  ::close(fd);
-  return {size, double(crc.result())};
+std::vector<double> sizeAndCrc(const std::string &path) {
+  const FileChecksum sum = checksumOfFile(path);
+  return {double(sum.size), double(sum.crc)};
+}
+
+/// Without Caffe's fields.
+caffe::SolverState brewFields(const caffe::SolverState &state) {
+  caffe::SolverState rest = state;
+  rest.clear_iter();
+  rest.clear_current_step();
+  rest.clear_learned_net();
+  rest.clear_history();
+  return rest;
 }
 
 /// CRC-32 of all that a state holds, whichever format it is written in.
 std::uint32_t checksumOf(const SolverSnapshot &snapshot) {
   // HDF5 files hold these apart from the rest, and always.
-  Crc crc;
-  crc.add(std::int64_t(snapshot.state.iter()));
-  crc.add(std::int64_t(snapshot.state.current_step()));
-  crc.add(snapshot.state.learned_net());
-  caffe::SolverState rest = snapshot.state;
-  rest.clear_iter();
-  rest.clear_current_step();
-  rest.clear_learned_net();
-  rest.clear_history();
-  crc.add(rest.SerializeAsString());
+  ContentChecksum sum;
+  sum.add(std::int64_t(snapshot.state.iter()));
+  sum.add(std::int64_t(snapshot.state.current_step()));
+  sum.add(snapshot.state.learned_net());
+  sum.add(brewFields(snapshot.state).SerializeAsString());
   for (const Blob &blob : snapshot.history) {
-    crc.add(blob.dims);
-    crc.add(blob.floats);
-    crc.add(blob.doubles);
+    sum.add(blob.dims);
+    sum.add(blob.floats);
+    sum.add(blob.doubles);
   }
-  return crc.result();
+  return sum.value();
 }
 
 } // namespace
+
+bool hasBrewFields(const caffe::SolverState &state) {
+  caffe::SolverState fields = brewFields(state);
+  fields.DiscardUnknownFields(); // of other programs
+  return fields.ByteSizeLong() > 0;
+}
 
 caffe::SolverState checksumState(const SolverSnapshot &snapshot) {
   caffe::SolverState state;
@@ -94,10 +75,14 @@ caffe::SolverState checksumState(const SolverSnapshot &snapshot) {
 }
 
 void takeChecksum(SolverSnapshot &snapshot, const std::string &path) {
+  if (!hasBrewFields(snapshot.state))
+    return;
   const auto recorded = namedValues(snapshot.state, kOwnChecksum, path);
+  if (recorded.empty())
+    throw badInput(path + ": damaged solverstate: Brew's fields are there, but "
+                          "not the checksum that Brew writes with them");
   removeNamedValues(snapshot.state, kOwnChecksum);
-  if (!recorded.empty() &&
-      recorded != std::vector<double>{double(checksumOf(snapshot))})
+  if (recorded != std::vector<double>{double(checksumOf(snapshot))})
     throw badInput(path + ": damaged solverstate: its checksum is wrong");
 }
 
@@ -105,13 +90,13 @@ void addWeightChecksum(caffe::SolverState &state, const std::string &weights) {
   struct stat info;
   if (stat(weights.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
     return; // what is written to a device or a pipe is not there to be read
-  setNamedValues(state, kWeightChecksum, fileChecksum(weights));
+  setNamedValues(state, kWeightChecksum, sizeAndCrc(weights));
 }
 
 void verifyWeightChecksum(const caffe::SolverState &state,
                           const std::string &path, const std::string &weights) {
   const auto recorded = namedValues(state, kWeightChecksum, path);
-  if (!recorded.empty() && recorded != fileChecksum(weights))
+  if (!recorded.empty() && recorded != sizeAndCrc(weights))
     throw badInput(weights + ": damaged, or not the weights that '" + path +
                    "' was written with: their checksum is wrong");
 }

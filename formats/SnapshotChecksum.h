@@ -4,6 +4,15 @@
 // States that Brew writes carry two, as named values (SolverStateFile.h) that
 // Caffe skips: one of their own content, one of the weight file beside them.
 //
+// A changed bit must not make such a state pass for one of Caffe's, whose
+// content is not checked:
+// - Brew's fields without a checksum of the content are an error. A binary
+//   state has its checksum at the beginning and Brew's fields at the end, so
+//   one changed bit does not remove both.
+// - In HDF5, Brew's fields are one dataset, which a changed bit of its name or
+//   header hides. So the file ends in a checksum of all of its bytes
+//   (FileChecksum.h).
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -14,10 +23,15 @@
 
 namespace brew::formats {
 
+/// Whether a state has more than Caffe's fields (and those of other programs,
+/// which are unknown).
+bool hasBrewFields(const caffe::SolverState &state);
+
 /// A state that has nothing but the checksum of what `snapshot` holds.
 caffe::SolverState checksumState(const SolverSnapshot &snapshot);
 /// Takes the checksum out of `snapshot`, which was read from `path`. Throws
-/// Error (1) if it has one and is something else.
+/// Error (1) if it does not match, or is missing from a state with Brew's
+/// fields.
 void takeChecksum(SolverSnapshot &snapshot, const std::string &path);
 
 /// Records size and CRC-32 of a weight file in a state that goes with it.

@@ -2,10 +2,13 @@
 #include "formats/SolverStateFile.h"
 
 #include "formats/Error.h"
+#include "formats/FileChecksum.h"
 #include "formats/Hdf5.h"
 #include "formats/Hdf5Snapshots.h"
 #include "formats/ProtoFile.h"
 #include "formats/SnapshotChecksum.h"
+
+#include <google/protobuf/stubs/logging.h>
 
 namespace brew::formats {
 
@@ -24,6 +27,8 @@ static SolverSnapshot readBinary(const std::string &path) {
 }
 
 SolverSnapshot readSolverState(const std::string &path) {
+  google::protobuf::LogSilencer silence; // about foreign bytes in names
+  verifyChecksumLine(path, "solverstate");
   SolverSnapshot snapshot =
       isHdf5File(path) ? readHdf5SolverState(path) : readBinary(path);
   if (snapshot.state.iter() < 0 || snapshot.state.current_step() < 0)
@@ -36,7 +41,7 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
                       SnapshotFormat format) {
   caffe::SolverState &state = snapshot.state;
   caffe::SolverState head;
-  if (state.has_brew_rng_seed())
+  if (hasBrewFields(state))
     head = checksumState(snapshot);
   if (format == SnapshotFormat::Hdf5) {
     state.MergeFrom(head);

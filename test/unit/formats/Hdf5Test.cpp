@@ -143,6 +143,41 @@ TEST(Hdf5, TruncatedFile) {
   }
 }
 
+// The library trusts much of what a file says of types and layouts.
+TEST(Hdf5, NoFlippedBitCrashes) {
+  TempFolder folder;
+  const std::string path = folder / "f.h5";
+  const float floats[] = {1, 2};
+  {
+    Hdf5Writer writer(path);
+    writer.write("floats", {2}, floats);
+    writer.writeInt("integer", 7);
+    writer.writeString("text", "some");
+    writer.commit();
+  }
+  const std::string bytes = readBytes(path);
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  int read = 0, refused = 0;
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    const off_t at = static_cast<off_t>(bit / 8);
+    const char flipped = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    EXPECT_EQ(pwrite(fd, &flipped, 1, at), 1);
+    try {
+      Hdf5Reader reader(path);
+      reader.readFloats("floats");
+      reader.readInt("integer");
+      reader.readString("text");
+      ++read;
+    } catch (const Error &) {
+      ++refused;
+    }
+    EXPECT_EQ(pwrite(fd, &bytes[bit / 8], 1, at), 1);
+  }
+  close(fd);
+  EXPECT_GT(read, 0);
+  EXPECT_GT(refused, 0);
+}
+
 TEST(Hdf5, ManyThreads) {
   std::string path = referencePath("solvers/sgd_fixed/data.h5");
   std::vector<float> expected = Hdf5Reader(path).readFloats("data");

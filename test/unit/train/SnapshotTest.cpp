@@ -120,21 +120,6 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.solverstate"), state);
 }
 
-TEST_F(SnapshotTest, DamagedAndMissingStatesAreRefused) {
-  LogLines log;
-  make(kFields)->step(1);
-  const std::string path = folder / "snap_iter_1.solverstate";
-  const std::string bytes = test::readBytes(path);
-  test::writeBytes(path, bytes.substr(0, bytes.size() / 2));
-  test::expectError(ExitStatus::BadInput, path, [&] { make(kFields, path); });
-  test::writeBytes(path, bytes);
-  std::filesystem::remove(folder / "snap_iter_1.caffemodel");
-  test::expectError(ExitStatus::MachineLacks, "snap_iter_1.caffemodel",
-                    [&] { make(kFields, path); });
-  test::expectError(ExitStatus::MachineLacks, "gone.solverstate",
-                    [&] { make(kFields, folder / "gone.solverstate"); });
-}
-
 // A pipe takes bytes only once somebody reads it.
 TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
   LogLines log;
@@ -199,50 +184,6 @@ TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
   auto resumed = make(fields, folder / "snap_iter_4.solverstate");
   EXPECT_EQ(tests(*resumed),
             std::vector<double>(expected.begin() + 2, expected.end()));
-}
-
-TEST_F(SnapshotTest, ChangedBitsAreNoticed) {
-  LogLines log;
-  for (const char *format : {"BINARYPROTO", "HDF5"}) {
-    const std::string fields =
-        std::string(kFields) + "snapshot_format: " + format;
-    make(fields)->step(1);
-    const std::string end = format[0] == 'H' ? ".h5" : "";
-    const std::string state = folder / ("snap_iter_1.solverstate" + end);
-    const std::string model = folder / ("snap_iter_1.caffemodel" + end);
-    for (const std::string &path : {state, model}) {
-      const std::string bytes = test::readBytes(path);
-      // The first history or weight: a number like any other.
-      const std::vector<float> values =
-          path == state ? formats::readSolverState(path).history[0].floats
-                        : formats::readWeights(path).layers[0].blobs[0].floats;
-      const std::string sought(reinterpret_cast<const char *>(values.data()),
-                               values.size() * sizeof(float));
-      const std::size_t at = bytes.find(sought);
-      ASSERT_NE(at, std::string::npos) << path;
-      std::string changed = bytes;
-      changed[at + 1] ^= 4;
-      test::writeBytes(path, changed);
-      test::expectError(ExitStatus::BadInput, "checksum is wrong",
-                        [&] { make(fields, state); });
-      test::writeBytes(path, bytes);
-    }
-    EXPECT_EQ(make(fields, state)->iteration(), 1);
-  }
-}
-
-TEST_F(SnapshotTest, AStateCutShortAnywhereIsRefused) {
-  LogLines log;
-  make(kFields)->step(1);
-  const std::string path = folder / "snap_iter_1.solverstate";
-  const std::string bytes = test::readBytes(path);
-  for (std::size_t length = 0; length < bytes.size(); ++length) {
-    test::writeBytes(path, bytes.substr(0, length));
-    EXPECT_TRUE(test::refusedAsBadInput([&] {
-      formats::readSolverState(path);
-    })) << length
-        << " of " << bytes.size();
-  }
 }
 
 TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {

@@ -1,0 +1,123 @@
+//===- FileChecksum.cpp - CRC-32 of bytes and of files --------------------===//
+#include "formats/FileChecksum.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace brew::formats {
+namespace {
+
+constexpr std::string_view kLineBegin = "\nbrew-crc32 ";
+constexpr size_t kLineBytes = kLineBegin.size() + 9; // 8 digits, end of line
+
+class Input {
+public:
+  explicit Input(const std::string &path)
+      : path(path), fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Input() {
+    if (fd >= 0)
+      close(fd);
+  }
+  Input(const Input &) = delete;
+  Input &operator=(const Input &) = delete;
+
+  bool isOpen() const { return fd >= 0; }
+  /// 0 unless it is a regular file.
+  uint64_t size() const {
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode)
+               ? static_cast<uint64_t>(info.st_size)
+               : 0;
+  }
+  /// Up to `most` bytes from where the last call ended; 0 at the end.
+  size_t read(void *to, size_t most) {
+    for (;;) {
+      const ssize_t n = ::read(fd, to, most);
+      if (n >= 0)
+        return static_cast<size_t>(n);
+      if (errno != EINTR)
+        fail();
+    }
+  }
+  [[noreturn]] void fail() const {
+    throw machineLacks("cannot read '" + path + "': " + errnoText(errno));
+  }
+
+private:
+  std::string path;
+  int fd;
+};
+
+/// Of at most `limit` bytes from here on.
+FileChecksum checksumOf(Input &file, uint64_t limit) {
+  std::vector<char> buffer(1 << 18);
+  Crc32 crc;
+  FileChecksum sum;
+  while (sum.size < limit) {
+    const size_t n = file.read(
+        buffer.data(), std::min<uint64_t>(buffer.size(), limit - sum.size));
+    if (n == 0)
+      break;
+    crc.add(buffer.data(), n);
+    sum.size += n;
+  }
+  sum.crc = crc.value();
+  return sum;
+}
+
+std::string lineOf(uint32_t crc) {
+  char digits[10];
+  std::snprintf(digits, sizeof digits, "%08x\n", unsigned(crc));
+  return std::string(kLineBegin) + digits;
+}
+
+} // namespace
+
+void Crc32::add(const void *bytes, size_t size) {
+  if (size != 0) // of no bytes the library begins anew
+    crc = static_cast<uint32_t>(
+        crc32_z(crc, static_cast<const Bytef *>(bytes), size));
+}
+
+FileChecksum checksumOfFile(const std::string &path) {
+  Input file(path);
+  if (!file.isOpen())
+    file.fail();
+  return checksumOf(file, UINT64_MAX);
+}
+
+std::string checksumLine(std::string_view bytes) {
+  Crc32 crc;
+  crc.add(bytes.data(), bytes.size());
+  return lineOf(crc.value());
+}
+
+void verifyChecksumLine(const std::string &path, const std::string &kind) {
+  Input file(path);
+  const uint64_t size = file.isOpen() ? file.size() : 0;
+  if (size < kLineBytes)
+    return;
+  const FileChecksum before = checksumOf(file, size - kLineBytes);
+  std::string line(kLineBytes, '\0');
+  for (size_t done = 0; done < line.size();) {
+    const size_t n = file.read(line.data() + done, line.size() - done);
+    if (n == 0)
+      return; // no longer that long
+    done += n;
+  }
+  if (std::string_view(line).substr(0, kLineBegin.size()) == kLineBegin &&
+      line != lineOf(before.crc))
+    throw badInput(path + ": damaged " + kind + ": its checksum is wrong");
+}
+
+} // namespace brew::formats
