@@ -245,9 +245,9 @@ class SGDSolver:
 
     def _smooth(self, loss, start):
         """The mean of the last ``average_loss`` losses."""
-        if len(self._losses) == max(1, self.param.average_loss):
-            self._losses.popleft()
         self._losses.append(loss)
+        while len(self._losses) > max(1, self.param.average_loss):
+            self._losses.popleft()
         self._smoothed = sum(self._losses) / len(self._losses)
 
     # --- tests and log

@@ -3,36 +3,20 @@
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
-#include "runtime/train/DetectionScores.h"
 #include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverFields.h"
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace brew::runtime {
-namespace {
-
-double secondsSince(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
-bool isDue(int interval, int iteration) {
-  return interval && iteration % interval == 0;
-}
-
-} // namespace
 
 void Trainer::beginSteps() {
   settle(0); // what a call that failed has left
   abandonIteration();
-  if (!lossesRestored) {
-    recentLosses.clear();
-    smoothed = 0;
-  }
+  if (!lossesRestored)
+    lossWindow.clear();
   lossesRestored = false;
   stepBegin = displayBegin = Clock::now();
   stepBeginIteration = lastDisplayed = currentIteration;
@@ -112,7 +96,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       sumGradients();
       loss /= solver.iter_size();
       requireFinite(loss);
-      smooth(loss);
+      lossWindow.add(loss, solver.average_loss());
       const int done = currentIteration;
       if (isDue(solver.display(), done))
         display(done);
@@ -161,11 +145,11 @@ void Trainer::solve() {
   // test go on from before it.
   if (isDue(solver.display(), currentIteration)) {
     rememberPosition();
-    smooth(forwardBackward());
+    lossWindow.add(forwardBackward(), solver.average_loss());
     // Caffe's net goes on showing its values if the last iteration showed them.
     if (debug && lastDisplayed == currentIteration - 1)
       debug->forward();
-    events.emit(event::FinalLoss{currentIteration, smoothed});
+    events.emit(event::FinalLoss{currentIteration, lossWindow.mean()});
   }
   // A rule may end training at any iteration, or by the test of this one.
   if (endedByRule ? solver.test_interval() && lastTested != currentIteration
@@ -226,7 +210,7 @@ void Trainer::settle(std::size_t stillRunning) {
     running.pop_front();
     trainResults = executor.finish();
     const double loss = totalLoss(executor, trainProgram, trainResults);
-    smooth(loss);
+    lossWindow.add(loss, solver.average_loss());
     tellIteration(done.iteration, loss, done.learningRate);
   }
 }
@@ -234,80 +218,6 @@ void Trainer::settle(std::size_t stillRunning) {
 /// Caffe shows the training net's values in iterations it displays.
 bool Trainer::showsDebugInfo() const {
   return debug && isDue(solver.display(), currentIteration);
-}
-
-void Trainer::smooth(double loss) {
-  const auto window = static_cast<std::size_t>(solver.average_loss());
-  if (recentLosses.size() < window) {
-    recentLosses.push_back(loss);
-    const double size = static_cast<double>(recentLosses.size());
-    smoothed = (smoothed * (size - 1) + loss) / size;
-  } else {
-    smoothed += (loss - recentLosses.front()) / static_cast<double>(window);
-    recentLosses.pop_front();
-    recentLosses.push_back(loss);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Telling
-//===----------------------------------------------------------------------===//
-
-void Trainer::tellIteration(int iteration, double loss, double learningRate) {
-  events.emit(event::IterationDone{iteration, loss, smoothed, learningRate,
-                                   secondsSince(stepBegin)});
-}
-
-void Trainer::display(int iteration) {
-  const double seconds = secondsSince(displayBegin);
-  const double perSecond =
-      (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
-  events.emit(
-      event::Display{iteration, smoothed, seconds, perSecond, solver.display(),
-                     readOutputs(executor, trainProgram, trainResults)});
-  if (iteration > lastDisplayed)
-    tellSpeed(iteration, perSecond);
-  if (iteration != lastDisplayed)
-    tellStraggler(seconds);
-  displayBegin = Clock::now();
-  lastDisplayed = iteration;
-}
-
-void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
-  event::RateChosen event{
-      iteration, learningRate, isDue(solver.display(), iteration), {}};
-  if (currentStep != stepBefore && solver.lr_policy() == "multistep")
-    event.newStep = currentStep;
-  if (event.displayed || event.newStep)
-    events.emit(event);
-}
-
-void Trainer::tellProgress(bool last) {
-  events.emit(event::Progress{
-      currentIteration, solver.max_iter(), smoothed, secondsSince(stepBegin),
-      currentIteration - stepBeginIteration, last, itemsPerIteration()});
-}
-
-void Trainer::tellStarvation() {
-  for (const Feeder::Starvation &starved : feeder->starvation())
-    events.emit(
-        event::Starvation{starved.layer, starved.times, starved.seconds});
-  auto percent = [](double share) {
-    return std::to_string(std::lround(share * 100)) + " %";
-  };
-  constexpr double kNotable = 0.005; // less is 0 %
-  for (const Feeder::ReaderLoad &load : feeder->readerLoads()) {
-    if (load.waited >= kNotable)
-      events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,
-                                 "Waiting for data: readers of '" + load.layer +
-                                     "' idle " + percent(load.idle) +
-                                     ", steps waited " + percent(load.waited)});
-    if (load.skipped)
-      events.emit(event::LogLine{log::Severity::Warning, log::site::brew,
-                                 "data: " + std::to_string(load.skipped) +
-                                     " damaged records of '" + load.layer +
-                                     "' skipped"});
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -465,129 +375,10 @@ void Trainer::takeChanges() {
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
     kept = {}; // its names are under the old one
-  const auto window = static_cast<std::size_t>(solver.average_loss());
-  if (recentLosses.size() > window) {
-    recentLosses.erase(recentLosses.begin(), recentLosses.end() - window);
-    smoothed = std::accumulate(recentLosses.begin(), recentLosses.end(), 0.0) /
-               static_cast<double>(window);
-  }
+  lossWindow.shrink(solver.average_loss());
   for (const Control::Change &change : changes)
     events.emit(
         event::SolverFieldSet{currentIteration, change.field, change.value});
-}
-
-//===----------------------------------------------------------------------===//
-// Testing
-//===----------------------------------------------------------------------===//
-
-void Trainer::testAll() {
-  testNetsOf([](int) { return true; }, /*again=*/true);
-  if (!stopRequested)
-    lastTested = currentIteration;
-}
-
-/// Tests some of the nets. `again`: a run that goes on from a snapshot of
-/// meanwhile makes these tests again.
-void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
-  settle(0);
-  if (again)
-    rememberPosition();
-  const bool shared = sharesTests();
-  if (shared)
-    shareStatistics();
-  bool isBest = false;
-  testing = true;
-  if (isRoot() || shared)
-    for (int net = 0; net < testNets() && !stopRequested; ++net) {
-      if (!isMeant(net))
-        continue;
-      const std::optional<event::TestDone> done =
-          shared ? runSharedTest(net, solver.test_iter(net))
-                 : runTest(net, solver.test_iter(net),
-                           /*prepareFirst=*/net == 0);
-      if (!isRoot() || !done || !best || !best->improves(*done))
-        continue;
-      if (sharded)
-        isBest = true; // all ranks are needed for it
-      else
-        startBestSnapshot(*best);
-    }
-  testing = false;
-  // What has come to rank 0 while it tested is all ranks' to do.
-  constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
-  const std::uint32_t any =
-      unite((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
-                (snapshotAfterTests ? kSnapshot : 0),
-            /*countsWaits=*/false);
-  stopRequested = any & kStop;
-  snapshotAfterTests = false;
-  if (any & kBest)
-    startBestSnapshot(*best);
-  const bool wished = !stopRequested && runHooks(TimeScale::Test);
-  if (any & kSnapshot || wished)
-    startSnapshotOfAll();
-}
-
-std::optional<event::TestDone> Trainer::test(int index, int batches) {
-  if (index < 0 || index >= testNets())
-    throw Error(ExitStatus::Usage,
-                "there is no test net " + std::to_string(index) +
-                    ": the solver has " + std::to_string(testNets()));
-  if (batches < 0)
-    throw Error(ExitStatus::Usage, "a test has no negative number of batches");
-  stopRequested = false;
-  beforeTests.reset();
-  settle(0);
-  if (rankCount() == 1) // else when all ranks take them
-    takeChanges();
-  std::optional<event::TestDone> done =
-      runTest(index, batches ? batches : solver.test_iter(index),
-              /*prepareFirst=*/true);
-  finishSnapshots(); // those that were asked for meanwhile
-  return done;
-}
-
-std::optional<event::TestDone> Trainer::runTest(int index, int batches,
-                                                bool prepareFirst) {
-  if (prepareFirst)
-    session.prepare(); // what test programs derive from weights is out of date
-  TestNet &net = nets[static_cast<std::size_t>(index)];
-  events.emit(event::TestBegin{currentIteration, index});
-  const bool detects = solver.eval_type() == "detection";
-  OutputMeans means;
-  DetectionScores scores;
-  double loss = 0;
-  for (int i = 0; i < batches; ++i) {
-    if (heedRequests(/*snapshotDue=*/false)) {
-      events.emit(event::TestInterrupted{currentIteration, index});
-      return {};
-    }
-    tick();
-    net.feeder->feed();
-    executor.run(net.program);
-    if (net.debug)
-      net.debug->forward();
-    if (solver.test_compute_loss())
-      loss += totalLoss(executor, net.program);
-    if (detects)
-      scores.add(executor, net.program);
-    else
-      means.add(readOutputs(executor, net.program));
-  }
-  event::TestDone done{currentIteration, index, {}, means.means()};
-  if (detects) {
-    DetectionScores::Result result = scores.result(solver.ap_version());
-    for (int label : result.missing)
-      events.warning(log::site::testOutput,
-                     "Missing true_pos for label: " + std::to_string(label));
-    done.outputs = std::move(result.outputs);
-    if (solver.show_per_class_result())
-      done.classes = std::move(result.classes);
-  }
-  if (solver.test_compute_loss())
-    done.loss = loss / batches;
-  events.emit(done);
-  return done;
 }
 
 } // namespace brew::runtime

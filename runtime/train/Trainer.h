@@ -15,6 +15,7 @@
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
+#include "runtime/train/LossWindow.h"
 #include "runtime/train/SnapshotFolder.h"
 #include "runtime/train/ShardedUpdate.h"
 #include "runtime/train/SnapshotWriter.h"
@@ -193,7 +194,7 @@ public:
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
-  double smoothedLoss() const { return smoothed; }
+  double smoothedLoss() const { return lossWindow.mean(); }
   /// The rate of the next update. Between iterations, fields that were set
   /// since the last one count.
   double learningRate() const;
@@ -206,6 +207,10 @@ private:
     Feeder *feeder;
   };
 
+  static bool isDue(int interval, int iteration) {
+    return interval && iteration % interval == 0;
+  }
+  static double secondsSince(std::chrono::steady_clock::time_point begin);
   void checkSolver(const caffe::SolverParameter &candidate) const;
   void initialise(const std::string &snapshotPath);
   void createNets();
@@ -270,16 +275,18 @@ private:
   void settle(std::size_t stillRunning);
   double gradientSumOfSquares();
   double clipFactor();
-  void smooth(double loss);
   void requireGradients(const char *what) const;
   void addGradients();
+  // TrainerTests.cpp
   void testAll();
   void testNetsOf(const std::function<bool(int)> &isMeant, bool again);
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
+  // Trainer.cpp
   bool heedRequests(bool snapshotDue, bool all = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
+  // TrainerEvents.cpp
   void display(int iteration);
   void tellRate(int iteration, double learningRate, int stepBefore);
   void tellIteration(int iteration, double loss, double learningRate);
@@ -330,8 +337,7 @@ private:
   int callEnd = 0;              ///< iteration at which the call ends
 
   RunResults trainResults;         ///< of the training program's last run
-  std::deque<double> recentLosses; ///< oldest first
-  double smoothed = 0;
+  LossWindow lossWindow;
   bool lossesRestored = false; ///< the next step() goes on with them
 
   // Of several ranks.

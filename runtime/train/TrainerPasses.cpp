@@ -96,7 +96,7 @@ void Trainer::update() {
   passLosses.clear();
   lossKept = false;
   lastPass.reset();
-  smooth(loss);
+  lossWindow.add(loss, solver.average_loss());
   const double learningRate = applyUpdate();
   iterating = false;
   tellIteration(done, loss, learningRate);

@@ -124,9 +124,9 @@ caffe::SolverState Trainer::capturePosition() const {
   addCursors(*feeder);
   for (const TestNet &net : nets)
     addCursors(*net.feeder);
-  state.set_brew_smoothed_loss(static_cast<float>(smoothed));
-  std::vector<double> losses = {smoothed};
-  for (double loss : recentLosses) {
+  state.set_brew_smoothed_loss(static_cast<float>(lossWindow.mean()));
+  std::vector<double> losses = {lossWindow.mean()};
+  for (double loss : lossWindow.losses()) {
     state.add_brew_recent_loss(static_cast<float>(loss));
     losses.push_back(loss);
   }
@@ -184,16 +184,15 @@ std::string Trainer::findResumePoint() {
 }
 
 void Trainer::restoreLosses(const caffe::SolverState &state) {
+  // The mean that goes with them is not read: the window has its own.
   const std::vector<double> exact =
       formats::namedValues(state, kLosses, "solver state");
-  if (!exact.empty()) {
-    smoothed = exact[0];
-    recentLosses.assign(exact.begin() + 1, exact.end());
-    return;
-  }
-  smoothed = state.brew_smoothed_loss();
-  recentLosses.assign(state.brew_recent_loss().begin(),
-                      state.brew_recent_loss().end());
+  if (exact.empty())
+    lossWindow.assign(
+        {state.brew_recent_loss().begin(), state.brew_recent_loss().end()});
+  else
+    lossWindow.assign({exact.begin() + 1, exact.end()});
+  lossWindow.shrink(solver.average_loss());
 }
 
 void Trainer::restoreAttached(const caffe::SolverState &state,

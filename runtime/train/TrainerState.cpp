@@ -316,9 +316,6 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
     for (TestNet &net : nets)
       net.feeder->restore(cursors);
   restoreLosses(state);
-  const auto window = static_cast<std::size_t>(solver.average_loss());
-  while (recentLosses.size() > window)
-    recentLosses.pop_front();
   lossesRestored = true;
 }
 

@@ -1,0 +1,37 @@
+//===- LossWindow.h - The losses that the displayed one averages *- C++ -*-===//
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+namespace brew::runtime {
+
+/// The last losses and their mean, which is the displayed loss (average_loss).
+///
+/// Each change sums the window again. A sum that is kept by adding the newest
+/// loss and subtracting the oldest would never recover from a loss that rounds
+/// the others away, or that is not finite. A window of a thousand losses takes
+/// about a microsecond.
+class LossWindow {
+public:
+  /// Appends a loss, and keeps the last `size`, at least one.
+  void add(double loss, int size);
+  /// Keeps the last `size` losses.
+  void shrink(int size);
+  /// Replaces all losses, the oldest first.
+  void assign(const std::vector<double> &oldestFirst);
+  void clear() { assign({}); }
+
+  /// 0 if there are no losses.
+  double mean() const { return average; }
+  const std::deque<double> &losses() const { return window; }
+
+private:
+  void update();
+
+  std::deque<double> window; ///< oldest first
+  double average = 0;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,74 @@
+//===- TrainerEvents.cpp - What a training run tells its listeners --------===//
+
+#include "runtime/train/Trainer.h"
+
+#include "runtime/train/NetOutputs.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+
+double Trainer::secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+void Trainer::tellIteration(int iteration, double loss, double learningRate) {
+  events.emit(event::IterationDone{iteration, loss, lossWindow.mean(),
+                                   learningRate, secondsSince(stepBegin)});
+}
+
+void Trainer::display(int iteration) {
+  const double seconds = secondsSince(displayBegin);
+  const double perSecond =
+      (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
+  events.emit(event::Display{
+      iteration, lossWindow.mean(), seconds, perSecond, solver.display(),
+      readOutputs(executor, trainProgram, trainResults)});
+  if (iteration > lastDisplayed)
+    tellSpeed(iteration, perSecond);
+  if (iteration != lastDisplayed)
+    tellStraggler(seconds);
+  displayBegin = Clock::now();
+  lastDisplayed = iteration;
+}
+
+void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
+  event::RateChosen event{
+      iteration, learningRate, isDue(solver.display(), iteration), {}};
+  if (currentStep != stepBefore && solver.lr_policy() == "multistep")
+    event.newStep = currentStep;
+  if (event.displayed || event.newStep)
+    events.emit(event);
+}
+
+void Trainer::tellProgress(bool last) {
+  events.emit(event::Progress{currentIteration, solver.max_iter(),
+                              lossWindow.mean(), secondsSince(stepBegin),
+                              currentIteration - stepBeginIteration, last,
+                              itemsPerIteration()});
+}
+
+void Trainer::tellStarvation() {
+  for (const Feeder::Starvation &starved : feeder->starvation())
+    events.emit(
+        event::Starvation{starved.layer, starved.times, starved.seconds});
+  auto percent = [](double share) {
+    return std::to_string(std::lround(share * 100)) + " %";
+  };
+  constexpr double kNotable = 0.005; // less is 0 %
+  for (const Feeder::ReaderLoad &load : feeder->readerLoads()) {
+    if (load.waited >= kNotable)
+      events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,
+                                 "Waiting for data: readers of '" + load.layer +
+                                     "' idle " + percent(load.idle) +
+                                     ", steps waited " + percent(load.waited)});
+    if (load.skipped)
+      events.emit(event::LogLine{log::Severity::Warning, log::site::brew,
+                                 "data: " + std::to_string(load.skipped) +
+                                     " damaged records of '" + load.layer +
+                                     "' skipped"});
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,121 @@
+//===- TrainerTests.cpp - The tests of a training run ---------------------===//
+
+#include "runtime/train/Trainer.h"
+
+#include "formats/Error.h"
+#include "runtime/train/DetectionScores.h"
+#include "runtime/train/NetOutputs.h"
+
+namespace brew::runtime {
+
+void Trainer::testAll() {
+  testNetsOf([](int) { return true; }, /*again=*/true);
+  if (!stopRequested)
+    lastTested = currentIteration;
+}
+
+/// Tests some of the nets. `again`: a run that goes on from a snapshot of
+/// meanwhile makes these tests again.
+void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
+  settle(0);
+  if (again)
+    rememberPosition();
+  const bool shared = sharesTests();
+  if (shared)
+    shareStatistics();
+  bool isBest = false;
+  testing = true;
+  if (isRoot() || shared)
+    for (int net = 0; net < testNets() && !stopRequested; ++net) {
+      if (!isMeant(net))
+        continue;
+      const std::optional<event::TestDone> done =
+          shared ? runSharedTest(net, solver.test_iter(net))
+                 : runTest(net, solver.test_iter(net),
+                           /*prepareFirst=*/net == 0);
+      if (!isRoot() || !done || !best || !best->improves(*done))
+        continue;
+      if (sharded)
+        isBest = true; // all ranks are needed for it
+      else
+        startBestSnapshot(*best);
+    }
+  testing = false;
+  // What has come to rank 0 while it tested is all ranks' to do.
+  constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
+  const std::uint32_t any =
+      unite((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
+                (snapshotAfterTests ? kSnapshot : 0),
+            /*countsWaits=*/false);
+  stopRequested = any & kStop;
+  snapshotAfterTests = false;
+  if (any & kBest)
+    startBestSnapshot(*best);
+  const bool wished = !stopRequested && runHooks(TimeScale::Test);
+  if (any & kSnapshot || wished)
+    startSnapshotOfAll();
+}
+
+std::optional<event::TestDone> Trainer::test(int index, int batches) {
+  if (index < 0 || index >= testNets())
+    throw Error(ExitStatus::Usage,
+                "there is no test net " + std::to_string(index) +
+                    ": the solver has " + std::to_string(testNets()));
+  if (batches < 0)
+    throw Error(ExitStatus::Usage, "a test has no negative number of batches");
+  stopRequested = false;
+  beforeTests.reset();
+  settle(0);
+  if (rankCount() == 1) // else when all ranks take them
+    takeChanges();
+  std::optional<event::TestDone> done =
+      runTest(index, batches ? batches : solver.test_iter(index),
+              /*prepareFirst=*/true);
+  finishSnapshots(); // those that were asked for meanwhile
+  return done;
+}
+
+std::optional<event::TestDone> Trainer::runTest(int index, int batches,
+                                                bool prepareFirst) {
+  if (prepareFirst)
+    session.prepare(); // what test programs derive from weights is out of date
+  TestNet &net = nets[static_cast<std::size_t>(index)];
+  events.emit(event::TestBegin{currentIteration, index});
+  const bool detects = solver.eval_type() == "detection";
+  OutputMeans means;
+  DetectionScores scores;
+  double loss = 0;
+  for (int i = 0; i < batches; ++i) {
+    if (heedRequests(/*snapshotDue=*/false)) {
+      events.emit(event::TestInterrupted{currentIteration, index});
+      return {};
+    }
+    tick();
+    net.feeder->feed();
+    executor.run(net.program);
+    if (net.debug)
+      net.debug->forward();
+    if (solver.test_compute_loss())
+      loss += totalLoss(executor, net.program);
+    if (detects)
+      scores.add(executor, net.program);
+    else
+      means.add(readOutputs(executor, net.program));
+  }
+  event::TestDone done{currentIteration, index, {}, means.means()};
+  if (detects) {
+    DetectionScores::Result result = scores.result(solver.ap_version());
+    for (int label : result.missing)
+      events.warning(log::site::testOutput,
+                     "Missing true_pos for label: " + std::to_string(label));
+    done.outputs = std::move(result.outputs);
+    if (solver.show_per_class_result())
+      done.classes = std::move(result.classes);
+  }
+  if (solver.test_compute_loss())
+    done.loss = loss / batches;
+  events.emit(done);
+  return done;
+}
+
+} // namespace brew::runtime
