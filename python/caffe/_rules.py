@@ -5,7 +5,11 @@ from brew import _core
 
 
 def learning_rate(param, iteration, current_step):
-    """(rate, current step) of an iteration."""
+    """The rate of an iteration, and the step counter once the rate is taken.
+
+    As in Caffe's GetLearningRate, ``step`` sets the counter, and ``multistep`` raises it by at most
+    one each time: equal stepvalues, and those that a snapshot has passed, are caught up with one
+    iteration after the other."""
     if param.lr_policy == "fixed":
         return param.base_lr, current_step
     # As in C, where what is too large or no number is inf or nan; Python's floats raise, or turn complex.
@@ -14,12 +18,19 @@ def learning_rate(param, iteration, current_step):
     return float(rate), current_step
 
 
+def _require(holds, policy, what):
+    if not holds:
+        raise RuntimeError("lr_policy '%s' needs %s" % (policy, what))
+
+
 def _rate(param, iteration, current_step):
     policy, base = param.lr_policy, param.base_lr
+    if policy in ("step", "exp", "inv", "multistep", "sigmoid"):
+        _require(param.gamma >= 0, policy, "gamma >= 0")
+    if policy in ("step", "sigmoid"):
+        _require(param.stepsize > 0, policy, "stepsize > 0")
     gamma, power = np.float64(param.gamma), np.float64(param.power)
     if policy == "step":
-        if param.stepsize <= 0:
-            raise RuntimeError("lr_policy 'step' needs a positive stepsize")
         current_step = iteration // param.stepsize
         return base * gamma ** current_step, current_step
     if policy == "exp":
@@ -27,7 +38,7 @@ def _rate(param, iteration, current_step):
     if policy == "inv":
         return base * (1 + gamma * iteration) ** -power, current_step
     if policy == "multistep":
-        while current_step < len(param.stepvalue) and iteration >= param.stepvalue[current_step]:
+        if 0 <= current_step < len(param.stepvalue) and iteration >= param.stepvalue[current_step]:
             current_step += 1
         return base * gamma ** current_step, current_step
     if policy == "poly":

@@ -31,6 +31,38 @@ POLICIES = {
     "fixed": "", "step": "gamma: 0.5 stepsize: 3", "exp": "gamma: 0.9", "inv": "gamma: 0.1 power: 0.75",
     "multistep": "gamma: 0.5 stepvalue: 2 stepvalue: 5", "poly": "power: 2", "sigmoid": "gamma: 0.3 stepsize: 4",
 }
+# Settings of each policy, those at the edges too.
+RATES = [
+    "lr_policy: 'fixed'",
+    "lr_policy: 'step' gamma: 0.97 stepsize: 1", "lr_policy: 'step' gamma: 0.5 stepsize: 40",
+    "lr_policy: 'exp' gamma: 0.99", "lr_policy: 'inv' gamma: 0.01 power: 0.75",
+    "lr_policy: 'multistep' gamma: 0.5 stepvalue: 5 stepvalue: 5 stepvalue: 6",
+    "lr_policy: 'multistep' gamma: 0.5 stepvalue: 0 stepvalue: 0 stepvalue: 0 stepvalue: 90",
+    "lr_policy: 'multistep' gamma: 0.5 stepvalue: 7 stepvalue: 3 stepvalue: 250",
+    "lr_policy: 'multistep' gamma: 0.5",
+    "lr_policy: 'poly' power: 0.9", "lr_policy: 'poly' power: 2",
+    "lr_policy: 'sigmoid' gamma: 0.05 stepsize: 100", "lr_policy: 'sigmoid' gamma: 1 stepsize: 3",
+]
+
+
+def rates_of_caffe(param, iterations, first=0, step=0, limits=()):
+    """The rates of iterations from ``first`` on, each of which asks once, by the formulas of Caffe's
+    SGDSolver::GetLearningRate. ``limits``: max_iter of iterations that change it."""
+    last, rates = param.max_iter, []
+    for i in range(first, first + iterations):
+        last = dict(limits).get(i, last)
+        if param.lr_policy == "multistep" and step < len(param.stepvalue) and i >= param.stepvalue[step]:
+            step += 1
+        rates.append(param.base_lr * {
+            "fixed": lambda: 1,
+            "step": lambda: param.gamma ** (i // param.stepsize),
+            "exp": lambda: param.gamma ** i,
+            "inv": lambda: (1 + param.gamma * i) ** -param.power,
+            "multistep": lambda: param.gamma ** step,
+            "poly": lambda: (1 - i / last) ** param.power,
+            "sigmoid": lambda: 1 / (1 + math.exp(-param.gamma * (i - param.stepsize))),
+        }[param.lr_policy]())
+    return rates
 
 
 class Solvers(Case):
@@ -67,6 +99,78 @@ class Solvers(Case):
             with self.subTest(policy):
                 self.agrees("lr_policy: '%s' momentum: 0.5 %s" % (policy, more))
 
+    def rates(self, solver, session, iterations, limits=()):
+        """The rates of further iterations, here and by Brew's own trainer. Reading one takes none."""
+        found = [], []
+        for i in range(solver.iter, solver.iter + iterations):
+            for limit in (limit for at, limit in limits if at == i):
+                solver.param.max_iter = limit
+                session.set_field("max_iter", limit)
+            for _ in range(2):
+                mine, its = solver.lr, session.learning_rate
+            found[0].append(mine)
+            found[1].append(its)
+            solver.step(1)
+            session.step(1)
+        return found
+
+    def check_rates(self, solver, session, iterations, limits=(), **start):
+        expected = rates_of_caffe(solver.param, iterations, limits=limits, **start)
+        for rates in self.rates(solver, session, iterations, limits):
+            np.testing.assert_allclose(rates, expected, rtol=1e-6)  # solver.lr is a float of 32 bits
+        for layer, blobs in solver.net.params.items():  # by the rates that updates took
+            for mine, its in zip(blobs, session.params[layer]):
+                np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6)
+
+    def pair(self, more, max_iter=400):
+        """A solver and a session of Brew's trainer with the same parameters and inputs."""
+        file = self.solver(more)
+        with open(file) as text:
+            file = self.write(text.read().replace("max_iter: 20", "max_iter: %d" % max_iter), "s.prototxt")
+        solver = caffe.get_solver(file)
+        fill(solver.net, 2)
+        feed(solver.net)
+        session = brew.compile(file).session()
+        for layer, blobs in solver.net.params.items():
+            session.params[layer] = [b.data for b in blobs]
+        for name in ("data", "label"):
+            session._core.set_input(0, name, solver.net.blobs[name].data)
+        return solver, session
+
+    def test_rates_of_all_policies(self):
+        """For some hundred iterations, over a change of max_iter."""
+        for more in RATES:
+            with self.subTest(more):
+                self.check_rates(*self.pair(more), 300, limits=((100, 350), (200, 301)))
+
+    def test_rates_after_a_restore(self):
+        """Also of a state whose counter is behind, as of a solver with other stepvalues."""
+        for more in RATES:
+            for step, at in (None, 12), (0, 12), (1, 5):
+                with self.subTest(more, step=step, at=at):
+                    first, session = self.pair(more)
+                    self.rates(first, session, at)
+                    if step is not None:
+                        first._current_step = step
+                    first.snapshot()
+                    solver, session = self.pair(more)
+                    state = self.path("snap_iter_%d.solverstate" % at)
+                    solver.restore(state)
+                    session.restore(state)
+                    for name in ("data", "label"):
+                        session._core.set_input(0, name, solver.net.blobs[name].data)
+                    self.assertEqual(solver.iter, at)
+                    self.check_rates(solver, session, 20, first=at, step=first._current_step)
+
+    def test_settings_that_caffe_refuses(self):
+        for more, what in (("'step' gamma: -1 stepsize: 2", "gamma >= 0"), ("'step' gamma: 1", "stepsize > 0"),
+                           ("'exp' gamma: -1", "gamma >= 0"), ("'inv' gamma: -1 power: 1", "gamma >= 0"),
+                           ("'multistep' gamma: -1 stepvalue: 1", "gamma >= 0"),
+                           ("'sigmoid' gamma: -1 stepsize: 2", "gamma >= 0"), ("'sigmoid' gamma: 1", "stepsize > 0")):
+            with self.subTest(more), self.assertRaisesRegex(RuntimeError, "^lr_policy %s needs %s$"
+                                                            % (more.split()[0], what)):
+                caffe.SGDSolver(self.solver("lr_policy: " + more)).step(1)
+
     def rate(self, iteration, more, base=0.25):
         param = text_format.Parse("base_lr: %r %s" % (base, more), caffe_pb2.SolverParameter())
         with warnings.catch_warnings():
@@ -80,13 +184,13 @@ class Solvers(Case):
         libm = ctypes.CDLL(ctypes.util.find_library("m"))
         libm.pow.argtypes, libm.exp.argtypes = [ctypes.c_double] * 2, [ctypes.c_double]
         libm.pow.restype = libm.exp.restype = ctypes.c_double
-        gammas, powers = (0.125, 1.5, 1024.0, -2.0, 0.0), (0.5, 2.0, -1.0, 0.0)
+        gammas, powers = (0.125, 1.5, 1024.0, 0.0), (0.5, 2.0, -1.0, 0.0)
         seen = []
         for i, gamma, power in itertools.product((0, 1, 10, 11, 5000), gammas, powers):
             denominator = 1 + libm.exp(-gamma * (i - 10000))
             for policy, expected in (
                     ("step", libm.pow(gamma, i // 2)), ("exp", libm.pow(gamma, i)),
-                    ("multistep", libm.pow(gamma, (i >= 1) + (i >= 11))), ("inv", libm.pow(1 + gamma * i, -power)),
+                    ("multistep", libm.pow(gamma, i >= 1)), ("inv", libm.pow(1 + gamma * i, -power)),
                     ("poly", libm.pow(1 - i / 10, power)), ("sigmoid", 1 / denominator)):
                 more = "lr_policy: '%s' gamma: %r power: %r max_iter: 10 stepsize: %d stepvalue: 1 stepvalue: 11" \
                     % (policy, gamma, power, 10000 if policy == "sigmoid" else 2)
@@ -217,6 +321,17 @@ class Solvers(Case):
         for _, speed, seconds in found[1:]:
             self.assertAlmostEqual(speed * seconds, 4, delta=4e-3)  # of printed values, of six digits
             self.assertTrue(4 * 0.005 <= seconds < spent, seconds)
+
+    def test_displayed_loss(self):
+        """Is the mean of the last losses, whatever was there before, and however many they are now."""
+        for spike in (1e18, math.inf, -math.inf, math.nan):
+            solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' average_loss: 3"))
+            for loss in (spike, 1, 2, 6):
+                solver._smooth(loss, 0)
+            self.assertEqual(solver._smoothed, 3)
+            solver.param.average_loss = 2
+            solver._smooth(10, 0)
+            self.assertEqual(solver._smoothed, 8)
 
     def test_test_nets_follow(self):
         net = self.write(TRAIN)
