@@ -45,7 +45,9 @@ def _builder():
             libraries = {line.split()[-1] for line in maps if "libbrew_compiler" in line}
         for library in sorted(libraries):
             facts = os.stat(library)
-            parts.append("%s %d %d" % (os.path.realpath(library), facts.st_size, facts.st_mtime_ns))
+            # The last time cannot be set, so it tells of a library that was replaced by one of the same age.
+            parts.append("%s %d %d %d" % (os.path.realpath(library), facts.st_size, facts.st_mtime_ns,
+                                          facts.st_ctime_ns))
         with open("/proc/cpuinfo") as info:
             parts += sorted({line for line in info if line.startswith(("model name", "flags"))})
     except OSError:

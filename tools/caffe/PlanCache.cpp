@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -38,17 +39,6 @@ fs::path cacheFolder() {
     throw machineLacks("cannot make the folder '" + folder.string() +
                        "' for compiled plans: " + error.message());
   return folder;
-}
-
-/// FNV-1a, for a name; the key itself, kept beside the plan, decides.
-std::string nameOf(const std::string &key) {
-  std::uint64_t hash = 14695981039346656037u;
-  for (const unsigned char each : key)
-    hash = (hash ^ each) * 1099511628211u;
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx",
-                static_cast<unsigned long long>(hash));
-  return text;
 }
 
 std::string contentOf(const fs::path &path) {
@@ -78,17 +68,22 @@ void removeOld(const fs::path &folder) {
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver) {
   const fs::path folder = cacheFolder();
-  const std::string key = planKey(prototxt, flags);
+  const std::string brewc = tools::programBeside("brewc", "caffe");
+  const std::optional<std::string> key = planKey(brewc, prototxt, flags);
   CachedPlan result;
-  result.path = folder / (nameOf(key) + ".plan");
+  // The name is a hash; the key itself, kept beside the plan, decides. Without
+  // one, the plan is this process's alone.
+  result.path =
+      folder /
+      (hashOf(key.value_or(prototxt + " " + std::to_string(::getpid()))) +
+       ".plan");
   const std::string keyPath = result.path + ".key";
   std::error_code error;
-  if (fs::exists(result.path, error) && contentOf(keyPath) == key) {
+  if (key && fs::exists(result.path, error) && contentOf(keyPath) == *key) {
     fs::last_write_time(result.path, fs::file_time_type::clock::now(), error);
     return result;
   }
   fs::remove(keyPath, error); // of another plan of this name
-  const std::string brewc = tools::programBeside("brewc", "caffe");
   if (isSolver) {
     result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
     if (result.status != 0)
@@ -102,7 +97,9 @@ CachedPlan compileCached(const std::string &prototxt,
     return result;
   const std::chrono::duration<double> time =
       std::chrono::steady_clock::now() - begin;
-  formats::writeFileAtomically(keyPath, key);
+  // Of files that have changed meanwhile nobody knows which content was read.
+  if (key && planKey(brewc, prototxt, flags) == key)
+    formats::writeFileAtomically(keyPath, *key);
   std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n", prototxt.c_str(),
                time.count(), result.path.c_str());
   removeOld(folder);

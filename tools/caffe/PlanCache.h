@@ -8,10 +8,11 @@ namespace brew::caffecmd {
 
 /// The plan of a prototxt compiled with those flags of brewc: one that is kept
 /// in $XDG_CACHE_HOME/brew/plans (~/.cache without it), or a new one, which
-/// standard error tells in a line. Of more than 64 the ones unused the longest
-/// go. Where a solver is wanted, a net is refused (brewc alone would train it
-/// by settings of its own). Throws Error: (3) if the folder cannot be written
-/// to.
+/// standard error tells in a line. What a plan depends on is in PlanKey.h; a
+/// net or solver that comes from a pipe is compiled each time. Of more than 64
+/// the ones unused the longest go. Where a solver is wanted, a net is refused
+/// (brewc alone would train it by settings of its own). Throws Error: (3) if
+/// the folder cannot be written to.
 struct CachedPlan {
   int status = 0; ///< brewc's, if that is not 0
   std::string path;

@@ -1,55 +1,137 @@
 //===- PlanKey.cpp - What a compiled plan depends on ----------------------===//
 //
-// A prototxt names files in quotes: nets, means, lists, databases. Which of its
-// strings are files is found out by looking, so no field is forgotten.
+// A prototxt names files in strings: nets, means, lists, databases. Which of
+// its strings are files is found out by looking, so no field is forgotten.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/caffe/PlanKey.h"
 
+#include "tools/caffe/PrototxtStrings.h"
+
 #include <brew/types.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <set>
+#include <sys/stat.h>
+#include <tuple>
 
 namespace fs = std::filesystem;
 
 namespace brew::caffecmd {
 namespace {
 
-/// Prototxts and lists; what is larger counts by its size and time.
-constexpr std::uintmax_t kLargestText = 8 << 20;
+constexpr std::uintmax_t kMiB = 1 << 20;
+/// What is larger counts by its size and times.
+constexpr std::uintmax_t kLargestText = 256 * kMiB, kLargestBinary = 8 * kMiB;
+/// Texts above that are lists, which are not looked through for strings.
+constexpr std::uintmax_t kLargestPrototxt = 8 * kMiB;
+/// Tells text from binary, and has a list's first line.
+constexpr size_t kHead = 64 << 10;
+/// Solver, net, list, image.
 constexpr int kDeepest = 4;
+
+/// Size and times of a file, in nanoseconds.
+std::string stampOf(const fs::path &path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0)
+    return "gone";
+  auto text = [](const timespec &time) {
+    return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
+  };
+  return std::to_string(facts.st_size) + " " + text(facts.st_mtim) + " " +
+         text(facts.st_ctim);
+}
+
+struct FileContent {
+  std::string note; ///< differs when the content does
+  std::string text; ///< of texts: all of it, or the beginning; else empty
+};
+
+FileContent readContent(const fs::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content(kHead, '\0');
+  file.read(content.data(), static_cast<std::streamsize>(kHead));
+  content.resize(static_cast<size_t>(file.gcount()));
+  auto isText = [&] { return content.find('\0') == content.npos; };
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  const bool isHashed =
+      !error && size <= (isText() ? kLargestText : kLargestBinary);
+  if (isHashed && size > content.size()) {
+    const size_t head = content.size();
+    content.resize(size);
+    file.clear();
+    file.read(content.data() + head, static_cast<std::streamsize>(size - head));
+    content.resize(head + static_cast<size_t>(file.gcount()));
+  }
+  FileContent result;
+  result.note = isHashed ? hashOf(content) : stampOf(path);
+  if (isText())
+    result.text = std::move(content);
+  return result;
+}
+
+/// What a list's first line may name: all of it up to the last space, which may
+/// hold spaces (images), or its first word (HDF5 files).
+std::set<std::string> firstEntries(const std::string &list) {
+  const std::string line = list.substr(0, list.find('\n'));
+  std::set<std::string> entries = {line.substr(0, line.find_last_of(' '))};
+  constexpr char kSpace[] = " \t\r\n";
+  if (const size_t begin = list.find_first_not_of(kSpace); begin != list.npos)
+    entries.insert(
+        list.substr(begin, list.find_first_of(kSpace, begin) - begin));
+  return entries;
+}
+
+/// The file that names another one.
+struct Namer {
+  std::string folder;
+  /// Its root_folders, which lie before the names in the lists that it names.
+  std::set<std::string> roots;
+
+  bool operator<(const Namer &other) const {
+    return std::tie(folder, roots) < std::tie(other.folder, other.roots);
+  }
+};
 
 class Dependences {
 public:
   /// Notes a file, and what it names.
-  void addFile(const fs::path &path, int depth = 0) {
+  void addFile(const fs::path &path, const Namer &by = {}, int depth = 0) {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);
-    if (error || notes.count(whole))
+    if (error || !visits.insert({whole, by}).second)
       return;
-    const auto size = fs::file_size(whole, error);
-    if (error)
+    const FileContent content = readContent(whole);
+    notes[whole] = content.note;
+    if (content.text.empty() || depth == kDeepest)
       return;
-    const auto time = fs::last_write_time(whole, error);
-    notes[whole] = std::to_string(size) + " " +
-                   std::to_string(time.time_since_epoch().count());
-    if (size > kLargestText || depth == kDeepest)
-      return;
-    std::ostringstream text;
-    text << std::ifstream(whole, std::ios::binary).rdbuf();
-    const std::string content = text.str();
-    if (content.find('\0') != content.npos)
-      return;
-    folder = whole.parent_path();
-    const fs::path here = folder;
-    for (const std::string &name : namesIn(content)) {
-      folder = here;
-      addName(name, depth + 1);
+    // As Brew looks for files: beside the link, where the file is one.
+    Namer self{path.parent_path(), {}};
+    for (const std::string &entry : firstEntries(content.text)) {
+      std::set<std::string> roots = by.roots;
+      roots.insert("");
+      for (const std::string &root : roots)
+        for (const std::string &folder : {by.folder, self.folder})
+          addName(root + entry, {folder, {}}, depth + 1);
     }
+    if (content.text.size() > kLargestPrototxt)
+      return;
+    const std::vector<PrototxtString> strings = stringsIn(content.text);
+    for (const PrototxtString &each : strings)
+      if (each.field == "root_folder")
+        self.roots.insert(each.value);
+    std::set<std::string> names;
+    for (const PrototxtString &each : strings)
+      if (names.insert(each.value).second)
+        addName(each.value, self, depth + 1);
   }
+
+  /// Whether all files can be read again.
+  bool areFiles() const { return !hasPipe; }
 
   std::string text() const {
     std::string result;
@@ -59,54 +141,47 @@ public:
   }
 
 private:
-  /// What stands in quotes; in a file without any, the first word of each line.
-  static std::vector<std::string> namesIn(const std::string &content) {
-    std::vector<std::string> names;
-    for (size_t at = content.find_first_of("\"'"); at != content.npos;) {
-      const size_t end =
-          content.find_first_of(std::string("\n") + content[at], at + 1);
-      if (end == content.npos)
-        break;
-      if (content[end] != '\n' && end > at + 1)
-        names.push_back(content.substr(at + 1, end - at - 1));
-      at = content.find_first_of("\"'", end + 1);
-    }
-    if (!names.empty())
-      return names;
-    std::istringstream lines(content);
-    for (std::string line; std::getline(lines, line);)
-      names.push_back(line.substr(0, line.find_first_of(" \t\r")));
-    return names;
-  }
-
-  void addName(const std::string &name, int depth) {
+  void addName(const std::string &name, const Namer &by, int depth) {
     if (name.empty() || name.size() > 4096)
       return;
     // As data layers look for them: here, then beside the prototxt.
-    for (const fs::path &path : {fs::path(name), folder / name}) {
+    for (const fs::path &path : {fs::path(name), by.folder / fs::path(name)}) {
       std::error_code error;
-      if (fs::is_regular_file(path, error))
-        addFile(path, depth);
-      else if (fs::is_directory(path, error))
+      const fs::file_status status = fs::status(path, error);
+      if (fs::is_directory(status))
         addDatabase(path);
+      else if (fs::is_regular_file(status))
+        addFile(path, by, depth);
+      else
+        hasPipe |= fs::exists(status);
     }
   }
 
   /// LMDB's one file; LevelDB's current one and its tables.
   void addDatabase(const fs::path &path) {
     std::error_code error;
-    if (fs::exists(path / "data.mdb", error))
-      return addFile(path / "data.mdb", kDeepest);
+    if (const fs::path file = path / "data.mdb"; fs::exists(file, error)) {
+      addStamp(file);
+      return;
+    }
     if (!fs::exists(path / "CURRENT", error))
       return;
     for (const auto &entry : fs::directory_iterator(path, error))
       if (const auto kind = entry.path().extension();
           kind == ".ldb" || kind == ".sst" || kind == ".log")
-        addFile(entry.path(), kDeepest);
+        addStamp(entry.path());
+  }
+
+  void addStamp(const fs::path &path) {
+    std::error_code error;
+    const fs::path whole = fs::weakly_canonical(path, error);
+    if (!error)
+      notes[whole] = stampOf(whole);
   }
 
   std::map<fs::path, std::string> notes;
-  fs::path folder; ///< of the file that is looked at
+  std::set<std::pair<fs::path, Namer>> visits;
+  bool hasPipe = false;
 };
 
 /// The lines that say what code may be made for.
@@ -126,15 +201,31 @@ std::string processor() {
 
 } // namespace
 
-std::string planKey(const std::string &prototxt,
-                    const std::vector<std::string> &flags) {
-  std::string key = std::string("brew ") + brew_version() + "\n";
+std::string hashOf(std::string_view bytes) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (const unsigned char each : bytes)
+    hash = (hash ^ each) * 1099511628211u;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(hash));
+  return text;
+}
+
+std::optional<std::string> planKey(const std::string &brewc,
+                                   const std::string &prototxt,
+                                   const std::vector<std::string> &flags) {
+  std::string key = std::string("brew ") + brew_version() + "\n" + brewc + " " +
+                    stampOf(brewc) + "\n";
   for (const std::string &flag : flags)
     key += flag + "\n";
   std::error_code ignored;
   key += fs::current_path(ignored).string() + "\n" + processor();
+  if (fs::exists(prototxt, ignored) && !fs::is_regular_file(prototxt, ignored))
+    return std::nullopt;
   Dependences dependences;
   dependences.addFile(prototxt);
+  if (!dependences.areFiles())
+    return std::nullopt;
   return key + dependences.text();
 }
 

@@ -164,6 +164,9 @@ int compileAndRun(const CommandLine &line) {
   for (const std::string &flag : kPassedOn)
     if (line.has(flag) && isUsed(flag, line.action))
       run.push_back("--" + flag + "=" + line[flag]);
+  // As in Caffe, layers that the weights lack have the values of their fillers.
+  if (line.action != "train" && line.has("weights"))
+    run.push_back("--allow-missing-weights");
   if (!gpu.empty())
     run.push_back("--gpu=" + gpu);
 

@@ -64,6 +64,30 @@ TEST(MonitorMetricsFolder, ReadsOnAsLogsGrowAndAnewWhereTheyShrink) {
   EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 1u);
 }
 
+TEST(MonitorMetricsFolder, ReadsAnewWhatWasReplacedByNoLess) {
+  TempFolder folder;
+  auto row = [](int iteration, const char *loss) {
+    return "{\"type\":\"train\",\"iteration\":" + std::to_string(iteration) +
+           ",\"loss\":" + loss + "}\n";
+  };
+  writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "1.5"));
+  MetricsFolder runs(folder.path());
+  // As large, and of the same age.
+  const auto time = std::filesystem::last_write_time(folder / "metrics.jsonl");
+  writeBytes(folder / "metrics.jsonl", row(1, "2.5") + row(2, "3.5"));
+  std::filesystem::last_write_time(folder / "metrics.jsonl", time);
+  runs.get("state", {});
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"],
+            Json::parse("[[1.0, 2.5], [2.0, 3.5]]"));
+  // Larger: a run that was resumed from iteration 1.
+  writeBytes(folder / "metrics.jsonl",
+             row(1, "2.5") + row(2, "7.5") + row(3, "6.5"));
+  runs.get("state", {});
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"],
+            Json::parse("[[1.0, 2.5], [2.0, 7.5], [3.0, 6.5]]"));
+  EXPECT_EQ(runs.get("state", {})["runs"][0]["iteration"], 3);
+}
+
 TEST(MonitorMetricsFolder, PassesOverWhatIsNoRow) {
   TempFolder folder;
   std::string rows = "nonsense\n[]\n{\"iteration\":\"x\"}\n"

@@ -4,6 +4,7 @@
 
 #include <brew/brew.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <utility>
 
@@ -18,6 +19,8 @@ constexpr int kDeepest = 4;
 constexpr std::size_t kLongestRow = 1 << 20;
 /// A row, its outputs, and the values of one.
 constexpr int kDeepestRow = 4;
+/// Bytes that tell whether what was read is still there.
+constexpr std::size_t kCompared = 4096;
 /// A log that was written to this recently is one of a run that goes on.
 constexpr std::chrono::seconds kRecent(60);
 
@@ -61,29 +64,36 @@ void MetricsFolder::scan() {
   runs = std::move(found);
 }
 
-/// A log grows, save where a run that was resumed has cut it.
+/// Reads what has been appended to a log. From the beginning where it says
+/// something else than before, as where a resumed run has replaced rows: sizes
+/// and times do not tell the two apart.
 void MetricsFolder::readFurther(Run &run) {
   std::error_code error;
-  const std::uintmax_t size = fs::file_size(run.file, error);
+  run.written = fs::last_write_time(run.file, error);
   if (error)
     return;
-  run.written = fs::last_write_time(run.file, error);
-  if (size < run.size || run.read > size) {
-    const fs::path file = run.file;
-    const auto written = run.written;
-    run = Run();
-    run.file = file;
-    run.written = written;
-  }
-  if (run.size == size)
-    return;
-  run.size = size;
   std::ifstream file(run.file, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(run.read));
+  if (!file)
+    return;
+  file.seekg(static_cast<std::streamoff>(run.read - run.last.size()));
+  std::string there(run.last.size(), '\0');
+  file.read(there.data(), static_cast<std::streamsize>(there.size()));
+  if (!file || there != run.last) {
+    Run fresh;
+    fresh.file = run.file;
+    fresh.written = run.written;
+    fresh.version = ++versions;
+    run = std::move(fresh);
+    file.clear();
+    file.seekg(0);
+  }
   for (std::string line; std::getline(file, line);) {
     if (file.eof())
       break; // its end is still to be written
     run.read += line.size() + 1;
+    run.version = ++versions;
+    run.last = line.substr(line.size() - std::min(line.size(), kCompared));
+    run.last += '\n';
     if (line.size() > kLongestRow)
       continue;
     // Nothing of a row lies deep; what does could not be copied.
@@ -134,7 +144,7 @@ Json MetricsFolder::get(const std::string &name, const Query &query) {
       list.push_back(
           {{"name", run},
            {"iteration", it.iteration},
-           {"size", it.size},
+           {"version", it.version},
            {"running", it.stopped.empty() && now - it.written < kRecent},
            {"stopped", it.stopped}});
     return {{"kind", "runs"}, {"folder", folder.string()}, {"runs", list}};

@@ -25,19 +25,21 @@ public:
 private:
   struct Run {
     std::filesystem::path file;
-    std::uintmax_t size = 0;
     std::filesystem::file_time_type written;
-    std::uintmax_t read = 0; ///< bytes: whole lines
+    std::uintmax_t read = 0;   ///< bytes: whole lines
+    std::string last;          ///< the last bytes of these
+    std::uint64_t version = 0; ///< differs when the curves do
     Curves curves;
     int iteration = 0;
     std::string stopped; ///< why, if the log says so
   };
   void scan();
-  static void readFurther(Run &run);
+  void readFurther(Run &run);
 
   const std::filesystem::path folder;
   std::mutex mutex;
   std::map<std::string, Run> runs; ///< by their folders' names in `folder`
+  std::uint64_t versions = 0;      ///< given so far
 };
 
 } // namespace brew::run::monitor

@@ -894,12 +894,12 @@ function listen() {
 
 // --- Several runs -----------------------------------------------------------
 
-const known = new Map(); // of runs: {colour, size, on, curves, row, iteration, progress}
+const known = new Map(); // of runs: {colour, version, on, curves, row, iteration, progress}
 
 /** A run with its row, which stays: a click needs the same box from beginning to end. */
 function addRun(name, title) {
   const row = document.createElement('tr'), cell = element('td', row), box = element('input', cell);
-  const it = {colour: kColours[known.size % kColours.length], size: -1, on: true, curves: {}, row};
+  const it = {colour: kColours[known.size % kColours.length], version: -1, on: true, curves: {}, row};
   known.set(name, it);
   box.type = 'checkbox';
   box.checked = true;
@@ -930,9 +930,9 @@ async function showRuns() {
       list.insertBefore(it.row, list.children[number] || null);
     it.iteration.textContent = shown(run.iteration, 9);
     it.progress.textContent = run.stopped || (run.running ? 'running' : 'no longer written');
-    if (it.size !== run.size) {
+    if (it.version !== run.version) {
       it.curves = (await ask('run?' + new URLSearchParams({name: run.name}))).curves;
-      it.size = run.size;
+      it.version = run.version;
       changed = true;
     }
   }
