@@ -152,6 +152,11 @@ void Executor::place(std::uint32_t index, std::byte *memory) {
   backend->place(index, memory);
 }
 
+bool Executor::isPlaced(std::uint32_t index) const {
+  buffer(index);
+  return backend->isPlaced(index);
+}
+
 void Backend::place(std::uint32_t, std::byte *) {
   throw Error(ExitStatus::Usage,
               "blobs of a plan for a GPU cannot lie in memory of the host");

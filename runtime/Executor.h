@@ -162,6 +162,8 @@ public:
   /// Throws Error (2) on a device, and where the buffer shares its bytes with
   /// others that go beyond it.
   void place(std::uint32_t buffer, std::byte *memory);
+  /// Whether a buffer lies in memory that place() was given.
+  bool isPlaced(std::uint32_t buffer) const;
   /// First byte of a buffer that the host can reach, valid for the executor's
   /// life, or until place(); null if it lies on a device.
   std::byte *hostData(std::uint32_t buffer) const;

@@ -17,6 +17,7 @@
 #include "runtime/plan/PlanFile.h"
 #include "runtime/train/CarriedState.h"
 #include "runtime/train/Parameters.h"
+#include "runtime/weights/GivenValues.h"
 
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,9 @@ struct SessionOptions {
   /// points to) must not do so while another of the sessions runs, and must let
   /// the others prepare() before they run again.
   const Session *shareParameters = nullptr;
+  /// Let layers of a plan for inference that weight files lack have the values
+  /// of their fillers, with a warning that lists them, instead of an error.
+  bool allowMissingWeights = false;
   /// The first listener, so that it hears of what happens in the constructor.
   Events::Listener listener;
 };
@@ -103,8 +107,9 @@ public:
   /// separated by commas, looked up in `folders`, then in folder(). Without any
   /// name, the file that the plan names, if there is one and no weights are
   /// embedded. `training` tells listeners what they are for. Throws Error: (3)
-  /// if a file is not found, (1) if it does not fit. Returns where the files
-  /// lie.
+  /// if a file is not found, (1) if it does not fit, or if a plan for inference
+  /// has layers to which neither the files nor anything before them gave values
+  /// (SessionOptions::allowMissingWeights). Returns where the files lie.
   std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
                                        const std::vector<std::string> &folders = {},
                                        bool training = false);
@@ -190,10 +195,17 @@ public:
              std::int64_t count);
   /// Has a blob of the CPU lie in the caller's memory of `size` bytes, as many
   /// as the blob has, aligned to plan::kAlignment; with null in the session's
-  /// own again. Values are not moved. Throws Error (2) where that cannot be.
+  /// own again. Values are not moved. An input that lies there and was never
+  /// set keeps the caller's values. Throws Error (2) where that cannot be.
   void place(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
+  std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
+                                       const std::vector<std::string> &folders,
+                                       bool training, MissingWeights missing);
+  void loadFile(const std::string &path, const std::vector<std::string> &files,
+                MissingWeights missing);
+  MissingWeights whenMissing() const;
   template <typename Value>
   void readValues(const TensorName &name, Value *values,
                   std::int64_t count) const;
@@ -212,7 +224,8 @@ private:
   std::string lastFolder;
   std::uint64_t currentSeed;
   ReaderOptions reading;
-  bool sharesParameters;
+  bool sharesParameters, allowMissingWeights;
+  GivenValues given;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };

@@ -93,8 +93,9 @@ BREW_API brew_status brew_session_write(brew_session *session,
  * `data` on, as many as the blob takes, at a multiple of 64, which outlives the
  * session or the next call of this. Runs read and write it there in place of
  * the session's own memory, to which it returns with NULL. Values are not moved;
- * those of a blob that the plan does not keep are overwritten during a run. The
- * next run is a little slower. BREW_USAGE: another size or alignment, a session
+ * those of a blob that the plan does not keep are overwritten during a run. An
+ * input that lies there and was never set keeps the caller's values. The next
+ * run is a little slower. BREW_USAGE: another size or alignment, a session
  * on a GPU, or a blob that is a part of another one's memory. */
 BREW_API brew_status brew_session_place(brew_session *session,
                                         const brew_tensor_name *name,

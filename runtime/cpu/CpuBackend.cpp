@@ -90,6 +90,9 @@ public:
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t buffer) override { return address(buffer); }
   void place(std::uint32_t buffer, std::byte *memory) override;
+  bool isPlaced(std::uint32_t buffer) const override {
+    return placed.count(buffer) > 0;
+  }
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
   void download(std::uint32_t buffer, std::byte *bytes) override;
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,

@@ -397,6 +397,10 @@ void Feeder::feed() {
     const Release release{batch ? feed->prefetcher.get() : nullptr};
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
+      // What the caller placed and never set has the caller's values.
+      if (feed->callerFed() && !feed->takenOver[i] &&
+          executor.isPlaced(feed->buffers[i]))
+        continue;
       if (i == 0 && batch && batch->arePixels)
         executor.feedPixels(program, feed->number, batch->pixels);
       else

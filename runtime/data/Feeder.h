@@ -69,8 +69,9 @@ public:
   /// if there is no such top.
   void setCallback(const std::vector<std::string> &tops, Callback callback);
 
-  /// Tops of Input and MemoryData layers that nothing has taken over; they are
-  /// zero.
+  /// Tops of Input and MemoryData layers that nothing has taken over. They are
+  /// zero, save those in the caller's memory (Executor::place): feed() leaves
+  /// these as they are.
   std::vector<std::string> unset() const;
 
   /// Closes the sources and begins anew with another seed; values and callbacks
