@@ -194,7 +194,7 @@ class Brew:
             return []
         path = self.work / (workload.key + ".caffemodel")
         path.write_bytes(statistics_weights(channels))
-        return ["--weights", path.name]
+        return ["--weights", path.name, "--allow-missing-weights"]
 
     def step(self, workload, precision, steps):
         """One step, its batch in memory."""

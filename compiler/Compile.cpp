@@ -185,8 +185,8 @@ void Compilation::run() {
     generateForCpu();
   if (embedsWeights()) {
     prototxt::Diagnostics diagnostics;
-    embedWeights(options.weights, imported.blobs, manifest, segments,
-                 diagnostics);
+    embedWeights(options.weights, options.allowMissingWeights, imported.blobs,
+                 manifest, segments, diagnostics);
     reporter.report(diagnostics);
   } else {
     addGivenBlobs(imported.blobs, manifest, segments);

@@ -37,9 +37,10 @@ struct CompileOptions {
   bool exactConvolutions = false; ///< CPU: Winograd's algorithms are not taken
   /// Bytes that the arena of activations and their gradients may take.
   std::optional<int64_t> memoryLimit;
-  bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
-  std::string weights;    ///< recorded in a training plan, embedded otherwise
-  bool checkOnly = false; ///< no plan is built
+  bool kernelCache = true; ///< keep compiled CUDA kernels between runs
+  std::string weights;     ///< recorded in a training plan, embedded otherwise
+  bool allowMissingWeights = false; ///< embedded weights may lack layers
+  bool checkOnly = false;           ///< no plan is built
   Emit emit = Emit::None;
   std::string dumpDir; ///< files instead of artifacts of the result
   ReportKind report = ReportKind::None;

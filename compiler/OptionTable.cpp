@@ -6,59 +6,8 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
-#include <utility>
 
 namespace brew::compiler {
-
-OptionRow OptionRow::shows(const char *text) const {
-  OptionRow result = *this;
-  result.valueName = text;
-  return result;
-}
-
-OptionRow OptionRow::defaultsTo(const char *text) const {
-  OptionRow result = *this;
-  result.defaultText = text;
-  return result;
-}
-
-OptionRow OptionRow::alone(const char *text) const {
-  OptionRow result = *this;
-  result.impliedText = text;
-  return result;
-}
-
-OptionRow OptionRow::oneOf(std::vector<OptionValue> allowed) const {
-  OptionRow result = *this;
-  result.values = std::move(allowed);
-  return result;
-}
-
-OptionRow OptionRow::separatedByCommas() const {
-  OptionRow result = *this;
-  result.hasCommas = true;
-  return result;
-}
-
-OptionRow OptionRow::calledA(const char *text) const {
-  OptionRow result = *this;
-  result.noun = text;
-  return result;
-}
-
-OptionRow OptionRow::must(const char *text,
-                          bool (*holds)(const std::string &)) const {
-  OptionRow result = *this;
-  result.demand = text;
-  result.meetsDemand = holds;
-  return result;
-}
-
-OptionRow OptionRow::by(Apply function) const {
-  OptionRow result = *this;
-  result.apply = function;
-  return result;
-}
 
 namespace {
 
@@ -134,6 +83,10 @@ OptionRow row(const char *name, OptionKind kind, const char *help) {
 const std::vector<OptionRow> &optionTable() {
   using Kind = OptionKind;
   static const std::vector<OptionRow> table = {
+      row("allow-missing-weights", Kind::Flag,
+          "Inference: let layers that the file of --weights lacks have the "
+          "values of their fillers")
+          .by([](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
       row("bucket-mb", Kind::Real,
           "Megabytes of gradients that are added up over ranks at a time "
           "(default: by a cost model)")

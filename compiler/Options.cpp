@@ -142,6 +142,8 @@ CompileOptions OptionSet::finish() const {
     usage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
+  if (isGiven("allow-missing-weights") && options.weights.empty())
+    usage("--allow-missing-weights is for --weights");
   if (isGiven("bucket-mb") && !pipeline.distributed)
     usage("--bucket-mb is for --distributed");
   if (isGiven("reduce-precision") && !pipeline.distributed)

@@ -2,8 +2,10 @@
 #include "compiler/PlanWeights.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/WeightFile.h"
+#include "runtime/weights/GivenValues.h"
 #include "runtime/weights/InitialValues.h"
 #include "runtime/weights/Layout.h"
 #include "runtime/weights/WeightBinding.h"
@@ -62,6 +64,29 @@ std::string givenBytes(const prototxt::GivenBlobs &blobs,
              : bytesOf(given->second.blob.toFloats());
 }
 
+/// Reports layers in only one of `file` and the net. Throws Error (1) as
+/// embedWeights() does.
+void reportOneSided(const runtime::WeightBinding &binding,
+                    const std::vector<runtime::FileLayer> &layers,
+                    const prototxt::GivenBlobs &blobs,
+                    const plan::Manifest &manifest, const std::string &file,
+                    bool allowMissing, prototxt::Diagnostics &diagnostics) {
+  runtime::GivenValues given(manifest);
+  for (const auto &[key, blob] : blobs)
+    given.add(manifest, key.first);
+  given.add(binding);
+  const std::vector<std::string> without = given.layersWithout(layers);
+  if (!without.empty() && !allowMissing && plan::isForInference(manifest))
+    throw badInput(
+        runtime::missingWeightsText({file}, without, /*isError=*/true));
+  const std::string summary = runtime::oneSidedText(binding, without);
+  if (!summary.empty())
+    diagnostics.add({prototxt::Severity::Note, {file}, summary});
+  if (!without.empty())
+    diagnostics.warning(
+        {file}, runtime::missingWeightsText({}, without, /*isError=*/false));
+}
+
 } // namespace
 
 void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
@@ -77,7 +102,7 @@ void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
   }
 }
 
-void compiler::embedWeights(const std::string &path,
+void compiler::embedWeights(const std::string &path, bool allowMissing,
                             const prototxt::GivenBlobs &blobs,
                             plan::Manifest &manifest,
                             std::vector<std::string> &segments,
@@ -102,18 +127,20 @@ void compiler::embedWeights(const std::string &path,
                         : reinterpret_cast<const std::byte *>(given.data()),
           seed, threads, memoryOf(parameter.buffer_index()));
     }
-    const std::string summary = runtime::bindWeights(
-        runtime::fileLayersOf(manifest), formats::readWeights(file), file,
-        [&](std::uint32_t index, const formats::Blob &blob) {
-          const plan::Buffer &buffer =
-              manifest.buffers(static_cast<int>(index));
-          if (blob.isDouble())
-            runtime::store(buffer, blob.doubles.data(), memoryOf(index));
-          else
-            runtime::store(buffer, blob.floats.data(), memoryOf(index));
-        });
-    if (!summary.empty())
-      diagnostics.add({prototxt::Severity::Note, {file}, summary});
+    const formats::Weights weights = formats::readWeights(file);
+    const std::vector<runtime::FileLayer> layers =
+        runtime::fileLayersOf(manifest);
+    const runtime::WeightBinding binding =
+        runtime::bindWeights(layers, weights, file);
+    reportOneSided(binding, layers, blobs, manifest, file, allowMissing,
+                   diagnostics);
+    for (const auto &[index, blob] : binding.values) {
+      const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+      if (blob->isDouble())
+        runtime::store(buffer, blob->doubles.data(), memoryOf(index));
+      else
+        runtime::store(buffer, blob->floats.data(), memoryOf(index));
+    }
     arena.set_initial_segment_index(segments.size());
     manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
     segments.push_back(std::move(bytes));

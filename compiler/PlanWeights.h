@@ -24,11 +24,13 @@ void addGivenBlobs(const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
 
 /// Fills the parameter arena: with the weights of file `path` where it has a
 /// layer's, else with what the prototxt gives or with the values of the fillers
-/// (seed 0, as `brew-run` takes it). A note says which layers are in only one of
-/// file and net. Throws Error (1) where the two do not fit, (3) if
-/// there is no such file.
-void embedWeights(const std::string &path, const prototxt::GivenBlobs &blobs,
-                  plan::Manifest &manifest, std::vector<std::string> &segments,
+/// (seed 0, as `brew-run` takes it). A note says which layers are in only one
+/// of file and net. Layers that have values of fillers alone are an error in a
+/// plan for inference, unless `allowMissing`, else a warning. Throws Error (1)
+/// for these and where file and net do not fit, (3) if there is no such file.
+void embedWeights(const std::string &path, bool allowMissing,
+                  const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
+                  std::vector<std::string> &segments,
                   prototxt::Diagnostics &diagnostics);
 
 } // namespace brew::compiler

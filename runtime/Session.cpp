@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "formats/WeightFile.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/train/NetOutputs.h"
@@ -73,8 +74,11 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
                                         : options.folder),
       currentSeed(options.seed), reading(options.reading),
       sharesParameters(options.shareParameters),
+      allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
       ranks(options.device.communicator),
       feeders(static_cast<std::size_t>(manifest().programs_size())) {
+  if (sharesParameters)
+    given.addAll();
   if (!ranks)
     return;
   reading.rank = static_cast<std::uint64_t>(ranks->rank());
@@ -100,13 +104,14 @@ void Session::initialise(const std::vector<std::string> &weights,
     throw Error(ExitStatus::Usage,
                 "the plan has no weights in it: give some with --weights");
   fill();
-  loadWeights(weights);
+  loadWeights(weights, {}, /*training=*/false, whenMissing());
   prepare();
 }
 
 void Session::fill() {
   if (sharesParameters)
     return;
+  given = GivenValues(manifest());
   if (!plan::embedsWeights(manifest()))
     return params.fill(currentSeed);
   for (int i = 0; i < manifest().arenas_size(); ++i) {
@@ -122,6 +127,22 @@ void Session::fill() {
 std::vector<std::string>
 Session::loadWeights(const std::vector<std::string> &weights,
                      const std::vector<std::string> &folders, bool training) {
+  const bool trains = exec.findProgram(plan::programs::kUpdate) >= 0;
+  return loadWeights(weights, folders, training,
+                     training || trains ? MissingWeights::Note : whenMissing());
+}
+
+/// For a plan that computes with its weights as they are.
+MissingWeights Session::whenMissing() const {
+  return plan::isForInference(manifest()) && !allowMissingWeights
+             ? MissingWeights::Refuse
+             : MissingWeights::Warn;
+}
+
+std::vector<std::string>
+Session::loadWeights(const std::vector<std::string> &weights,
+                     const std::vector<std::string> &folders, bool training,
+                     MissingWeights missing) {
   std::vector<std::string> names = splitLists(weights);
   std::vector<std::string> places = folders;
   if (names.empty() && !plan::embedsWeights(manifest()) && !sharesParameters &&
@@ -131,12 +152,37 @@ Session::loadWeights(const std::vector<std::string> &weights,
   }
   places.push_back(lastFolder);
   std::vector<std::string> files;
-  for (const std::string &name : names) {
-    listeners.emit(event::WeightsLoading{name, training});
-    files.push_back(formats::requirePath(name, places, "weight file"));
-    params.load(files.back());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    listeners.emit(event::WeightsLoading{names[i], training});
+    files.push_back(formats::requirePath(names[i], places, "weight file"));
+    // What one file lacks another one may have.
+    loadFile(files.back(), files,
+             i + 1 == names.size() ? missing : MissingWeights::Note);
   }
   return files;
+}
+
+/// Loads one of `files`; all of them are named where layers are missing.
+void Session::loadFile(const std::string &path,
+                       const std::vector<std::string> &files,
+                       MissingWeights missing) {
+  const formats::Weights weights = formats::readWeights(path);
+  const WeightBinding binding = params.bind(weights, path);
+  GivenValues now = given;
+  now.add(binding);
+  std::vector<std::string> without;
+  if (missing != MissingWeights::Note)
+    without = now.layersWithout(params.layers());
+  if (!without.empty() && missing == MissingWeights::Refuse)
+    throw badInput(missingWeightsText(files, without, /*isError=*/true));
+  params.write(binding);
+  given = std::move(now);
+  const std::string summary = oneSidedText(binding, without);
+  if (!summary.empty())
+    listeners.info(log::site::ignoreLayer, summary);
+  if (!without.empty())
+    listeners.warning(log::site::ignoreLayer,
+                      missingWeightsText(files, without, /*isError=*/false));
 }
 
 void Session::prepare() {

@@ -236,6 +236,8 @@ void Session::writeValues(const TensorName &name, const Value *values,
   const plan::Buffer &buffer =
       manifest().buffers(static_cast<int>(tensor.buffer));
   checkCount(name, tensor.dims, count);
+  if (name.kind == TensorKind::Parameter)
+    given.add(tensor.buffer);
   exec.modify(tensor.buffer, [&](std::byte *bytes) {
     if constexpr (std::is_integral_v<Value>) {
       const std::vector<double> exact(values, values + count);

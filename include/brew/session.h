@@ -91,6 +91,9 @@ typedef struct brew_session_options {
    * (0: it is alone). Seeds are then one for all plus the number. BREW_USAGE
    * beside a communicator, whose ranks share them anyway. */
   int reader_rank, reader_ranks;
+  /* Of plans for inference: lets layers that weight files lack have the values of
+   * their fillers, with a warning that lists them, instead of failing. */
+  int allow_missing_weights;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the
@@ -126,7 +129,9 @@ BREW_API brew_status brew_session_remove_listener(brew_session *session,
  * from fillers; then from the weight files (each name a file or a list
  * separated by commas; without any, the one that the plan names); then what
  * programs derive from parameters. BREW_MACHINE_LACKS: a file is not found;
- * BREW_BAD_INPUT: it does not fit. */
+ * BREW_BAD_INPUT: it does not fit, or a plan for inference (it neither trains nor
+ * computes a loss) has layers that no file has and the plan has no values for
+ * (brew_session_options.allow_missing_weights). */
 BREW_API brew_status brew_session_initialise(brew_session *session,
                                              const char *const *weights,
                                              size_t weight_count,

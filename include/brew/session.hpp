@@ -59,6 +59,7 @@ struct SessionOptions {
   bool skipBadRecords = false;
   const Communicator *communicator = nullptr; ///< null: alone
   int readerRank = 0, readerRanks = 0; ///< without one; 0 ranks: alone
+  bool allowMissingWeights = false;
 };
 
 class Session {
@@ -100,6 +101,7 @@ public:
         options.communicator ? options.communicator->get() : nullptr;
     given.reader_rank = options.readerRank;
     given.reader_ranks = options.readerRanks;
+    given.allow_missing_weights = options.allowMissingWeights;
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);

@@ -170,8 +170,10 @@ class Session:
     ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
     ``seed``: what fillers, shuffling and random layers are drawn from, from 0 on; if not
     given it is 0, in training the solver's ``random_seed``, or another one each time where
-    that is not set; ``weights``: a file or several to begin with; ``program``: the one that
-    calls run (the first one if not given);
+    that is not set; ``weights``: a file or several to begin with; ``allow_missing_weights``: lets
+    layers of a net for inference that they lack have the values of their fillers, with a warning,
+    instead of raising :class:`Error`; ``program``: the one that calls run (the first one if not
+    given);
     ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
     class of layers that Python computes, beside those that the plan was compiled with;
     ``on_event``: a function that hears of all :attr:`events`, from the opening on;
@@ -190,7 +192,7 @@ class Session:
     def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
                  fields=None, host_layers=None, on_event=None, timing_cache="", snapshot="", resume=False,
                  keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir="",
-                 hooks=()):
+                 hooks=(), allow_missing_weights=False):
         self.plan = plan
         self._watch = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
                            snapshot_best=snapshot_best, check_nan=bool(check_nan),
@@ -211,7 +213,7 @@ class Session:
         self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
         self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
                                    listener=self.events._first(), hosts=self._hosts,
-                                   timing_cache=os.fspath(timing_cache))
+                                   timing_cache=os.fspath(timing_cache), allow_missing_weights=allow_missing_weights)
         self.events._core = self._core
         self._weights = [os.fspath(w) for w in ([weights] if isinstance(weights, (str, os.PathLike)) else weights)]
         self._trainer, self._feeds, self._hooks = None, [], []
@@ -335,7 +337,8 @@ class Session:
         return [TunedCall(programs[program], *rest) for program, *rest in self._core.tune(self.plan._core)]
 
     def load_weights(self, *paths):
-        """Loads .caffemodel or HDF5 files over the parameters."""
+        """Loads .caffemodel or HDF5 files over the parameters. A net for inference must have all its
+        weights then: from here, from before, or assigned (``allow_missing_weights`` of the session)."""
         self._core.load_weights([str(p) for p in paths])
         self._core.prepare()
 

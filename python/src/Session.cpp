@@ -189,7 +189,8 @@ void brew::python::bindSession(nb::module_ &module) {
              std::uint64_t seed, const std::string &folder,
              const SharedPool *pool, const SharedSession *share, bool log,
              int gpu, std::optional<nb::object> listener, nb::dict hosts,
-             int readerRank, int readerRanks, const std::string &timingCache) {
+             int readerRank, int readerRanks, const std::string &timingCache,
+             bool allowMissingWeights) {
             api::SessionOptions options;
             options.readerRank = readerRank;
             options.readerRanks = readerRanks;
@@ -211,6 +212,7 @@ void brew::python::bindSession(nb::module_ &module) {
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
             options.timingCache = timingCache;
+            options.allowMissingWeights = allowMissingWeights;
             nb::gil_scoped_release released;
             new (self)
                 SharedSession(plan, std::move(options), std::move(types));
@@ -218,7 +220,8 @@ void brew::python::bindSession(nb::module_ &module) {
           "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
           "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
           "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict(),
-          "reader_rank"_a = 0, "reader_ranks"_a = 0, "timing_cache"_a = "")
+          "reader_rank"_a = 0, "reader_ranks"_a = 0, "timing_cache"_a = "",
+          "allow_missing_weights"_a = false)
       .def(
           "add_listener",
           [](SharedSession &it, nb::object function,

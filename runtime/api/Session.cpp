@@ -64,6 +64,7 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
   }
   if (options.folder)
     result.folder = options.folder;
+  result.allowMissingWeights = options.allow_missing_weights;
   if (options.share_parameters)
     result.shareParameters = &options.share_parameters->get();
 

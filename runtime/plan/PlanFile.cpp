@@ -7,6 +7,7 @@
 #include "runtime/plan/PlanFile.h"
 
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/plan/PlanValidator.h"
 
 #include <algorithm>
@@ -248,6 +249,17 @@ bool embedsWeights(const Manifest &manifest) {
     if (arena.kind() == PARAMETERS && arena.has_initial_segment_index())
       return true;
   return false;
+}
+
+bool isForInference(const Manifest &manifest) {
+  for (const Program &program : manifest.programs()) {
+    if (program.name() == programs::kUpdate || !program.inner_losses().empty())
+      return false;
+    for (const Output &output : program.outputs())
+      if (output.loss_weight() != 0)
+        return false;
+  }
+  return true;
 }
 
 std::size_t elementSize(DataType type) {

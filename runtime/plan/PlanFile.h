@@ -50,5 +50,7 @@ std::int64_t elementCount(const Buffer &buffer);
 std::size_t elementSize(DataType type);
 /// Whether the plan has its parameters' values in it.
 bool embedsWeights(const Manifest &manifest);
+/// Whether the plan neither trains nor computes a loss.
+bool isForInference(const Manifest &manifest);
 
 } // namespace brew::plan

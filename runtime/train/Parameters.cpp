@@ -80,13 +80,16 @@ void Parameters::load(const std::string &path) {
 
 void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
-  const std::string summary =
-      bindWeights(fileLayers, weights, source,
-                  [&](std::uint32_t index, const formats::Blob &blob) {
-                    write(index, blob);
-                  });
+  const WeightBinding binding = bind(weights, source);
+  write(binding);
+  const std::string summary = oneSidedText(binding);
   if (!summary.empty())
     info(events, log::site::ignoreLayer, summary);
+}
+
+void Parameters::write(const WeightBinding &binding) {
+  for (const auto &[buffer, blob] : binding.values)
+    write(buffer, *blob);
 }
 
 formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {

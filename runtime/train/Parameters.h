@@ -40,6 +40,13 @@ public:
   /// Takes weights over; `source` names them in errors and log lines.
   void load(const formats::Weights &weights, const std::string &source);
 
+  /// The same in two steps, without a log line.
+  WeightBinding bind(const formats::Weights &weights,
+                     const std::string &source) const {
+    return bindWeights(fileLayers, weights, source);
+  }
+  void write(const WeightBinding &binding);
+
   /// All layers that have parameters, with the values they have now; a shared
   /// parameter appears under each of its layers, as Caffe writes it. With
   /// `withDiffs` also what the gradient buffers hold, zero where there is none.

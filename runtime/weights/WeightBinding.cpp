@@ -6,7 +6,7 @@
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
-#include <deque>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -76,7 +76,7 @@ public:
   void addLayer(const formats::WeightLayer &from, const FileLayer &to);
 
   std::vector<std::string> problems;
-  std::vector<std::pair<const FileBlob *, const formats::Blob *>> matches;
+  WeightBinding result;
 
 private:
   using Blobs = std::vector<const formats::Blob *>;
@@ -85,21 +85,20 @@ private:
                 bool countsOnly);
   bool addBatchNorm(const formats::WeightLayer &from, const FileLayer &to);
   const formats::Blob *constant(double value) {
-    made.push_back({{1}, {static_cast<float>(value)}, {}, false});
-    return &made.back();
+    result.made.push_back({{1}, {static_cast<float>(value)}, {}, false});
+    return &result.made.back();
   }
 
   const formats::Blob *scaled(const formats::Blob &blob, double factor) {
-    made.push_back(blob);
-    for (float &value : made.back().floats)
+    formats::Blob &made = result.made.emplace_back(blob);
+    for (float &value : made.floats)
       value = static_cast<float>(value * factor);
-    for (double &value : made.back().doubles)
+    for (double &value : made.doubles)
       value *= factor;
-    return &made.back();
+    return &made;
   }
 
   const formats::Weights &weights;
-  std::deque<formats::Blob> made; ///< blobs that no file has
 };
 
 double firstValue(const formats::Blob &blob) {
@@ -129,7 +128,7 @@ void Binding::addBlobs(const std::string &name, const Blobs &from,
                          " is " + formats::dimsText(from[i]->dims) +
                          " there and " + formats::dimsText(blob.dims) +
                          " in the net");
-    matches.emplace_back(&blob, from[i]);
+    result.values.emplace_back(blob.parameter->buffer_index(), from[i]);
   }
 }
 
@@ -190,22 +189,6 @@ void Binding::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
   addBlobs(from.name, blobs, to, /*countsOnly=*/false);
 }
 
-/// One line about layers in only one of file and net.
-std::string oneSidedText(const std::vector<std::string> &onlyInFile,
-                         const std::vector<std::string> &onlyInNet) {
-  std::string summary;
-  if (!onlyInFile.empty())
-    summary += "Ignoring " + std::to_string(onlyInFile.size()) +
-               " source layers that the net lacks (" + listText(onlyInFile) +
-               ")";
-  if (!onlyInNet.empty())
-    summary +=
-        (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
-        " layers of the net are not in the file and keep their values (" +
-        listText(onlyInNet) + ")";
-  return summary;
-}
-
 /// Whether a file may lack the layer: another one owns all it has.
 bool sharesEverything(const FileLayer &layer) {
   return std::all_of(
@@ -215,13 +198,12 @@ bool sharesEverything(const FileLayer &layer) {
 
 } // namespace
 
-std::string bindWeights(
-    const std::vector<FileLayer> &layers, const formats::Weights &weights,
-    const std::string &source,
-    const std::function<void(std::uint32_t, const formats::Blob &)> &write) {
-  std::vector<std::string> onlyInFile, onlyInNet;
+WeightBinding bindWeights(const std::vector<FileLayer> &layers,
+                          const formats::Weights &weights,
+                          const std::string &source) {
   std::set<std::string> common;
   Binding binding(weights);
+  WeightBinding &result = binding.result;
   for (const formats::WeightLayer &from : weights.layers) {
     auto layer = std::find_if(layers.begin(), layers.end(),
                               [&](const FileLayer &candidate) {
@@ -229,10 +211,11 @@ std::string bindWeights(
                               });
     if (layer == layers.end()) {
       if (!from.blobs.empty())
-        onlyInFile.push_back(from.name);
+        result.onlyInFile.push_back(from.name);
       continue;
     }
     common.insert(from.name);
+    result.common.push_back(&*layer);
     binding.addLayer(from, *layer);
   }
   if (common.empty())
@@ -245,13 +228,32 @@ std::string bindWeights(
       text += "\n  " + problem;
     throw badInput(text);
   }
-  for (const auto &[to, blob] : binding.matches)
-    write(to->parameter->buffer_index(), *blob);
-
   for (const FileLayer &layer : layers)
     if (!common.count(layer.name) && !(weights.hdf5 && sharesEverything(layer)))
-      onlyInNet.push_back(layer.name);
-  return oneSidedText(onlyInFile, onlyInNet);
+      result.onlyInNet.push_back(layer.name);
+  return std::move(result);
+}
+
+std::string oneSidedText(const WeightBinding &binding,
+                         const std::vector<std::string> &except) {
+  const std::vector<std::string> &onlyInFile = binding.onlyInFile;
+  std::vector<std::string> onlyInNet;
+  std::copy_if(binding.onlyInNet.begin(), binding.onlyInNet.end(),
+               std::back_inserter(onlyInNet), [&](const std::string &layer) {
+                 return std::find(except.begin(), except.end(), layer) ==
+                        except.end();
+               });
+  std::string summary;
+  if (!onlyInFile.empty())
+    summary += "Ignoring " + std::to_string(onlyInFile.size()) +
+               " source layers that the net lacks (" + listText(onlyInFile) +
+               ")";
+  if (!onlyInNet.empty())
+    summary +=
+        (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
+        " layers of the net are not in the file and keep their values (" +
+        listText(onlyInNet) + ")";
+  return summary;
 }
 
 } // namespace brew::runtime

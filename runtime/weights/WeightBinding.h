@@ -10,8 +10,9 @@
 #include "runtime/plan/plan.pb.h"
 
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace brew::runtime {
@@ -38,15 +39,28 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest);
 /// four-dimensional blob an equal count.
 bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims);
 
-/// Matches `weights` to `layers` by layer name and calls `write(buffer index,
-/// blob)` for each match. Throws Error (1) that lists every blob that does not
-/// fit, or if no layer is in both; nothing is written then. Returns one line
-/// about layers in only one of the two, "" if there are none. `source` names
-/// the weights in messages. NVCaffe's BatchNorm (five blobs) and Caffe's
-/// (three) are turned into each other where that loses nothing.
-std::string bindWeights(
-    const std::vector<FileLayer> &layers, const formats::Weights &weights,
-    const std::string &source,
-    const std::function<void(std::uint32_t, const formats::Blob &)> &write);
+/// What a weight file has for a plan.
+struct WeightBinding {
+  /// The blobs that fit, by the buffer they go to. They point into the weights
+  /// and into `made`.
+  std::vector<std::pair<std::uint32_t, const formats::Blob *>> values;
+  std::deque<formats::Blob> made; ///< blobs that no file has
+  std::vector<const FileLayer *> common;
+  std::vector<std::string> onlyInFile, onlyInNet; ///< layers
+};
+
+/// Matches `weights` to `layers`, which both outlive the result, by layer name.
+/// Throws Error (1) that lists every blob that does not fit, or if no layer is
+/// in both. `source` names the weights in messages. NVCaffe's BatchNorm (five
+/// blobs) and Caffe's (three) are turned into each other where that loses
+/// nothing.
+WeightBinding bindWeights(const std::vector<FileLayer> &layers,
+                          const formats::Weights &weights,
+                          const std::string &source);
+
+/// One line about layers in only one of file and net, but those of `except`; ""
+/// if there are none.
+std::string oneSidedText(const WeightBinding &binding,
+                         const std::vector<std::string> &except = {});
 
 } // namespace brew::runtime

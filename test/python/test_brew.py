@@ -139,6 +139,25 @@ class Sessions(Case):
         with self.assertRaises(TypeError):
             plan.session(weights=[3])
 
+    def test_weights_that_lack_layers(self):
+        """Are an error of nets for inference that names the layers, unless they are allowed."""
+        path = self.path("conv1.caffemodel")
+        brew.compile(DEPLOY.split("layer { name: 'pool1'")[0]).session().save_weights(path)
+        refused = "no weights for 1 layer of the net .*: fc$"
+        with self.assertRaisesRegex(brew.CompileError, refused):
+            brew.compile(DEPLOY, weights=path)
+        with self.assertRaisesRegex(brew.Error, refused):
+            brew.compile(DEPLOY).session(weights=path)
+        session = brew.compile(DEPLOY).session()
+        with self.assertRaisesRegex(brew.Error, refused):
+            session.load_weights(path)
+        session.params["fc"] = [numbers(1, 5, 36), numbers(2, 5)]
+        session.load_weights(path)
+        session = brew.compile(DEPLOY).session(weights=path, allow_missing_weights=True)
+        session.load_weights(path)
+        warnings = brew.compile(DEPLOY, weights=path, allow_missing_weights=True).warnings
+        self.assertEqual(["no weights for 1 layer of the net, left to fillers: fc"], [w.message for w in warnings])
+
     def test_wrong_inputs(self):
         session = brew.compile(DEPLOY).session()
         with self.assertRaises(KeyError):

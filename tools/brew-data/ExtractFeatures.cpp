@@ -74,6 +74,8 @@ int extractFeatures(const std::vector<std::string> &arguments) {
       run,          "features",   plan,        "--weights",  arguments[0],
       "--blobs",    arguments[2], "--outputs", arguments[3], "--batches",
       arguments[4], "--format",   arguments[5]};
+  // As in Caffe, layers that the weights lack have the values of their fillers.
+  words.push_back("--allow-missing-weights");
   if (onGpu)
     words.insert(words.end(), {"--gpu", device});
   return runProgram(words);

@@ -301,8 +301,7 @@ void addEmbed(CLI::App &app, Action &action) {
                     "[HOST]:PORT (127.0.0.1:6060); its address is in the log");
   command->add_option("--projector", options->projector,
                       "Folder for TensorBoard's projector");
-  command->add_option("--weights", options->rows.weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->rows.weights);
   command->add_option("--program", options->rows.program,
                       "Program to run (default: deploy, or the only one)");
   command->add_option("--labels", options->labels,

@@ -192,8 +192,7 @@ void addEval(CLI::App &app, Action &action) {
                    "HDF5 file to write: /data/BLOB, with --gradients also "
                    "/diff/BLOB and /param_diff/LAYER/I; /param_after/LAYER/I")
       ->required();
-  command->add_option("--weights", options->weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->weights);
   command->add_flag("--gradients", options->gradients,
                     "Write gradients of the total loss too");
   command->add_option("--program", options->program,

@@ -108,8 +108,7 @@ void addFeatures(CLI::App &app, Action &action) {
           CLI::IsMember({"lmdb", "leveldb", "hdf5", "npy"}, CLI::ignore_case));
   command->add_flag("--overwrite", options->overwrite,
                     "Replace databases that exist");
-  command->add_option("--weights", options->weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->weights);
   command->add_option("--program", options->program,
                       "Program to run (default: the only one, deploy or "
                       "test_0)");

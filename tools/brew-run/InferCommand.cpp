@@ -322,8 +322,7 @@ void addInfer(CLI::App &app, Action &action) {
                    "JPEG, PNG, IDX, HDF5 or .npy files, lists of images "
                    "(.txt), folders of images, LMDB or LevelDB folders")
       ->required();
-  command->add_option("--weights", options->weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->weights);
   command->add_option("--labels", options->labels,
                       "File with one class name per line");
   CLI::Option *top =

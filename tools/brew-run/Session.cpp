@@ -48,6 +48,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   result.communicator = options.ranks;
   result.readerThreads = options.readerThreads;
   result.skipBadRecords = options.skipBadRecords;
+  result.allowMissingWeights = options.allowMissingWeights;
   result.seed = seed;
   result.logToStderr = !options.ranks || options.ranks->rank() == 0;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
@@ -122,6 +123,17 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                 "Only vendor engines whose results repeat to the bit; on "
                 "several ranks, sums in the order of ranks")
       ->group(group);
+}
+
+void addWeightOptions(CLI::App &command, PlanOptions &options,
+                      std::vector<std::string> &weights) {
+  CLI::Option *files = command.add_option(
+      "--weights", weights, "Weights (files separated by commas)");
+  command
+      .add_flag("--allow-missing-weights", options.allowMissingWeights,
+                "Let layers that the weights lack have the values of their "
+                "fillers, with a warning")
+      ->needs(files);
 }
 
 std::string timingCacheOf(const PlanOptions &options) {

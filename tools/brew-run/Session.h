@@ -26,6 +26,7 @@ struct PlanOptions {
   std::string plan;
   int threads = 0, readerThreads = 0;
   bool skipBadRecords = false;
+  bool allowMissingWeights = false;
   std::string hostLayers; ///< files of plugins
   std::string timingCache; ///< "": beside the plan
   bool noTune = false;
@@ -42,6 +43,11 @@ struct PlanOptions {
 /// `-model`), --threads, -gpu and what goes with it. Caffe's --level and
 /// --stage are refused with a hint, by Error (2).
 void addPlanOptions(CLI::App &command, PlanOptions &options);
+
+/// Declares --weights, for commands that compute with weights as they are, and
+/// --allow-missing-weights.
+void addWeightOptions(CLI::App &command, PlanOptions &options,
+                      std::vector<std::string> &weights);
 
 /// The numbers of -gpu: "all", "1" or "0,2", as Caffe takes them; none for "".
 /// Throws Error (2) for what is no such list.

@@ -64,8 +64,7 @@ void addTest(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("test", "Score a net over batches of its data layer");
   addPlanOptions(*command, options->plan);
-  command->add_option("--weights", options->weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->weights);
   command->add_option("--iterations", options->iterations, "Batches to run")
       ->capture_default_str()
       ->check(atLeast(1));

@@ -297,8 +297,7 @@ void addTime(CLI::App &app, Action &action) {
   CLI::App *command =
       app.add_subcommand("time", "Measure a program layer by layer");
   addPlanOptions(*command, options->plan);
-  command->add_option("--weights", options->weights,
-                      "Weights (files separated by commas)");
+  addWeightOptions(*command, options->plan, options->weights);
   CLI::Option *iterations =
       command
           ->add_option("--iterations", options->iterations, "Runs to measure")

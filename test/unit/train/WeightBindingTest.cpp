@@ -1,5 +1,5 @@
 //===- WeightBindingTest.cpp - Files against parameters -------------------===//
-#include "runtime/weights/WeightBinding.h"
+#include "runtime/weights/GivenValues.h"
 #include "test/unit/formats/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -30,13 +30,20 @@ public:
   }
 
   std::string bind(const formats::Weights &weights) {
-    return bindWeights(layers, weights, "W",
-                       [&](std::uint32_t index, const formats::Blob &blob) {
-                         bound[names[index]] = blob.toFloats();
-                       });
+    const WeightBinding binding = bindWeights(layers, weights, "W");
+    for (const auto &[index, blob] : binding.values)
+      bound[names[index]] = blob->toFloats();
+    given.add(binding);
+    return oneSidedText(binding);
+  }
+
+  /// Layers that have nothing from weights so far.
+  std::vector<std::string> missing() const {
+    return given.layersWithout(layers);
   }
 
   std::map<std::string, std::vector<float>> bound;
+  GivenValues given{plan::Manifest()};
 
 private:
   std::vector<FileLayer> layers;
@@ -162,4 +169,68 @@ TEST(WeightBinding, BatchNormOfThreeBlobs) {
   other.add("bn", "Scale", {{2}, {2}, {1}, {2}, {2}});
   expectError(ExitStatus::BadInput, "has 3 blobs there and 5",
               [&] { other.bind(weights); });
+}
+
+TEST(GivenValues, AreTheLayersOfAllFiles) {
+  Net net;
+  for (const char *name : {"a", "b", "c", "d"})
+    net.add(name, "InnerProduct", {{1}, {1}});
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(net.missing(), (Names{"a", "b", "c", "d"}));
+  net.bind(file("c", {blob({1}, {1}), blob({1}, {2})}));
+  EXPECT_EQ(net.missing(), (Names{"a", "b", "d"}));
+  net.bind(file("a", {blob({1}, {1}), blob({1}, {2})}));
+  EXPECT_EQ(net.missing(), (Names{"b", "d"}));
+  net.given.add(2); // the first parameter of b
+  EXPECT_EQ(net.missing(), (Names{"b", "d"}));
+  net.given.add(3);
+  EXPECT_EQ(net.missing(), Names{"d"});
+  net.given.addAll();
+  EXPECT_EQ(net.missing(), Names());
+  EXPECT_EQ(missingWeightsText({"W"}, {"b"}, true),
+            "W: no weights for 1 layer of the net (--allow-missing-weights "
+            "leaves them to fillers): b");
+  EXPECT_EQ(missingWeightsText({}, {"b", "d"}, false),
+            "no weights for 2 layers of the net, left to fillers: b, d");
+}
+
+TEST(GivenValues, SharersNeedNone) {
+  Net net;
+  net.add("owner", "InnerProduct", {{1}, {1}});
+  net.add("sharer", "InnerProduct", {{1}, {1}}, {0, 1});
+  net.add("half", "InnerProduct", {{1}, {1}}, {0});
+  net.bind(file("owner", {blob({1}, {1}), blob({1}, {2})}));
+  EXPECT_EQ(net.missing(), std::vector<std::string>{"half"});
+}
+
+TEST(GivenValues, LayersOfAFileAreComplete) {
+  // NVCaffe's layer keeps the scale and bias that Caffe's file lacks.
+  Net net = batchNorm(5);
+  net.bind(file("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})}));
+  EXPECT_EQ(net.missing(), std::vector<std::string>());
+}
+
+TEST(GivenValues, AreThoseOfThePlan) {
+  plan::Manifest manifest;
+  for (const char *layer : {"a", "a", "b"}) {
+    plan::Parameter &parameter = *manifest.add_parameters();
+    parameter.set_layer(layer);
+    parameter.set_buffer_index(
+        static_cast<std::uint32_t>(manifest.parameters_size() - 1));
+  }
+  std::vector<FileLayer> layers = {
+      {"a",
+       "",
+       {{&manifest.parameters(0), {}, false},
+        {&manifest.parameters(1), {}, false}}},
+      {"b", "", {{&manifest.parameters(2), {}, false}}}};
+  // The prototxt has one blob of the layer.
+  manifest.mutable_parameters(0)->set_initial_segment_index(0);
+  EXPECT_EQ(GivenValues(manifest).layersWithout(layers),
+            std::vector<std::string>{"b"});
+  plan::Arena &arena = *manifest.add_arenas();
+  arena.set_kind(plan::PARAMETERS);
+  arena.set_initial_segment_index(0);
+  EXPECT_EQ(GivenValues(manifest).layersWithout(layers),
+            std::vector<std::string>());
 }

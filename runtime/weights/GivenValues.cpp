@@ -1,0 +1,73 @@
+//===- GivenValues.cpp - Parameters that fillers alone have set -----------===//
+
+#include "runtime/weights/GivenValues.h"
+
+#include "runtime/plan/PlanFile.h"
+
+#include <algorithm>
+
+namespace brew::runtime {
+namespace {
+
+std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+} // namespace
+
+GivenValues::GivenValues(const plan::Manifest &manifest)
+    : hasAll(plan::embedsWeights(manifest)) {
+  std::set<std::string> layers;
+  for (const plan::Parameter &parameter : manifest.parameters())
+    if (parameter.has_initial_segment_index())
+      layers.insert(parameter.layer());
+  for (const std::string &layer : layers)
+    add(manifest, layer);
+}
+
+void GivenValues::add(const plan::Manifest &manifest,
+                      const std::string &layer) {
+  for (const plan::Parameter &parameter : manifest.parameters())
+    if (parameter.layer() == layer)
+      add(parameter.buffer_index());
+}
+
+void GivenValues::add(const WeightBinding &binding) {
+  for (const auto &[buffer, blob] : binding.values)
+    add(buffer);
+  for (const FileLayer *layer : binding.common)
+    for (const FileBlob &blob : layer->blobs)
+      if (blob.parameter)
+        add(blob.parameter->buffer_index());
+}
+
+std::vector<std::string>
+GivenValues::layersWithout(const std::vector<FileLayer> &layers) const {
+  std::vector<std::string> names;
+  if (hasAll)
+    return names;
+  for (const FileLayer &layer : layers)
+    if (std::any_of(layer.blobs.begin(), layer.blobs.end(),
+                    [&](const FileBlob &blob) {
+                      return blob.parameter && !blob.sharer &&
+                             !buffers.count(blob.parameter->buffer_index());
+                    }))
+      names.push_back(layer.name);
+  return names;
+}
+
+std::string missingWeightsText(const std::vector<std::string> &files,
+                               const std::vector<std::string> &layers,
+                               bool isError) {
+  return joined(files) + (files.empty() ? "" : ": ") + "no weights for " +
+         std::to_string(layers.size()) +
+         (layers.size() == 1 ? " layer" : " layers") + " of the net" +
+         (isError ? " (--allow-missing-weights leaves them to fillers): "
+                  : ", left to fillers: ") +
+         joined(layers);
+}
+
+} // namespace brew::runtime
