@@ -70,6 +70,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     kept.seeds = words(options.seeds);
     pm.addPass(createKeepBlobs(kept));
     pm.addPass(createTrackItems());
+    pm.addPass(createPropagateStoredParams());
     UnrollRecurrentOptions recurrent;
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
@@ -177,6 +178,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Plan:
+    pm.addPass(createForwardFirst());
     optimise("offer-kernels", [] { return createOfferKernels(); });
     optimise("order-steps", [] { return createOrderSteps(); });
     if (options.distributed) {

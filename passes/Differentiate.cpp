@@ -36,6 +36,7 @@ public:
   /// `blobs`, which are pinned, begin with a gradient from outside.
   LogicalResult run(ArrayRef<std::string> blobs);
   void keepGradients(ArrayRef<std::string> keep);
+  Value wholeGradient(Value value);
   void keepBottomGradients();
 
 private:
@@ -405,26 +406,42 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
 
 void Backward::keepGradients(ArrayRef<std::string> keep) {
   bool all = llvm::is_contained(keep, "all");
-  llvm::StringSet<> seen;
+  // Of an in-place blob, the first version that has a gradient.
+  llvm::MapVector<StringRef, OpResult> versions;
   for (Operation *op : layers) {
     auto tops = op->getAttrOfType<ArrayAttr>("tops");
     if (!tops)
       continue;
     for (auto [name, result] :
          llvm::zip(tops.getAsRange<StringAttr>(), op->getResults())) {
-      // Of an in-place blob, the gradient of its first version.
-      if (name.getValue().empty() || !seen.insert(name.getValue()).second)
+      if (name.getValue().empty() ||
+          (!all && !llvm::is_contained(keep, name.getValue())))
         continue;
-      if (!all && !llvm::is_contained(keep, name.getValue()))
-        continue;
-      Value gradient = gradients.lookup(result);
-      gradient = gradient ? unscaled(gradient, op)
-                          : restingGradient(op, cast<OpResult>(result));
-      if (gradient)
-        KeepOp::create(b, op->getLoc(), gradient, BlobValue::Diff,
-                       name.getValue());
+      OpResult &version =
+          versions.try_emplace(name.getValue(), result).first->second;
+      if (!wholeGradient(version) && wholeGradient(result))
+        version = result;
     }
   }
+  for (auto [name, result] : versions) {
+    Operation *op = result.getOwner();
+    Value gradient = wholeGradient(result);
+    gradient = gradient ? unscaled(gradient, op) : restingGradient(op, result);
+    if (gradient)
+      KeepOp::create(b, op->getLoc(), gradient, BlobValue::Diff, name);
+  }
+}
+
+/// The gradient of a blob, or null. Recurrent layers compute one for a bottom
+/// that needs none: where others read the blob too, it is only a part.
+Value Backward::wholeGradient(Value value) {
+  const auto isRead = [](OpOperand &use) {
+    return !use.getOwner()->hasTrait<IsSink>() &&
+           !Origin::of(use.getOwner()).isBackward;
+  };
+  const bool isPart = !needed.contains(value) &&
+                      llvm::count_if(value.getUses(), isRead) > 1;
+  return isPart ? Value() : gradients.lookup(value);
 }
 
 /// A `bottom_diff` that the importer put on a bottom moves on to its gradient,

@@ -32,6 +32,7 @@ private:
   void emitFeed(FeedOp feed);
   void emitLaunch(KernelOp kernel, planir::ProgramOp plan);
   LogicalResult emitCall(CallInterface call);
+  void emitCopies(int64_t step);
   LogicalResult emitSteps(planir::ProgramOp plan);
   LogicalResult emitSinks();
   planir::KernelOp outline(KernelOp kernel, planir::ProgramOp plan);
@@ -44,7 +45,7 @@ private:
   llvm::DenseMap<Value, Value> buffers;
   llvm::StringMap<int> names;
   llvm::DenseMap<Value, std::string> valueNames;
-  bool isBackward = false; ///< whether a step of the backward pass came
+  bool isBackward = false; ///< whether the last step is one of backward
 };
 
 } // namespace
@@ -72,6 +73,8 @@ static std::string nameOf(Value value) {
       return cast<StringAttr>(tops[number]).str();
   if (auto kernel = dyn_cast<KernelOp>(op))
     return (kernel.getName() + "." + std::to_string(number)).str();
+  if (auto param = dyn_cast<ParamValueOp>(op))
+    return (param.getParam() + ".before").str();
   if (auto layer = op->getAttrOfType<StringAttr>("layer"))
     return (layer.getValue() + "." +
             op->getName().getStringRef().split('.').second)
@@ -209,15 +212,34 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
   return success();
 }
 
+/// Copies between values and parameters that stand before a step.
+void PlanEmitter::emitCopies(int64_t step) {
+  auto place = [&](const PlannedCopy &copy) -> Value {
+    return planir::BufferOp::create(
+        b, copy.value.getLoc(), memrefOf(tensorOf(copy.value)), copy.place.name,
+        copy.place.arena, copy.place.offset, nullptr, false, nullptr);
+  };
+  auto emit = [&](const PlannedCopy &copy, Value from, Value to) {
+    planir::CopyOp::create(b, copy.value.getLoc(), from, to, nullptr,
+                           copy.isBackward, nullptr);
+  };
+  for (const PlannedCopy &copy : roots.loads())
+    if (copy.step == step)
+      emit(copy, place(copy), buffer(copy.value));
+  for (bool backward : {false, true})
+    for (const PlannedCopy &copy : roots.stores())
+      if (copy.step == step && copy.isBackward == backward)
+        emit(copy, buffer(copy.value), place(copy));
+}
+
 LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
-  // What the caller writes separates forward from backward; elsewhere the
-  // gradient of an operation stands behind every forward one.
-  const bool seeded = !program.getBody().front().getOps<SeedOp>().empty();
+  int64_t step = 0;
   for (Operation &op : program.getBody().front()) {
+    if (isStep(&op)) {
+      emitCopies(step);
+      isBackward = step++ >= roots.stepsOfForwardPass();
+    }
     auto kernel = dyn_cast<KernelOp>(op);
-    isBackward |=
-        seeded ? isa<SeedOp>(op)
-               : Origin::of(&op).isBackward || (kernel && kernel.getBackward());
     if (kernel) {
       emitLaunch(kernel, plan);
     } else if (auto feed = dyn_cast<FeedOp>(op)) {
@@ -233,14 +255,7 @@ LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
       return op.emitError("phase plan: this operation is no step");
     }
   }
-  for (auto &[value, place] : roots.copies()) {
-    auto type = memrefOf(tensorOf(value));
-    Value target = planir::BufferOp::create(b, value.getLoc(), type, place.name,
-                                            place.arena, place.offset, nullptr,
-                                            false, nullptr);
-    planir::CopyOp::create(b, value.getLoc(), buffer(value), target, nullptr,
-                           isBackward, nullptr);
-  }
+  emitCopies(step);
   return success();
 }
 

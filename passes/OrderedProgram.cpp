@@ -2,10 +2,10 @@
 #include "passes/OrderedProgram.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
-#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/PassBoundary.h"
 #include "passes/ValuePlace.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -15,20 +15,47 @@ using namespace brew::ir;
 
 namespace brew {
 
-static bool isBackward(Operation *op) {
-  auto kernel = dyn_cast<KernelOp>(op);
-  return Origin::of(op).isBackward || (kernel && kernel.getBackward());
-}
-
 OrderedProgram::OrderedProgram(ProgramOp program)
     : block(program.getBody().front()) {
   for (Operation &op : block)
     if (op.hasTrait<IsSink>())
       addSink(&op);
-  for (Operation &op : block)
+  Operation *backward = findBackwardPass(block);
+  std::optional<unsigned> boundary;
+  for (Operation &op : block) {
+    if (&op == backward)
+      boundary = steps.size();
     if (isStep(&op))
       addStep(&op);
-  problem.boundary = backward.value_or(steps.size());
+  }
+  problem.boundary = boundary.value_or(steps.size());
+}
+
+std::vector<unsigned> OrderedProgram::forwardFirst() const {
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  for (auto [number, step] : llvm::enumerate(steps))
+    numbers[step] = number;
+  std::vector<unsigned> order;
+  llvm::SmallPtrSet<Operation *, 32> visited;
+  // What a step reads comes before it, and so does what it must not overtake.
+  std::function<void(Operation *)> visit = [&](Operation *op) {
+    if (!visited.insert(op).second)
+      return;
+    for (Value operand : op->getOperands())
+      visit(operand.getDefiningOp());
+    auto number = numbers.find(op);
+    if (number == numbers.end())
+      return;
+    for (unsigned earlier : problem.steps[number->second].after)
+      visit(steps[earlier]);
+    order.push_back(number->second);
+  };
+  for (Operation *step : steps)
+    if (!isOfBackwardPass(step))
+      visit(step);
+  for (Operation *step : steps)
+    visit(step);
+  return order;
 }
 
 void OrderedProgram::arrange(ArrayRef<unsigned> order) {
@@ -82,8 +109,6 @@ void OrderedProgram::addStep(Operation *op) {
   for (Value result : op->getResults())
     add(result, step.writes);
   addShares(op, step);
-  if (isBackward(op) && !backward)
-    backward = number;
   // What does more than compute keeps its order.
   if (!isMemoryEffectFree(op)) {
     if (lastEffect)

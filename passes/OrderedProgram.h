@@ -21,6 +21,8 @@ public:
   /// Takes the bytes of values from the problem that take none of the transient
   /// arena, as `isElsewhere` says of what owns them.
   void leaveOut(llvm::function_ref<bool(mlir::Value)> isElsewhere);
+  /// The steps of the forward pass, with what they need, before all others.
+  std::vector<unsigned> forwardFirst() const;
   /// Puts the steps in that order, and what is no step before the first one
   /// that reads it, or at the end.
   void arrange(llvm::ArrayRef<unsigned> order);
@@ -36,7 +38,7 @@ private:
   llvm::SmallVector<mlir::Operation *> steps;
   llvm::DenseMap<mlir::Value, unsigned> values;
   llvm::SmallPtrSet<mlir::Operation *, 32> appended;
-  std::optional<unsigned> backward, lastEffect;
+  std::optional<unsigned> lastEffect;
 };
 
 } // namespace brew

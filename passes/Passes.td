@@ -51,6 +51,30 @@ def TrackItems : Pass<"brew-track-items", "::mlir::ModuleOp"> {
   }];
 }
 
+def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::ModuleOp"> {
+  let summary = "Lets layers read what earlier layers stored to a parameter";
+  let description = [{
+    A `brew.param_value` reads what the parameter was before the program. In Caffe layers
+    that share a parameter share its memory, so a layer reads what an earlier one stored
+    (running statistics of BatchNorm). Each `brew.param_value` after a `brew.store_param` of
+    its parameter becomes the value stored last, and of several stores the last one stays.
+
+    Before:
+
+        %next = brew.batch_norm "a"(%x, %mean) ...
+        brew.store_param %next, @mean
+        %mean2 = brew.param_value @mean
+        %next2 = brew.batch_norm "b"(%z, %mean2) ...
+        brew.store_param %next2, @mean
+
+    After:
+
+        %next = brew.batch_norm "a"(%x, %mean) ...
+        %next2 = brew.batch_norm "b"(%z, %next) ...
+        brew.store_param %next2, @mean
+  }];
+}
+
 def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
   let summary = "Replaces recurrent layers by one copy of their cell per time step";
   let description = [{
@@ -517,6 +541,15 @@ def LastBlock : Pass<"brew-last-block", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 // Phase plan
 //===----------------------------------------------------------------------===//
+
+def ForwardFirst : Pass<"brew-forward-first", "::mlir::ModuleOp"> {
+  let summary = "Orders the forward pass before the backward pass";
+  let description = [{
+    Callers may run the forward pass alone. All steps that compute values of it, kernels
+    that fuse them with gradients included, go before the steps that compute gradients
+    only. Otherwise steps keep their order.
+  }];
+}
 
 def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
   let summary = "Puts steps in an order that needs less memory";

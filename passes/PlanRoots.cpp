@@ -5,9 +5,9 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/PassBoundary.h"
 #include "passes/ValuePlace.h"
 
-#include <set>
 
 using namespace mlir;
 using namespace brew;
@@ -152,35 +152,91 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
   }
 }
 
+/// Whether `store` changes a parameter in the forward pass of a program with a
+/// backward pass. Callers may run that pass alone, any number of times.
+bool PlanRoots::isStoredByForwardPass(Operation *store) const {
+  if (!hasBackwardPass || !isa<StoreParamOp>(store))
+    return false;
+  Operation *source = placeOf(store->getOperand(0)).owner.getDefiningOp();
+  auto step = stepNumber.find(source);
+  return step == stepNumber.end() || step->second < forwardSteps;
+}
+
+/// Whether the forward pass stores to the place of a parameter that the
+/// backward pass reads.
+bool PlanRoots::isOverwrittenBeforeLastUse(Operation *read,
+                                           const Fixed &place) const {
+  return storedByForwardPass.count(keyOf(place)) &&
+         lastUse.lookup(read->getResult(0)) >= forwardSteps;
+}
+
+/// The first step that reads a value, through all its views.
+int64_t PlanRoots::firstUseOf(Value value) {
+  for (Operation &op : program.getBody().front())
+    if (auto step = stepNumber.find(&op); step != stepNumber.end())
+      for (Value operand : op.getOperands())
+        if (placeOf(operand).owner == value)
+          return step->second;
+  return stepCount;
+}
+
 void PlanRoots::findLastUses() {
   Block &block = program.getBody().front();
+  Operation *backward = findBackwardPass(block);
   int64_t step = 0;
-  for (Operation &op : block)
+  for (Operation &op : block) {
+    if (&op == backward)
+      forwardSteps = step;
     if (isStep(&op))
       stepNumber[&op] = step++;
+  }
   stepCount = step;
+  hasBackwardPass = backward;
+  if (!backward)
+    forwardSteps = stepCount;
   std::set<FixedKey> readPlaces;
-  for (Operation &op : block)
+  for (Operation &op : block) {
     if (auto place = places.read(&op))
       readPlaces.insert(keyOf(*place));
-  // What the program also reads is stored by a copy at its end, unless it comes
-  // into its place by itself (see placeStores).
-  auto isCopiedAtEnd = [&](Operation &op) {
+    if (auto place = places.stored(&op); place && isStoredByForwardPass(&op))
+      storedByForwardPass.insert(keyOf(*place));
+  }
+  // What the program also reads is stored by a copy at the end of its pass,
+  // unless it comes into its place by itself (see placeStores).
+  auto isCopied = [&](Operation &op) {
     auto place = places.stored(&op);
     return place && place->arena != planir::ArenaKind::Gradients &&
            readPlaces.count(keyOf(*place));
   };
+  // Callers that write output gradients may run the backward pass again: it
+  // leaves what it reads of the forward pass.
+  const bool isRepeatable = backward && isa<SeedOp>(backward);
+  auto isOfForwardPass = [&](Value value) {
+    Operation *source = placeOf(value).owner.getDefiningOp();
+    auto step = stepNumber.find(source);
+    return step == stepNumber.end() ? !isa<SeedOp>(source)
+                                    : step->second < forwardSteps;
+  };
   // Last step at which each value, through all its views, is read.
   for (Operation &op : llvm::reverse(block)) {
-    int64_t when = isStep(&op)                             ? stepNumber[&op]
-                   : isReadAtEnd(&op) || isCopiedAtEnd(op) ? stepCount
-                                                           : -1;
+    int64_t when = -1;
+    if (isStep(&op))
+      when = stepNumber[&op];
+    else if (op.hasTrait<IsStore>() && isCopied(op) &&
+             isStoredByForwardPass(&op))
+      when = forwardSteps;
+    else if (op.hasTrait<IsSink>()) // what is stored is read after the run
+      when = stepCount;
     if (op.hasTrait<IsView>())
       when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
                                             : int64_t(-1);
-    for (Value operand : op.getOperands())
-      lastUse[operand] = std::max(
-          lastUse.count(operand) ? lastUse[operand] : int64_t(-1), when);
+    for (Value operand : op.getOperands()) {
+      const bool isKept = isRepeatable && when >= forwardSteps &&
+                          isOfForwardPass(operand);
+      lastUse[operand] =
+          std::max(lastUse.count(operand) ? lastUse[operand] : int64_t(-1),
+                   isKept ? stepCount : when);
+    }
   }
 }
 
@@ -188,6 +244,14 @@ void PlanRoots::findRoots() {
   Block &block = program.getBody().front();
   for (Operation &op : block) {
     if (auto fixed = places.read(&op)) {
+      if (isOverwrittenBeforeLastUse(&op, *fixed)) {
+        const Value value = placeOf(op.getResult(0)).owner;
+        const int64_t first = std::min(firstUseOf(value), forwardSteps);
+        newRoot(value, first);
+        touch(value, lastUse.lookup(value));
+        loadCopies.push_back({value, *fixed, first});
+        continue;
+      }
       unsigned root = newRoot(op.getResult(0), 0);
       roots[root].fixed = fixed;
       valuesAt[keyOf(*fixed)].push_back(placeOf(op.getResult(0)).owner);
@@ -245,6 +309,13 @@ void PlanRoots::findRoots() {
       }
 }
 
+/// Whether what a place held is copied from it only after the step `made`.
+bool PlanRoots::isMadeBeforeLoad(const Fixed &place, int64_t made) const {
+  return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
+    return load.place.isAt(place) && made < load.step;
+  });
+}
+
 /// Values that are stored are produced in the place they are stored to.
 void PlanRoots::placeStores() {
   std::set<FixedKey> taken;
@@ -266,15 +337,19 @@ void PlanRoots::placeStores() {
     // earlier run has left anything of use.
     Value owner = ownerOf(value);
     if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
-        owner.getDefiningOp<SeedOp>()) {
-      storeCopies.push_back({value, *place});
+        owner.getDefiningOp<SeedOp>() ||
+        isMadeBeforeLoad(*place, root.live.first)) {
+      const bool isForward = isStoredByForwardPass(&op);
+      storeCopies.push_back({value, *place,
+                             isForward ? forwardSteps : stepCount,
+                             hasBackwardPass && !isForward});
     } else {
       root.fixed = place;
       taken.insert(keyOf(*place));
     }
   }
-  for (auto &[value, place] : storeCopies)
-    touch(value, stepCount);
+  for (const PlannedCopy &copy : storeCopies)
+    touch(copy.value, copy.step);
 }
 
 /// The places of gradients, until they are written. What lies between them,

@@ -17,6 +17,7 @@
 #include "passes/SparePlaces.h"
 
 #include <map>
+#include <set>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,16 @@ struct Root {
   planir::ArenaKind arena = planir::ArenaKind::Transient;
   bool pinned = false;
   bool isGiven = false; ///< written from outside, maybe before a run
+};
+
+/// A copy between a value and a place outside the transient arena.
+struct PlannedCopy {
+  mlir::Value value;
+  Fixed place;
+  /// The copy stands before the step of this number: copies from places first,
+  /// then those to places.
+  int64_t step;
+  bool isBackward = false; ///< whether it belongs to the backward pass
 };
 
 /// The roots of one program, with their places.
@@ -44,11 +55,15 @@ public:
   }
   /// For every result of a kernel the input whose bytes it overwrites, or -1.
   llvm::ArrayRef<int64_t> inPlaceOf(ir::KernelOp kernel) const;
-  /// Stored values that cannot be produced in the place they are stored to.
-  llvm::ArrayRef<std::pair<mlir::Value, Fixed>> copies() const {
-    return storeCopies;
-  }
+  /// Copies of stored values that cannot be produced in the place they are
+  /// stored to.
+  llvm::ArrayRef<PlannedCopy> stores() const { return storeCopies; }
+  /// Copies of parameters that the forward pass overwrites while the backward
+  /// pass still needs what they were: into transient memory.
+  llvm::ArrayRef<PlannedCopy> loads() const { return loadCopies; }
   int64_t steps() const { return stepCount; }
+  /// The number of steps of the forward pass; all where there is no other.
+  int64_t stepsOfForwardPass() const { return forwardSteps; }
   /// Of the transient arena, and the most that is alive at once.
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
@@ -62,6 +77,11 @@ private:
   unsigned newRoot(mlir::Value value, int64_t step);
   void findRoots();
   void findLastUses();
+  bool isStoredByForwardPass(mlir::Operation *store) const;
+  bool isOverwrittenBeforeLastUse(mlir::Operation *read,
+                                  const Fixed &place) const;
+  int64_t firstUseOf(mlir::Value value);
+  bool isMadeBeforeLoad(const Fixed &place, int64_t made) const;
   bool isReadAfter(const Fixed &place, int64_t step) const;
   llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
   void shareInPlace(ir::KernelOp kernel, int64_t step);
@@ -82,8 +102,12 @@ private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> inPlace;
   llvm::DenseMap<mlir::Value, int64_t> lastUse;
   llvm::DenseMap<mlir::Operation *, int64_t> stepNumber;
-  llvm::SmallVector<std::pair<mlir::Value, Fixed>> storeCopies;
+  llvm::SmallVector<PlannedCopy> storeCopies, loadCopies;
+  /// Places that the forward pass of a program with a backward pass stores to.
+  std::set<FixedKey> storedByForwardPass;
   int64_t stepCount = 0;
+  int64_t forwardSteps = 0; ///< how many stand before the backward pass
+  bool hasBackwardPass = false;
 };
 
 } // namespace brew

@@ -1,6 +1,7 @@
 //===- Sinks.cpp - What a program's values end in -------------------------===//
 #include "passes/Sinks.h"
 
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,15 +42,25 @@ void brew::moveSinksToEnd(Block &program) {
   for (Operation *sink : late)
     sink->moveBefore(&program, program.end());
 
-  // What many layers do alike to their parameters, side by side.
-  SmallVector<Operation *> alike;
-  for (Operation &op : program)
+  // What many layers do alike to their parameters, side by side: in the forward
+  // pass, which computes all that it leaves behind, or at the end.
+  SmallVector<Operation *> ofForward, ofBackward;
+  Operation *gradient = nullptr;
+  for (Operation &op : program) {
+    if (!gradient && isa<linalg::GenericOp, CallInterface>(op) &&
+        Origin::of(&op).isBackward)
+      gradient = &op;
     if (!op.use_empty() && isOfParametersAlone(op))
-      alike.push_back(&op);
+      (gradient ? ofBackward : ofForward).push_back(&op);
+  }
   const SmallPtrSet<Operation *, 16> before(early.begin(), early.end());
-  for (Operation *op : alike) {
+  auto moveTo = [&](Operation *op, Operation *otherwise) {
     const bool isForEarly = llvm::any_of(
         op->getUsers(), [&](Operation *user) { return before.contains(user); });
-    op->moveBefore(isForEarly ? early.front() : late.front());
-  }
+    op->moveBefore(isForEarly ? early.front() : otherwise);
+  };
+  for (Operation *op : ofForward)
+    moveTo(op, gradient ? gradient : late.front());
+  for (Operation *op : ofBackward)
+    moveTo(op, late.front());
 }

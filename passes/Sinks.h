@@ -10,7 +10,7 @@ namespace brew {
 /// stand before it. Where the caller writes gradients (brew.seed), those of the
 /// forward pass go to its end, for the caller may look at their values there.
 /// What only they need of parameters alone (the counts of running statistics) is
-/// moved in front of them, where that of all layers can become one kernel.
+/// moved to the end of its pass, where that of all layers can become one kernel.
 void moveSinksToEnd(mlir::Block &program);
 
 } // namespace brew

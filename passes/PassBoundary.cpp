@@ -1,0 +1,30 @@
+//===- PassBoundary.cpp - Where a program's backward pass begins ----------===//
+#include "passes/PassBoundary.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "passes/ValuePlace.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+bool brew::isOfBackwardPass(Operation *step) {
+  auto kernel = dyn_cast<KernelOp>(step);
+  return Origin::of(step).isBackward || (kernel && kernel.getBackward());
+}
+
+Operation *brew::findBackwardPass(Block &program) {
+  auto seeds = program.getOps<SeedOp>();
+  if (!seeds.empty())
+    return *seeds.begin();
+  Operation *first = nullptr;
+  for (Operation &op : llvm::reverse(program)) {
+    if (!isStep(&op))
+      continue;
+    if (!isOfBackwardPass(&op))
+      break;
+    first = &op;
+  }
+  return first;
+}

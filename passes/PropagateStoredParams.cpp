@@ -1,0 +1,51 @@
+//===- PropagateStoredParams.cpp - Later layers read stored parameters -----===//
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace brew {
+#define GEN_PASS_DEF_PROPAGATESTOREDPARAMS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+struct PropagateStoredParams
+    : brew::impl::PropagateStoredParamsBase<PropagateStoredParams> {
+  /// Replaces a read by the value that an earlier operation stored.
+  static void replaceRead(ParamValueOp read, Value stored) {
+    // Layers that share a parameter loosely may give it shapes of their own.
+    if (stored.getType() != read.getType()) {
+      OpBuilder b(read);
+      stored =
+          ReinterpretOp::create(b, read.getLoc(), read.getType(), stored);
+    }
+    read.replaceAllUsesWith(stored);
+    read.erase();
+  }
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      llvm::DenseMap<StringAttr, StoreParamOp> last;
+      for (Operation &op :
+           llvm::make_early_inc_range(program.getBody().front())) {
+        if (auto read = dyn_cast<ParamValueOp>(op)) {
+          if (StoreParamOp store = last.lookup(read.getParamAttr().getAttr()))
+            replaceRead(read, store.getValue());
+        } else if (auto store = dyn_cast<StoreParamOp>(op)) {
+          StoreParamOp &known = last[store.getParamAttr().getAttr()];
+          if (known)
+            known.erase();
+          known = store;
+        }
+      }
+    }
+  }
+};
+
+} // namespace
