@@ -22,9 +22,11 @@ std::vector<bool> LayerBuild::propagateDown() const {
   std::vector<bool> flags(given.begin(), given.end());
   if (!forceBackward)
     return flags;
-  flags.resize(bottoms(), false);
-  for (int i = 0; i < bottoms(); ++i)
+  for (int i = 0; i < bottoms(); ++i) {
+    if (i >= given.size())
+      flags.push_back(graph.layers[graph.blobs[entry.bottoms[i]].layer].learns);
     flags[i] = flags[i] || entry.kind->allowsForcedGradient(i);
+  }
   return flags;
 }
 

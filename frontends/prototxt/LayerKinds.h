@@ -9,6 +9,7 @@
 
 #include "formats/caffe.pb.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,8 @@ struct LayerKind {
   /// How many of `blobs` may be given too, where that is not the number of
   /// parameters: the layer makes the others itself. 0: no other number.
   int otherBlobCount = 0;
-  /// The bottom that force_backward never gives a gradient, as labels; -1:
-  /// none.
-  int unforcedBottom = -1;
+  /// Bottoms that force_backward gives no gradient, such as labels: a bit each.
+  std::uint32_t unforcedBottoms = 0;
   /// A block of LayerParameter that the type has an error of its own for.
   const char *refusedBlock = "";
 
@@ -65,7 +65,9 @@ struct LayerKind {
   bool reads(const std::string &block) const;
   /// Whether force_backward makes bottom `index` get a gradient that nothing
   /// else asks for. Labels and the like never do.
-  bool allowsForcedGradient(int index) const { return index != unforcedBottom; }
+  bool allowsForcedGradient(int index) const {
+    return !(unforcedBottoms >> index & 1);
+  }
 
   // For the rows: the same kind with one thing more.
   constexpr LayerKind checkedBy(void (*function)(LayerCheck &)) const {
@@ -99,10 +101,11 @@ struct LayerKind {
     kind.otherBlobCount = count;
     return kind;
   }
-  /// force_backward leaves out bottom `index`; -1: none.
-  constexpr LayerKind neverForcing(int index) const {
+  /// force_backward leaves out these bottoms, and no others.
+  template <typename... Indices>
+  constexpr LayerKind neverForcing(Indices... indices) const {
     LayerKind kind = *this;
-    kind.unforcedBottom = index;
+    kind.unforcedBottoms = (0u | ... | (1u << indices));
     return kind;
   }
   constexpr LayerKind refusing(const char *block) const {

@@ -254,7 +254,7 @@ LayerRows lossLayers() {
           .neverForcing(2)
           .builtBy(buildContrastiveLoss),
       lossKind("EuclideanLoss", 2, 2, 1, "")
-          .neverForcing(-1)
+          .neverForcing()
           .builtBy(buildEuclideanLoss),
       lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param")
           .builtBy(buildHingeLoss),
@@ -263,7 +263,7 @@ LayerRows lossLayers() {
           .checkedBy(checkInfogainLoss)
           .builtBy(buildInfogainLoss),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
-          .neverForcing(-1)
+          .neverForcing()
           .checkedBy(checkMemoryLoss)
           .builtBy(buildMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
@@ -272,6 +272,7 @@ LayerRows lossLayers() {
           .checkedBy(checkSigmoidCrossEntropyLoss)
           .builtBy(buildSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
+          .neverForcing(2, 3) // weights
           .checkedBy(checkSmoothL1Loss)
           .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")

@@ -97,7 +97,9 @@ LayerRows recurrentLayers() {
           .differentiatingFrozen()
           .ignoringBlobs()
           .builtBy(buildLstm),
-      LayerKind{"LSTMUnit", 3, 3, 2, 2}.builtBy(buildLstmUnit),
+      LayerKind{"LSTMUnit", 3, 3, 2, 2}
+          .neverForcing(2) // where sequences begin
+          .builtBy(buildLstmUnit),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
           .neverForcing(1) // where sequences begin
           .checkedBy(checkRnn)
