@@ -135,8 +135,6 @@ class Variant:
             self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
-        self.used_up = False  # by a backward pass, which may overwrite what forward kept
-
 
     def _part_those_that_share(self):
         """Tensors that lie in memory of one another, as those of a layer that changes nothing,
@@ -181,14 +179,11 @@ class Filling:
             memory._room()[: layer.blobs[index].count] = port.get().reshape(-1)
 
 
-#: Types of layers whose forward pass changes parameters: running statistics.
-STATISTICS = ("BatchNorm",)
-
-
 class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
     filling = None
+    keeps_statistics = False
     no_backward = "it has no backward pass"  # or why not; no exception, which would keep who saw it
 
     _KEPT = 8  # variants, of which each has its memory
@@ -202,7 +197,6 @@ class CompiledLayer(NetLayer):
         self.variants, self.shapes = {}, {}
         self.first = self.current = None
         self.seed = self.draw_seed()
-        self.keeps_statistics = param.type in STATISTICS and phase == caffe_pb2.TRAIN
 
     def draw_seed(self):
         return _state.next_seed()
@@ -341,6 +335,8 @@ class CompiledLayer(NetLayer):
     def setup(self, bottom, top):
         for shape in self.shapes_for(bottom)[1]:
             self.blobs.add_blob(*shape)
+        # Forward passes of phase TRAIN write them.
+        self.keeps_statistics = self.phase == caffe_pb2.TRAIN and bool(_graph.statistics(self._param, len(self.blobs)))
 
     def fill(self, bottom):
         """Has the parameters filled when they are looked at, unless weights come before."""
@@ -373,7 +369,7 @@ class CompiledLayer(NetLayer):
 
     def _forward(self, bottom, top):
         variant = self.current = self.variant(bottom)
-        if variant.fed:  # with random numbers; bottoms come thereafter
+        if variant.fed:  # with random numbers; inputs that lie in blobs stay as they are
             variant.session.feed(0)
         for port, blob in zip(variant.bottoms, bottom):
             if self._is_overwritten(blob, top):
@@ -383,7 +379,7 @@ class CompiledLayer(NetLayer):
                 port.bring(blob, variant.homes)
         self._give_params(variant)
         self._pass(variant, Pass.FORWARD)
-        variant.ran, variant.used_up = True, False
+        variant.ran = True
         return variant
 
     @staticmethod
@@ -402,7 +398,9 @@ class CompiledLayer(NetLayer):
             port.hand_over(blob)
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
-                if not port.holds(blob):
+                if port.holds(blob):
+                    blob._data.looks += 1  # other layers may share it
+                else:
                     np.copyto(blob.data, port.get())
 
     def backward(self, top, propagate_down, bottom):
@@ -423,9 +421,6 @@ class CompiledLayer(NetLayer):
                 if not is_in_place(blob, top):
                     port.bring(blob, variant.homes)
             self._give_params(variant)
-            if variant.used_up and not variant.fed and not self.keeps_statistics:
-                self._pass(variant, Pass.FORWARD)
-        variant.used_up = True
         for i, port in zip(variant.seeds, variant.seed_ports):
             port.put(top[i].diff)
         self._pass(variant, Pass.BACKWARD)

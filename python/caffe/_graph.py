@@ -145,16 +145,42 @@ def split_blob(layer, blob, top, index):
 DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "ROIAlign": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
 
 
+def statistics(layer, count):
+    """The numbers of a layer's ``count`` parameters that are running statistics."""
+    if layer.type == "BatchNorm":
+        return range(3)
+    if layer.type == "BN" and count == 4:  # PSPNet's; SegNet's has two parameters
+        return range(2, 4)
+    return ()
+
+
+def own_multiplier(layer, index, count):
+    """The lr_mult and decay_mult that a layer of a fork gives a parameter, whatever the prototxt
+    says; None where it does not."""
+    if layer.type == "BatchNorm" and count == 5:  # NVIDIA Caffe's
+        return 0.0 if index in statistics(layer, count) else 1.0
+    if layer.type == "BN" and (index in statistics(layer, count) or count == 4 and layer.bn_param.frozen):
+        return 0.0
+    return None
+
+
+# Types whose backward pass computes the gradients of all their parameters, whatever their
+# lr_mult, and those of the sequence and the static input: Caffe's unrolled nets do.
+RECURRENT = ("LSTM", "RNN")
+
+
 # Bottoms that `force_backward` leaves alone: labels and the like.
 def allows_forced_backward(kind, bottom):
-    if kind in ("EuclideanLoss", "SmoothL1Loss"):
+    if kind == "EuclideanLoss":
         return True
+    if kind == "SmoothL1Loss":
+        return bottom < 2
     if kind == "ContrastiveLoss":
         return bottom != 2
     if is_loss(kind):
         return bottom != 1
     if kind == "LSTMUnit":
         return bottom != 2
-    if kind in ("LSTM", "RNN"):
+    if kind in RECURRENT:
         return bottom != 1
     return True

@@ -8,11 +8,11 @@ import numpy as np
 
 from ._base import Layer, NetLayer, failure
 from ._blob import RawBlobVec
-from ._compiled import STATISTICS, CompiledLayer, Port
+from ._compiled import CompiledLayer, Port
 from ._sources import DummyDataLayer, SourceLayer, ViewLayer
 from .proto import caffe_pb2
 
-__all__ = ["STATISTICS", "CompiledLayer", "Layer", "MemoryDataLayer", "Port", "SplitLayer", "ViewLayer", "failure",
+__all__ = ["CompiledLayer", "Layer", "MemoryDataLayer", "Port", "SplitLayer", "ViewLayer", "failure",
            "make"]
 
 

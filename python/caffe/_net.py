@@ -122,8 +122,12 @@ class NetCore(Parameters):
         default = caffe_pb2.ParamSpec()
         for i, blob in enumerate(made.blobs):
             spec = layer.param[i] if i < len(layer.param) else default
-            made.param_down.append(spec.lr_mult != 0)
-            needs |= spec.lr_mult != 0
+            own = _graph.own_multiplier(layer, i, len(made.blobs))
+            if own is not None:
+                spec = caffe_pb2.ParamSpec(name=spec.name, share_mode=spec.share_mode, lr_mult=own, decay_mult=own)
+            learns = spec.lr_mult != 0 and i not in _graph.statistics(layer, len(made.blobs))
+            made.param_down.append(learns)
+            needs |= learns
             if spec.name and spec.name in self._named:
                 owner = self._named[spec.name]
                 its = self._learnable[owner]
@@ -144,7 +148,7 @@ class NetCore(Parameters):
             indices.append(len(self._learnable))
             self._learnable.append(blob)
             lr = spec.lr_mult if spec.HasField("lr_mult") else None
-            if layer.type in _layers.STATISTICS:  # which are not learnt, nor decay
+            if i in _graph.statistics(layer, len(made.blobs)):  # which are not learnt, nor decay
                 if lr:
                     raise _layers.failure(layer, "Cannot configure batch normalization statistics as layer parameters.")
                 lr = 0.0
@@ -179,6 +183,12 @@ class NetCore(Parameters):
                 for j in range(len(layer.bottom)):
                     bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
                 self._layers[i].param_down = [True] * len(self._layers[i].blobs)
+        for i, layer in enumerate(self._params):
+            if layer.type in _graph.RECURRENT and layer_needs[i]:
+                self._layers[i].param_down = [True] * len(self._layers[i].blobs)
+                hidden = len(layer.bottom) - (len(layer.top) - 1)
+                for j in range(hidden):
+                    bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
         for i, layer in enumerate(self._layers):
             count = _graph.DIFFERENTIATED.get(self._params[i].type, len(bottom_needs[i]))
             layer.down = tuple(needs and layer_needs[i] and j < count for j, needs in enumerate(bottom_needs[i]))
