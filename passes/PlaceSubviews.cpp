@@ -108,9 +108,10 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
     }
   }
 
-  static bool takesAll(CutOp cut) {
+  /// Whether a cut is its operand, in the same layout.
+  static bool isIdentity(CutOp cut) {
     return llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
-           shapeOf(cut.getY()) == shapeOf(cut.getX());
+           cut.getY().getType() == cut.getX().getType();
   }
 
   static void placeResult(CutOp cut) {
@@ -135,7 +136,7 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
       Block &block = program.getBody().front();
       // First of all: who reads a subview decides whether it is copied.
       for (CutOp cut : llvm::make_early_inc_range(block.getOps<CutOp>()))
-        if (takesAll(cut)) {
+        if (isIdentity(cut)) {
           cut.getY().replaceAllUsesWith(cut.getX());
           cut.erase();
         }

@@ -109,3 +109,26 @@ brew.program @all_of_a_part test {
   brew.output %v "v" loss_weight 0.0 : tensor<6xf32>
   brew.output %c "c" loss_weight 0.0 : tensor<2x3xf32>
 }
+
+// -----
+
+// A cut of everything is its operand only in the same layout: what reads it in
+// another one reads a copy.
+// CHECK-LABEL: brew.program @relaid
+brew.program @relaid test {
+  // CHECK: %[[X:.*]] = brew.feed
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
+  %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x3x4x5xf32>
+  // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3x4x5xf32>)
+  // CHECK: brew.reinterpret %[[COPY]] : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
+  %flat = brew.reinterpret %y : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
+  brew.output %flat "flat" loss_weight 0.0 : tensor<2x60xf32>
+}
+// CHECK-LABEL: brew.program @same
+brew.program @same test {
+  // CHECK: %[[X:.*]] = brew.feed
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: brew.output %[[X]]
+  brew.output %y "y" loss_weight 0.0 : tensor<2x3xf32>
+}
