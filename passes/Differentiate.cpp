@@ -433,14 +433,17 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
 }
 
 /// The gradient of a blob, or null. Recurrent layers compute one for a bottom
-/// that needs none: where others read the blob too, it is only a part.
+/// that needs none: where other layers read the blob too, it is only a part.
 Value Backward::wholeGradient(Value value) {
-  const auto isRead = [](OpOperand &use) {
-    return !use.getOwner()->hasTrait<IsSink>() &&
-           !Origin::of(use.getOwner()).isBackward;
+  const auto addsNone = [&](OpOperand &use) {
+    Operation *op = use.getOwner();
+    if (op->hasTrait<IsSink>() || Origin::of(op).isBackward)
+      return false;
+    auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down");
+    return !down || use.getOperandNumber() >= down.size();
   };
-  const bool isPart = !needed.contains(value) &&
-                      llvm::count_if(value.getUses(), isRead) > 1;
+  const bool isPart =
+      !needed.contains(value) && llvm::any_of(value.getUses(), addsNone);
   return isPart ? Value() : gradients.lookup(value);
 }
 
