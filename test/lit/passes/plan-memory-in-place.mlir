@@ -303,3 +303,40 @@ brew.program @state train {
   }
   brew.output %y "y" loss_weight 0.0 : tensor<100xf32>
 }
+
+// -----
+
+// Nor over what is stored: its bytes are read after the run.
+// CHECK: plan.kernel @make
+// CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
+// CHECK-LABEL: plan.program @stored
+// CHECK: %[[A:.*]] = plan.buffer "a.gradient" gradients[0]
+// CHECK: plan.launch @make({{.*}}, %[[A]])
+// CHECK: %[[B:.*]] = plan.buffer "b.gradient" gradients
+// CHECK: plan.launch @over(%[[A]], %[[B]])
+#id1 = affine_map<(d0) -> (d0)>
+brew.param @a : tensor<100xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 100>}
+brew.param @b : tensor<100xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 100>}
+brew.program @stored train {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a0: tensor<100xf32>):
+    %e = tensor.empty() : tensor<100xf32>
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v0: f32, %o: f32):
+      linalg.yield %v0 : f32
+    } -> tensor<100xf32>
+    brew.yield %r : tensor<100xf32>
+  }
+  %b = brew.kernel "over"(%a) : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a0: tensor<100xf32>):
+    %e = tensor.empty() : tensor<100xf32>
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v0: f32, %o: f32):
+      linalg.yield %v0 : f32
+    } -> tensor<100xf32>
+    brew.yield %r : tensor<100xf32>
+  }
+  brew.store_gradient %a, @a : tensor<100xf32>
+  brew.store_gradient %b, @b : tensor<100xf32>
+}
