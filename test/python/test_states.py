@@ -1,0 +1,253 @@
+"""What layers keep from one pass to the next, and what they must leave alone."""
+import unittest
+
+import brew
+import caffe
+import numpy as np
+from brew._core import Pass
+
+from common import Case, numbers
+
+INPUTS = """layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 8 dim: 4 dim: 6 dim: 6 } } }
+layer { name: 'l' type: 'Input' top: 'l' input_param { shape { dim: 8 dim: 1 dim: 6 dim: 6 } } }
+layer { name: 'copy' type: 'Power' bottom: 'x' top: 'a' power_param { scale: 1 } }
+"""
+
+
+class Data(caffe.Layer):
+    """Batches whose label is the sign of a column."""
+
+    def setup(self, bottom, top):
+        self.random = np.random.RandomState(0)
+
+    def reshape(self, bottom, top):
+        top[0].reshape(64, 10)
+        top[1].reshape(64)
+
+    def forward(self, bottom, top):
+        top[0].data[...] = self.random.randn(64, 10)
+        top[1].data[...] = top[0].data[:, 0] > 0
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+
+class BottomsStay(Case):
+    """Layers with values of their own (random numbers, files, weights of classes) feed nothing else."""
+
+    def passes(self, text, phase=caffe.TRAIN, held=False):
+        net = caffe.Net(self.write(INPUTS + text), phase)
+        net.before_forward(lambda layer: None)  # layer by layer
+        arrays = [blob.data for blob in net.blobs.values()] if held else []
+        for number in range(4):
+            x = numbers(number, 8, 4, 6, 6) + 2
+            labels = np.random.RandomState(number).randint(0, 4, (8, 1, 6, 6))
+            net.blobs["x"].data[...], net.blobs["l"].data[...] = x, labels
+            net.forward()
+            yield net, x, labels
+        del arrays
+
+    def check(self, text, **options):
+        for held in (False, True):
+            for net, x, labels in self.passes(text, held=held, **options):
+                self.close(net.blobs["a"].data, x)
+                np.testing.assert_array_equal(net.blobs["l"].data, labels)
+                self.assertGreater(np.abs(net.blobs["y"].data).max(), 0)
+
+    def test_dropout(self):
+        text = "layer { name: 'd' type: 'Dropout' bottom: 'a' top: 'y' }"
+        self.check(text)
+        for net, x, _ in self.passes(text):
+            y = net.blobs["y"].data
+            self.close(y[y != 0], 2 * x[y != 0])
+            self.assertAlmostEqual((y != 0).mean(), 0.5, delta=0.1)  # of 1152 values
+
+    def test_dropout_in_place(self):
+        for net, x, _ in self.passes("layer { name: 'd' type: 'Dropout' bottom: 'a' top: 'a' }"):
+            a = net.blobs["a"].data
+            self.close(a[a != 0], 2 * x[a != 0])
+            self.assertAlmostEqual((a != 0).mean(), 0.5, delta=0.1)
+
+    def test_stochastic_pooling(self):
+        self.check("layer { name: 'p' type: 'Pooling' bottom: 'a' top: 'y' pooling_param { pool: STOCHASTIC "
+                   "kernel_size: 2 stride: 2 } }")
+
+    def test_weights_of_classes(self):
+        self.check("layer { name: 's' type: 'SoftmaxWithLoss' bottom: 'a' bottom: 'l' top: 'y' loss_param { "
+                   "weight_by_label_freqs: true class_weighting: 1 class_weighting: 2 class_weighting: 3 "
+                   "class_weighting: 4 } }")
+
+    def test_matrix_of_a_file(self):
+        with open(self.path("h.binaryproto"), "wb") as file:
+            file.write(caffe.io.array_to_blobproto(np.eye(4).reshape(1, 1, 4, 4)).SerializeToString())
+        self.check("layer { name: 'soft' type: 'Softmax' bottom: 'a' top: 'p' } "
+                   "layer { name: 's' type: 'InfogainLoss' bottom: 'a' bottom: 'l' top: 'y' "
+                   "infogain_loss_param { source: '%s' } }" % self.path("h.binaryproto"))
+
+    def test_a_net_with_dropout_learns(self):
+        solver = caffe.SGDSolver(self.write("""base_lr: 0.1 momentum: 0.9 lr_policy: 'fixed' max_iter: 200 snapshot_prefix: 's'
+            random_seed: 3 net_param {
+            layer { name: 'data' type: 'Python' top: 'data' top: 'label' python_param { module: 'test_states' layer: 'Data' } }
+            layer { name: 'ip' type: 'InnerProduct' bottom: 'data' top: 'ip' inner_product_param { num_output: 32
+              weight_filler { type: 'xavier' } } }
+            layer { name: 'drop' type: 'Dropout' bottom: 'ip' top: 'drop' }
+            layer { name: 'score' type: 'InnerProduct' bottom: 'drop' top: 'score' inner_product_param { num_output: 2
+              weight_filler { type: 'xavier' } } }
+            layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'score' bottom: 'label' top: 'loss' } }"""))
+        solver.step(200)
+        self.assertLess(float(solver.net.blobs["loss"].data), 0.3)
+
+
+class RecurrentStates(Case):
+    """States go on from one forward pass to the next, whether or not gradients are computed."""
+
+    def net(self, kind, force, phase):
+        return caffe.Net(self.write("""%s
+            layer { name: 'in' type: 'Input' top: 'x' top: 'cont' input_param { shape { dim: 1 dim: 1 dim: 4 }
+              shape { dim: 1 dim: 1 } } }
+            layer { name: 'r' type: '%s' bottom: 'x' bottom: 'cont' top: 'h' recurrent_param { num_output: 3
+              weight_filler { type: 'constant' value: 0.2 } } }""" % ("force_backward: true" * force, kind)), phase)
+
+    def test_they_go_on(self):
+        x = np.ones((1, 1, 4), np.float32)
+        for kind in ("LSTM", "RNN"):
+            reference = None
+            for force in (False, True):
+                for phase in (caffe.TEST, caffe.TRAIN):
+                    net = self.net(kind, force, phase)
+                    steps = []
+                    for t in range(4):
+                        steps.append(net.forward(x=x, cont=np.full((1, 1), float(t > 0)))["h"].copy())
+                        if force and t == 1:  # in between
+                            net.blobs["h"].diff[...] = 1
+                            net.backward()
+                    for before, after in zip(steps, steps[1:]):
+                        self.assertGreater(np.abs(before - after).max(), 1e-4)
+                    again = net.forward(x=x, cont=np.zeros((1, 1)))["h"]
+                    self.close(again, steps[0])
+                    reference = reference or steps
+                    self.close(steps, reference)
+
+    def test_gradients_are_of_the_pass_before(self):
+        """A backward pass reads the state that its forward pass began with, however often it runs."""
+        net = self.net("LSTM", True, caffe.TRAIN)
+        x = np.ones((1, 1, 4), np.float32)
+        net.forward(x=x, cont=np.zeros((1, 1)))
+
+        def objective(values):
+            other = self.net("LSTM", True, caffe.TRAIN)
+            for mine, its in zip(other.params["r"], net.params["r"]):
+                mine.data[...] = its.data
+            other.forward(x=x, cont=np.zeros((1, 1)))
+            return float(other.forward(x=values, cont=np.ones((1, 1)))["h"].sum())
+
+        net.forward(x=x, cont=np.ones((1, 1)))
+        for _ in range(2):
+            net.blobs["h"].diff[...] = 1
+            net.backward()
+            for i in range(4):
+                moved = x.copy()
+                moved[0, 0, i] += 1e-2
+                slope = (objective(moved) - objective(x)) / 1e-2
+                self.assertAlmostEqual(float(net.blobs["x"].diff[0, 0, i]), slope, delta=2e-3)  # f32's differences
+
+
+class SharedStatistics(Case):
+    """Layers that share running statistics update them one after the other, in the order of layers."""
+
+    NET = """layer { name: 'in' type: 'Input' top: 'a' top: 'b' input_param { shape { dim: 4 dim: 3 } } }
+    layer { name: 'bn1' type: 'BatchNorm' bottom: 'a' top: 'na' param { lr_mult: 0 name: 'm' } param { lr_mult: 0 name: 'v' } param { lr_mult: 0 name: 'f' } }
+    layer { name: 'bn2' type: 'BatchNorm' bottom: 'b' top: 'nb' param { lr_mult: 0 name: 'm' } param { lr_mult: 0 name: 'v' } param { lr_mult: 0 name: 'f' } }
+    layer { name: 'ip' type: 'InnerProduct' bottom: 'na' top: 'ip' inner_product_param { num_output: 3 weight_filler { type: 'constant' value: 0.3 } } }
+    layer { name: 'loss' type: 'EuclideanLoss' bottom: 'ip' bottom: 'nb' top: 'loss' }
+    """
+    SOLVER = "base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }" % NET
+
+    def setUp(self):
+        super().setUp()
+        random = np.random.RandomState(7)
+        self.batches = [((random.randn(4, 3) * 2 + 1).astype("f4"), (random.randn(4, 3) - 3).astype("f4"))
+                        for _ in range(3)]
+        mean, variance, factor = np.zeros(3), np.zeros(3), 0.0
+        for batch in self.batches:
+            for values in batch:
+                factor = factor * 0.999 + 1
+                mean = mean * 0.999 + values.mean(0)
+                variance = variance * 0.999 + values.var(0) * 4 / 3
+        self.expected = mean, variance, factor
+
+    def check(self, params):
+        for layer in ("bn1", "bn2"):
+            for got, wanted in zip(params[layer], self.expected):
+                self.close(getattr(got, "data", got), wanted, 1e-4)
+
+    def test_trainer(self):
+        session = brew.compile(self.SOLVER).session(seed=1)
+        for a, b in self.batches:
+            session.set_inputs(a=a, b=b)
+            session.step(1)
+        self.check(session.params)
+
+    def test_forward_passes_alone(self):
+        for seed in (None, "ip"):
+            session = brew.compile(self.NET, phase="train", gradients=True, seed=seed).session(seed=1)
+            for a, b in self.batches:
+                session._core.set_input(0, "a", a)
+                session._core.set_input(0, "b", b)
+                session._core.feed(0)
+                session._core.run(0, Pass.FORWARD)
+            self.check(session.params)
+
+    def test_net(self):
+        net = caffe.Net(self.write(self.NET), caffe.TRAIN)
+        for a, b in self.batches:
+            net.forward(a=a, b=b)
+        self.check(net.params)
+
+    def test_solver(self):
+        for hooks in (False, True):
+            solver = caffe.SGDSolver(self.write(self.SOLVER))
+            if hooks:
+                solver.net.before_forward(lambda layer: None)
+            for a, b in self.batches:
+                solver.net.blobs["a"].data[...], solver.net.blobs["b"].data[...] = a, b
+                solver.step(1)
+            self.check(solver.net.params)
+
+
+class Statistics(Case):
+    NET = """layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 3 } } }
+    layer { name: 'bn' type: 'BatchNorm' bottom: 'x' top: 'n' %s }
+    layer { name: 'ip' type: 'InnerProduct' bottom: 'n' top: 'ip' inner_product_param { num_output: 1 weight_filler { type: 'constant' value: 1 } } }
+    layer { name: 'loss' type: 'Reduction' bottom: 'ip' top: 'loss' loss_weight: 1 reduction_param { operation: SUMSQ } }
+    """
+
+    def solver(self, settings, hooks):
+        solver = caffe.SGDSolver(self.write("base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }"
+                                            % self.NET % settings))
+        if hooks:
+            solver.net.before_forward(lambda layer: None)
+        solver.net.blobs["x"].data[...] = numbers(1, 4, 3)
+        solver.step(1)
+        return solver.net
+
+    def test_a_net_that_begins_with_a_normalisation(self):
+        for hooks in (False, True):
+            net = self.solver("", hooks)
+            self.close(net.params["bn"][0].data, numbers(1, 4, 3).mean(0))
+            self.assertGreater(np.abs(net.params["ip"][0].data - 1).max(), 1e-4)
+
+    def test_scale_and_bias_of_nvidias_learn(self):
+        plan = brew.compile("base_lr: 0.01 lr_policy: 'fixed' max_iter: 3 snapshot_prefix: 's' net_param { %s }"
+                            % self.NET % "batch_norm_param { scale_bias: true }").session(seed=1)
+        plan.set_inputs(x=numbers(1, 4, 3))
+        plan.step(1)
+        for hooks in (False, True):
+            net = self.solver("batch_norm_param { scale_bias: true }", hooks)
+            self.assertGreater(np.abs(net.params["bn"][3].data - 1).max(), 1e-4)
+            for mine, its in zip(net.params["bn"], plan.params["bn"]):
+                self.close(mine.data.ravel(), its.ravel())
+
+
+if __name__ == "__main__":
+    unittest.main()
