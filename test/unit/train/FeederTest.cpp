@@ -170,6 +170,27 @@ TEST(Feeder, WhatNobodyTookOverStaysUnset) {
   EXPECT_EQ(feeder.unset(), std::vector<std::string>{"target"});
 }
 
+TEST(Feeder, InputsInTheCallersMemoryKeepItsValues) {
+  Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
+  if (!executor.hostData(0))
+    GTEST_SKIP() << "only plans for the CPU use the caller's memory";
+  Feeder feeder(executor, executor.findProgram("forward_backward"), 1, "");
+  alignas(plan::kAlignment) float x[12] = {1, 2, 3};
+  executor.place(0, reinterpret_cast<std::byte *>(x));
+  feeder.feed();
+  EXPECT_EQ(x[2], 3);
+  // What is set is delivered there.
+  const std::vector<float> values(12, 7);
+  feeder.set("x", values.data(), 12);
+  feeder.feed();
+  EXPECT_EQ(x[2], 7);
+  // In its own memory an input that nobody set is zero.
+  Feeder other(executor, executor.findProgram("forward_backward"), 1, "");
+  executor.place(0, nullptr);
+  other.feed();
+  EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
+}
+
 TEST(Feeder, CallbacksCannotChangeTheFeederThatAsks) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   Feeder feeder(executor, 0, 1, "");
