@@ -4,6 +4,7 @@
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "formats/Suggest.h"
 #include "passes/Passes.h"
+#include "passes/RepeatableBackward.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
@@ -26,6 +27,9 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
     llvm::StringSet<> found;
     std::vector<std::string> trained; // blobs that can have a seed
     for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (all)
+        program->setAttr(brew::kRepeatableBackwardAttr,
+                         UnitAttr::get(&getContext()));
       // Later versions of an in-place blob replace earlier ones.
       llvm::MapVector<StringRef, Value> last;
       program.walk([&](Operation *op) {

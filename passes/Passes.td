@@ -94,7 +94,8 @@ def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
 def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
   let summary = "Pins blobs so that they can be read after a run";
   let description = [{
-    Adds a `brew.keep` for the last version of each named blob. `all` names every one.
+    Adds a `brew.keep` for the last version of each named blob. `all` names every one, and
+    marks programs with `brew.repeatable_backward` (RepeatableBackward.h).
     The gradients of the same blobs are pinned by brew-differentiate. Programs that
     learn also keep the blobs of `seeds` and the bottoms of `brew.memory_loss`, so that
     a caller can look at what it gives the gradient of.

@@ -6,8 +6,8 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/PassBoundary.h"
+#include "passes/RepeatableBackward.h"
 #include "passes/ValuePlace.h"
-
 
 using namespace mlir;
 using namespace brew;
@@ -208,9 +208,8 @@ void PlanRoots::findLastUses() {
     return place && place->arena != planir::ArenaKind::Gradients &&
            readPlaces.count(keyOf(*place));
   };
-  // Callers that write output gradients may run the backward pass again: it
-  // leaves what it reads of the forward pass.
-  const bool isRepeatable = backward && isa<SeedOp>(backward);
+  const bool isRepeatable = isa_and_nonnull<SeedOp>(backward) &&
+                            program->hasAttr(kRepeatableBackwardAttr);
   auto isOfForwardPass = [&](Value value) {
     Operation *source = placeOf(value).owner.getDefiningOp();
     auto step = stepNumber.find(source);
@@ -231,8 +230,8 @@ void PlanRoots::findLastUses() {
       when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
                                             : int64_t(-1);
     for (Value operand : op.getOperands()) {
-      const bool isKept = isRepeatable && when >= forwardSteps &&
-                          isOfForwardPass(operand);
+      const bool isKept =
+          isRepeatable && when >= forwardSteps && isOfForwardPass(operand);
       lastUse[operand] =
           std::max(lastUse.count(operand) ? lastUse[operand] : int64_t(-1),
                    isKept ? stepCount : when);

@@ -17,8 +17,8 @@
 #include "passes/SparePlaces.h"
 
 #include <map>
-#include <set>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace brew {
