@@ -436,7 +436,8 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
 /// that needs none: where other layers read the blob too, it is only a part.
 Value Backward::wholeGradient(Value value) {
   const auto addsNone = [&](OpOperand &use) {
-    Operation *op = use.getOwner();
+    Operation *op =
+        program.getBody().front().findAncestorOpInBlock(*use.getOwner());
     if (op->hasTrait<IsSink>() || Origin::of(op).isBackward)
       return false;
     auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down");
