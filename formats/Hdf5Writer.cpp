@@ -8,8 +8,7 @@ namespace brew::formats {
 
 using namespace hdf5;
 
-Hdf5Writer::Hdf5Writer(const std::string &path)
-    : filePath(path), target(path) {
+Hdf5Writer::Hdf5Writer(const std::string &path) : filePath(path), target(path) {
   constexpr size_t increment = 1 << 20; // bytes the image grows by
   Guard guard;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

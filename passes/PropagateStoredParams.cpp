@@ -1,4 +1,4 @@
-//===- PropagateStoredParams.cpp - Later layers read stored parameters -----===//
+//===- PropagateStoredParams.cpp - Later layers read stored values --------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
@@ -22,8 +22,7 @@ struct PropagateStoredParams
     // Layers that share a parameter loosely may give it shapes of their own.
     if (stored.getType() != read.getType()) {
       OpBuilder b(read);
-      stored =
-          ReinterpretOp::create(b, read.getLoc(), read.getType(), stored);
+      stored = ReinterpretOp::create(b, read.getLoc(), read.getType(), stored);
     }
     read.replaceAllUsesWith(stored);
     read.erase();
