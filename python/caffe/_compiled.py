@@ -411,6 +411,8 @@ class CompiledLayer(NetLayer):
                 if wanted:
                     blob.diff[...] = 0
             return
+        if not any(propagate_down) and not any(self.param_down):
+            return
         variant = self.variant(bottom)
         if not variant.seeds:
             raise failure(self._param, self.no_backward)

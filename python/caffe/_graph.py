@@ -1,6 +1,7 @@
 """What a net's text says: which layers a state keeps, where blobs split, what is
 differentiated. Caffe's rules, over messages of caffe_pb2."""
 import os
+import re
 from collections import OrderedDict
 
 from google.protobuf import text_format
@@ -92,6 +93,21 @@ def _bottom_error(layer, blob):
     return RuntimeError("layer '%s' (%s): Unknown bottom blob '%s'" % (layer.name, layer.type, blob))
 
 
+#: Numbers, names in quotes, and words of a formula (formats/expression/Lexer.cpp).
+_OPERANDS = re.compile(r"""[\d.]+(?:[eE][-+]?\d+)?|'[^']*'|"[^"]*"|`[^`]*`|[A-Za-z_]\w*\b(?!\s*\()""")
+
+
+def _by_position(formula, bottoms):
+    """A formula of an Expression layer that says ``bottom(0)`` for its first bottom, whose name
+    splits change."""
+    def position(match):
+        word = match.group()
+        name = word[1:-1] if word[0] in "'\"`" else word
+        return "bottom(%d)" % bottoms.index(name) if name in bottoms else word
+
+    return _OPERANDS.sub(position, formula)
+
+
 def with_splits(net):
     """The net with a Split layer behind each top that several layers read."""
     source, readers, weights = {}, OrderedDict(), {}
@@ -116,6 +132,8 @@ def with_splits(net):
     for i, layer in enumerate(net.layer):
         copy = result.layer.add()
         copy.CopyFrom(layer)
+        if layer.type == "Expression":
+            copy.expression_param.expr = _by_position(layer.expression_param.expr, list(layer.bottom))
         for j, blob in enumerate(layer.bottom):
             top = source[i, j]
             if readers[top] > 1:
@@ -131,7 +149,7 @@ def with_splits(net):
             split.bottom.append(blob)
             split.top.extend(split_blob(layer.name, blob, j, k) for k in range(count))
             if weights.get((i, j)):
-                copy.ClearField("loss_weight")
+                copy.loss_weight[j] = 0
                 split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
                 taken[i, j] = 1
     return result
