@@ -406,7 +406,7 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
 
 void Backward::keepGradients(ArrayRef<std::string> keep) {
   bool all = llvm::is_contained(keep, "all");
-  // Of an in-place blob, the first version that has a gradient.
+  // An in-place blob has the gradient of its first version that has one.
   llvm::MapVector<StringRef, OpResult> versions;
   for (Operation *op : layers) {
     auto tops = op->getAttrOfType<ArrayAttr>("tops");

@@ -37,7 +37,8 @@ std::vector<unsigned> OrderedProgram::forwardFirst() const {
     numbers[step] = number;
   std::vector<unsigned> order;
   llvm::SmallPtrSet<Operation *, 32> visited;
-  // What a step reads comes before it, and so does what it must not overtake.
+  // The steps that make what a step reads come first, and those that it must
+  // not overtake.
   std::function<void(Operation *)> visit = [&](Operation *op) {
     if (!visited.insert(op).second)
       return;

@@ -201,8 +201,8 @@ void PlanRoots::findLastUses() {
     if (auto place = places.stored(&op); place && isStoredByForwardPass(&op))
       storedByForwardPass.insert(keyOf(*place));
   }
-  // What the program also reads is stored by a copy at the end of its pass,
-  // unless it comes into its place by itself (see placeStores).
+  // A parameter that the program also reads is stored by a copy at the end of
+  // the pass that computes it, unless it is computed in place (placeStores).
   auto isCopied = [&](Operation &op) {
     auto place = places.stored(&op);
     return place && place->arena != planir::ArenaKind::Gradients &&

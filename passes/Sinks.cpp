@@ -42,8 +42,9 @@ void brew::moveSinksToEnd(Block &program) {
   for (Operation *sink : late)
     sink->moveBefore(&program, program.end());
 
-  // What many layers do alike to their parameters, side by side: in the forward
-  // pass, which computes all that it leaves behind, or at the end.
+  // Nests of parameters alone stand side by side, so that those of all layers
+  // can become one kernel: in the forward pass, if they are part of it, else at
+  // the end.
   SmallVector<Operation *> ofForward, ofBackward;
   Operation *gradient = nullptr;
   for (Operation &op : program) {

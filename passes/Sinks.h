@@ -9,9 +9,9 @@ namespace brew {
 /// program: it waits until everything is computed, so that no kernel has to
 /// stand before it. Where the caller writes gradients (brew.seed), those of the
 /// forward pass go to its end, for the caller may look at their values there.
-/// What only they need of parameters alone (the counts of running statistics)
-/// is moved to the end of its pass, where that of all layers can become one
-/// kernel.
+/// Nests of parameters alone that only they read (the counts of running
+/// statistics) are moved to the end of their pass, where those of all layers can
+/// become one kernel.
 void moveSinksToEnd(mlir::Block &program);
 
 } // namespace brew

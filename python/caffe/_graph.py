@@ -182,8 +182,8 @@ def own_multiplier(layer, index, count):
     return None
 
 
-# Types whose backward pass computes the gradients of all their parameters, whatever their
-# lr_mult, and those of the sequence and the static input: Caffe's unrolled nets do.
+# Types whose backward pass always computes the gradients of all parameters, of the sequence and
+# of the static input, because Caffe's unrolled nets do.
 RECURRENT = ("LSTM", "RNN")
 
 
