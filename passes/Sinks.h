@@ -10,8 +10,8 @@ namespace brew {
 /// stand before it. Where the caller writes gradients (brew.seed), those of the
 /// forward pass go to its end, for the caller may look at their values there.
 /// Nests of parameters alone that only they read (the counts of running
-/// statistics) are moved to the end of their pass, where those of all layers can
-/// become one kernel.
+/// statistics) are moved to the end of their pass, where those of all layers
+/// can become one kernel.
 void moveSinksToEnd(mlir::Block &program);
 
 } // namespace brew
