@@ -46,19 +46,25 @@ def without_comments(text):
     return re.sub(r'//[^\n]*', '', text)
 
 
-def kinds(root):
-    """{type: names of its settings blocks} of the rows that have code."""
+def rows(root):
+    """{type: its row}, of the rows that have code."""
     found = {}
     start = re.compile(r'(?:LayerKind\s*\{|\b\w+Kind\s*\()\s*"(\w+)"')
     for path in glob.glob(os.path.join(root, 'frontends/prototxt/layers/*.cpp')):
         text = without_comments(source(path))
-        rows = list(start.finditer(text))
-        for row, following in zip(rows, rows[1:] + [None]):
-            rest = text[row.end():following.start() if following else None]
+        starts = list(start.finditer(text))
+        for row, following in zip(starts, starts[1:] + [None]):
+            rest = text[row.start():following.start() if following else None]
             if '.builtBy(' in rest:
-                found[row.group(1)] = [word for words in re.findall(r'"([^"]*)"', rest)
-                                       for word in words.split() if word.endswith('_param')]
+                found[row.group(1)] = rest
     return found
+
+
+def kinds(root):
+    """{type: names of its settings blocks} of the rows that have code."""
+    return {kind: [word for words in re.findall(r'"([^"]*)"', row)
+                   for word in words.split() if word.endswith('_param')]
+            for kind, row in rows(root).items()}
 
 
 def fields(root):

@@ -1,0 +1,190 @@
+"""Nets of the cases of values/gradients: one case is one or a few layers with their settings.
+
+A net has an input for each bottom, behind a layer that learns, so that a gradient reaches it,
+and a loss over each top that gives it a gradient of random numbers.
+"""
+import os
+import sys
+import zlib
+
+import brew
+import numpy as np
+from caffe.proto import caffe_pb2
+from google.protobuf import text_format
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'gradients'))
+import check_gradients  # noqa: E402,F401 (adds the rows of all files of cases)
+from cases import CASES  # noqa: E402
+from check_coverage import rows  # noqa: E402
+from nets import text_of, with_losses, wrapped  # noqa: E402
+
+import cases_more  # noqa: E402
+from ways import PASSES, Net  # noqa: E402
+
+#: Types whose values are drawn anew in each pass of phase TRAIN.
+RANDOM = {'Dropout'}
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), *['..'] * 3)
+#: Types that Caffe lets write over their first bottom: `inPlace` in the table of layer types.
+IN_PLACE = {kind for kind, row in rows(ROOT).items() if row.startswith('neuronKind') or '.inPlace()' in row}
+#: Types with parameters that must be positive, as variances are.
+POSITIVE = {'BN', 'BatchNorm'}
+
+
+def all_cases():
+    return CASES + cases_more.CASES
+
+
+def is_random(layer, phase):
+    return phase == 'train' and (layer.type in RANDOM or 'STOCHASTIC' in layer.text)
+
+
+def message_of(layers, settings=''):
+    return text_format.Parse(text_of(layers, settings), caffe_pb2.NetParameter())
+
+
+def shapes_of(message, phase):
+    report = brew.compile(message, phase=phase, report='json', check_only=True).report
+    return ({name: tuple(dims) for name, dims in report['blobs'].items()},
+            {layer: [tuple(dims) for dims in blobs] for layer, blobs in report['params'].items()})
+
+
+def renamed(message, suffix):
+    """A copy of a net all of whose layers and blobs have other names."""
+    result = caffe_pb2.NetParameter()
+    result.CopyFrom(message)
+    for layer in result.layer:
+        layer.name += suffix
+        for blobs in (layer.bottom, layer.top):
+            for i, blob in enumerate(blobs):
+                blobs[i] = blob + suffix
+    return result
+
+
+def share_params(message, owners, suffix, params):
+    """Gives the parameters of the layers `owners` and of their twins names in common; whether
+    there are any."""
+    shares = False
+    for layer in message.layer:
+        owner = layer.name[:-len(suffix)] if layer.name.endswith(suffix) else layer.name
+        if owner not in owners or layer.param:
+            continue
+        for i in range(len(params.get(owner, ()))):
+            layer.param.add(name='%s_%d' % (owner, i))
+            shares = True
+    return shares
+
+
+class CaseNet:
+    """A case in one form: `phase`, with `force_backward` or not, twice with shared parameters
+    (`twin`) or once, its layer `in_place` or not. Raises ValueError where the form does not
+    exist."""
+
+    TWIN = '_twin'
+
+    def __init__(self, case, phase, force=False, twin=False, in_place=False):
+        self.case, self.phase = case, phase
+        #: Caffe's force_backward asks some layers for gradients that they do not have.
+        self.may_be_refused = force or phase == 'test' and any('STOCHASTIC' in layer.text for layer in case.layers)
+        self.name = ' '.join([case.name, phase] + ['force_backward'] * force + ['twin'] * twin + ['in place'] * in_place)
+        self.random = np.random.RandomState(zlib.crc32(case.name.encode()))
+        layers = wrapped(case)
+        outputs = list(case.outputs)
+        if in_place:
+            layers, outputs = self.over_its_bottom(layers)
+        body = message_of(layers, case.net)
+        shapes, params = shapes_of(body, phase)
+        message = message_of(with_losses(OtherOutputs(case, outputs), layers, shapes), case.net)
+        if force:
+            message.force_backward = True
+        if twin:
+            if not case.inputs or any(layer.type == 'Expression' for layer in case.layers):
+                raise ValueError('names of tops, or of bottoms in a formula, say what is read')
+            other = renamed(message, self.TWIN)
+            message.layer.extend(other.layer)
+            if not share_params(message, {layer.name for layer in case.layers}, self.TWIN, params):
+                raise ValueError('no parameters to share')
+        self.message = message
+        _, params = shapes_of(message, phase)
+        self.random_layers = [layer for layer in case.layers if is_random(layer, phase)]
+        self.net = Net(text_format.MessageToString(message), phase, self.values_of_params(params),
+                       [self.values_of_inputs(number) for number in range(len(PASSES))])
+
+    def over_its_bottom(self, layers):
+        case = self.case
+        if len(case.layers) != 1:
+            raise ValueError('several layers')
+        layer = layers[-1]
+        if layer.type not in IN_PLACE or layer.tops[0] in layer.bottoms or len(layer.tops) != 1:
+            raise ValueError('not in place')
+        outputs = [layer.bottoms[0] if blob == layer.tops[0] else blob for blob in case.outputs]
+        made = type(layer)(layer.name, layer.type, layer.bottoms, [layer.bottoms[0]], layer.text)
+        return layers[:-1] + [made], outputs
+
+    def values_of_params(self, shapes):
+        types = {layer.name: layer.type for layer in self.message.layer}
+        values = {}
+        for layer, blobs in shapes.items():
+            name = layer[:-len(self.TWIN)] if layer.endswith(self.TWIN) else layer
+            for i, shape in enumerate(blobs):
+                if types[layer] in POSITIVE or (name, i) in self.case.positive:
+                    made = self.random.uniform(0.5, 1.5, shape)
+                else:
+                    made = self.random.uniform(-1, 1, shape)
+                if name.startswith('wrap_'):
+                    made = np.zeros(shape)  # keeps what is drawn in its range
+                values[layer, i] = np.asarray(made, np.float32)
+        # Sharers have one value: their owner's.
+        for (layer, i), mine in list(values.items()):
+            if layer.endswith(self.TWIN) and not layer.startswith('wrap_'):
+                values[layer, i] = values.get((layer[:-len(self.TWIN)], i), mine)
+        for sharer, owner in self.case.shared.items():
+            values[sharer] = values[owner]
+            twin = sharer[0] + self.TWIN, sharer[1]
+            if twin in values:
+                values[twin] = values[owner]
+        return values
+
+    def values_of_inputs(self, number):
+        values = {}
+        for layer in self.message.layer:
+            if layer.type == 'Input':
+                shape = tuple(layer.input_param.shape[0].dim)
+                blob = layer.top[0]
+                values[blob] = np.asarray(self.draw(blob, shape), np.float32)
+        return values
+
+    def draw(self, blob, shape):
+        case = self.case
+        blob = blob[:-len(self.TWIN)] if blob.endswith(self.TWIN) else blob
+        if blob in case.labels:
+            return self.random.choice(case.labels[blob][1], shape)
+        if blob.startswith('seed_'):
+            return self.random.uniform(0.5, 2, shape) * self.random.choice([-1, 1], shape)
+        count = int(np.prod(shape))
+        # No two values are close to each other, and none is close to 0.
+        values = (self.random.permutation(count) + 0.5) / max(count, 1)
+        if case.draw == 'positive':
+            values += 0.5
+        else:
+            values = 2 * values - 1
+            if count % 2:
+                values += 0.5 / count
+        return values.reshape(shape)
+
+
+class OtherOutputs:
+    """A case whose losses are over other blobs."""
+
+    def __init__(self, case, outputs):
+        self.outputs = outputs
+
+
+def forms_of(case):
+    """The nets of a case, each in a form that exists."""
+    for phase in ('train', 'test'):
+        for options in ({}, {'force': True}, {'twin': True}, {'in_place': True},
+                        {'twin': True, 'force': True}):
+            try:
+                yield CaseNet(case, phase, **options)
+            except ValueError:
+                continue

@@ -1,0 +1,165 @@
+#!/usr/bin/python3
+"""Runs every layer type and its settings in all ways that Brew has, and compares the values.
+
+usage: check_layers.py [--only PATTERN ...] [--share I/N] [--verbose]
+
+The cases are the rows of values/gradients and of cases_more.py, in which every layer type has
+some (check_coverage.py sees to it). Each is run in phase TRAIN and TEST, with and without
+`force_backward`, over its own bottom where Caffe allows that, and twice with parameters that
+both share by name. A run is four passes with new inputs each (ways.py):
+
+- the plan that brew-run executes, with all blobs kept (what others are compared with);
+- the same with nothing kept, where more is fused, and with generated code only;
+- pycaffe layer by layer, with and without arrays of its blobs in somebody's hands;
+- pycaffe as a whole net; and in training brew-run's trainer and pycaffe's solver in three ways.
+
+Blobs, gradients, parameters and running statistics must agree, recurrent states by what follows
+from them, and inputs must keep what was written to them. Of layers that draw random numbers the
+values are compared with what their inputs allow.
+"""
+import argparse
+import fnmatch
+import os
+import sys
+import tempfile
+import time
+import traceback
+
+os.environ.setdefault('GLOG_minloglevel', '2')
+
+import numpy as np  # noqa: E402
+
+import brew  # noqa: E402
+import random_layers  # noqa: E402
+import source_files  # noqa: E402
+from case_nets import all_cases, forms_of  # noqa: E402
+from ways import (LEARNING_RATE, LayerByLayer, Plan, Solver, Trainer, WholeForward, compare, Difference)  # noqa: E402
+
+#: Terms of the sums whose gradients cancel.
+CANCELLED = 100
+
+REFERENCE = Plan('plan', keep='all')
+WAYS = (Plan('plan, nothing kept'), Plan('plan, generated code', keep='all', no_library=True), LayerByLayer(False),
+        LayerByLayer(True))
+TRAINING = (Solver('whole net'), Solver('callbacks'), Solver('layer by layer'))
+
+
+def largest_gradient(values):
+    return max((np.abs(v).max(initial=0) for k, v in values.items() if k.startswith('diff/')), default=0)
+
+
+def gradient_scale(values, key):
+    """Sums of gradients that cancel are judged by what is added up."""
+    if key.startswith('param_diff/'):
+        return largest_gradient(values)
+    return 0.1 * largest_gradient(values) if key.startswith('diff/') else 0
+
+
+def inputs_kept(form, found):
+    """Inputs that no layer writes have the values that were given."""
+    written = {top for layer in form.message.layer if layer.bottom for top in layer.top}
+    return ['pass %d: input %s has changed' % (number, blob)
+            for number, (inputs, values) in enumerate(zip(form.net.inputs, found))
+            for blob, given in inputs.items()
+            if blob not in written and not np.array_equal(values.get('data/' + blob, given), given)]
+
+
+class Sweep:
+    def __init__(self, options):
+        self.options = options
+        self.compared = self.failures = 0
+        self.refused = []  # forms that do not compile, and why
+        self.seconds = {}
+
+    def values(self, way, form, folder):
+        begin = time.time()
+        try:
+            return way.run(form.net, folder), None
+        except Difference as difference:
+            return None, str(difference)
+        except brew.CompileError as refusal:
+            if way is REFERENCE and form.may_be_refused:
+                self.refused.append('%s: %s' % (form.name, refusal.errors[0].message))
+                return None, None
+            return None, str(refusal).strip()
+        except Exception as error:  # must not hide the other forms
+            if self.options.verbose:
+                traceback.print_exc()
+            return None, '%s: %s' % (type(error).__name__, str(error).strip()[:300])
+        finally:
+            self.seconds[way.name] = self.seconds.get(way.name, 0) + time.time() - begin
+
+    def report(self, form, way, problems):
+        self.compared += 1
+        if problems:
+            self.failures += 1
+            print('FAIL %s: %s: %s' % (form.name, way.name, '; '.join(problems[:4])))
+
+    def against(self, form, reference, ways, folder, scale):
+        """Compares ways with a reference, whose values it returns."""
+        wanted, error = self.values(reference, form, folder)
+        if error:
+            self.report(form, reference, [error])
+        if wanted is None:
+            return None
+        self.report(form, reference, random_layers.problems(form, wanted) + inputs_kept(form, wanted))
+        for way in ways:
+            found, error = self.values(way, form, folder)
+            if error:
+                self.report(form, way, [error])
+                continue
+            problems = inputs_kept(form, found)
+            if form.random_layers:
+                problems += random_layers.problems(form, found)
+            else:
+                problems += compare(wanted, found, scale)
+            self.report(form, way, problems)
+        return wanted
+
+    def check(self, form, folder):
+        ways = WAYS
+        if form.phase == 'test':
+            ways += (WholeForward(),)
+        wanted = self.against(form, REFERENCE, ways, folder, gradient_scale)
+        if wanted and form.phase == 'train' and not form.message.force_backward and form.net.learns():
+            # A parameter before a normalisation has a gradient of 0, but for rounding.
+            moved = LEARNING_RATE * CANCELLED * max(map(largest_gradient, wanted))
+            self.against(form, Trainer(), TRAINING, folder, lambda values, key: moved)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--brew-data', default='brew-data', help='the tool')
+    parser.add_argument('--only', nargs='*', help='names or patterns of cases')
+    parser.add_argument('--except', nargs='*', default=[], dest='skip', help='names or patterns of cases to leave out')
+    parser.add_argument('--share', default='0/1', help='I/N: every Nth case, from the Ith on')
+    parser.add_argument('--verbose', action='store_true')
+    options = parser.parse_args()
+    sweep = Sweep(options)
+    first, step = (int(n) for n in options.share.split('/'))
+
+    def named(case, patterns):
+        return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
+
+    chosen = [c for c in all_cases() if (not options.only or named(c, options.only)) and not named(c, options.skip)]
+    count = 0
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        source_files.write(folder, options.brew_data)
+        for case in chosen[first::step]:
+            for form in forms_of(case):
+                count += 1
+                if options.verbose:
+                    print(form.name, flush=True)
+                sweep.check(form, folder)
+        os.chdir('/')
+    print('%d nets of %d cases, %d runs, %d nets refused, %d failures' % (
+        count, len(chosen[first::step]), sweep.compared, len(sweep.refused), sweep.failures))
+    if options.verbose:
+        print('\n'.join('refused: ' + each for each in sweep.refused))
+        print(', '.join('%s %.1f s' % each for each in sorted(sweep.seconds.items())))
+    sys.exit(sweep.failures != 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,43 @@
+#!/usr/bin/python3
+"""Runs nets that are drawn in all ways that Brew has, and compares the values.
+
+usage: check_random_nets.py [--count N] [--first NUMBER] [--share I/N] [--verbose]
+
+As check_layers.py, for whole nets (random_nets.py). The nets of a number are the same in each
+run.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+from check_layers import Sweep
+from random_nets import Draw
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--count', type=int, default=200)
+    parser.add_argument('--first', type=int, default=0)
+    parser.add_argument('--share', default='0/1', help='I/N: every Nth net, from the Ith on')
+    parser.add_argument('--verbose', action='store_true')
+    options = parser.parse_args()
+    sweep = Sweep(options)
+    first, step = (int(n) for n in options.share.split('/'))
+    numbers = range(options.first + first, options.first + options.count, step)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for number in numbers:
+            form = Draw(number)
+            if options.verbose:
+                print(form.name, flush=True)
+            sweep.check(form, folder)
+        os.chdir('/')
+    print('%d nets, %d runs, %d failures' % (len(numbers), sweep.compared, sweep.failures))
+    if options.verbose:
+        print(', '.join('%s %.1f s' % each for each in sorted(sweep.seconds.items())))
+    sys.exit(sweep.failures != 0)
+
+
+if __name__ == '__main__':
+    main()

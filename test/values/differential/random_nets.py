@@ -1,0 +1,232 @@
+"""Nets that are drawn: layers upon layers, with branches, in-place layers and shared parameters.
+
+A net is a function of its number alone. Each layer that is drawn is kept if the net still
+compiles with it, so shapes need no rules here.
+"""
+import brew
+import numpy as np
+from caffe.proto import caffe_pb2
+from google.protobuf import text_format
+
+from case_nets import POSITIVE, shapes_of
+from ways import PASSES, Net
+
+#: Types whose parameters another layer of the type may share.
+SHARED = ('Convolution', 'Deconvolution', 'InnerProduct', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'BN', 'LSTM', 'RNN')
+IN_PLACE = ('ReLU', 'Sigmoid', 'TanH', 'ELU', 'Power', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'Clip', 'BNLL', 'BN')
+#: Types whose tops are other shapes of their bottoms.
+VIEWS = ('Flatten', 'Reshape')
+
+
+class Draw:
+    """One net. Attributes as those of case_nets.CaseNet."""
+
+    random_layers = ()
+    may_be_refused = False
+
+    def __init__(self, number):
+        self.random = np.random.RandomState(number)
+        self.phase = self.of('train', 'train', 'test')
+        self.message = caffe_pb2.NetParameter(name='random_%d' % number)
+        self.name = 'net %d' % number
+        self.readers = {}   # blob: how many layers read it
+        self.inputs = set()
+        # Caffe's views lie in their bottom's memory, so a layer in place on either side of one
+        # changes what others read; in Brew's plans it does not (docs/differences.md).
+        self.not_in_place, self.rewritten = set(), set()
+        self.count = 0
+        image = (self.size(2, 4), self.size(1, 4), self.size(4, 8), self.size(4, 8))
+        for blob in ('x', 'z')[:self.size(1, 2)]:
+            self.input(blob, image)
+        for _ in range(self.size(4, 12)):
+            self.try_layer()
+        self.add_losses()
+        if self.flag(0.3):
+            self.message.force_backward = True
+        shapes, params = shapes_of(self.message, self.phase)
+        self.name += ' (%s%s: %s)' % (self.phase, ', force_backward' * self.message.force_backward, ' '.join(
+            layer.type for layer in self.message.layer if layer.type != 'Input'))
+        self.net = Net(text_format.MessageToString(self.message), self.phase, self.values_of_params(params),
+                       [self.values_of_inputs() for _ in PASSES])
+
+    # --- drawing
+
+    def size(self, least, most):
+        return int(self.random.randint(least, most + 1))
+
+    def flag(self, share=0.5):
+        return self.random.uniform() < share
+
+    def of(self, *choices):
+        return choices[self.random.randint(len(choices))]
+
+    # --- building
+
+    def input(self, blob, shape):
+        self.message.layer.add(name='in_' + blob, type='Input', top=[blob]).input_param.shape.add().dim.extend(shape)
+        self.readers[blob] = 0
+        self.inputs.add(blob)
+
+    def add(self, kind, bottoms, tops, text=''):
+        """Adds a layer if the net compiles with it; whether it does."""
+        layer = text_format.Parse(text, caffe_pb2.LayerParameter())
+        layer.name, layer.type = 'l%d' % self.count, kind
+        layer.bottom.extend(bottoms)
+        layer.top.extend(tops)
+        before = caffe_pb2.NetParameter()
+        before.CopyFrom(self.message)
+        if kind in SHARED and self.flag(0.4):
+            self.share(layer)
+        self.message.layer.add().CopyFrom(layer)
+        try:
+            self.shapes = shapes_of(self.message, self.phase)[0]
+        except brew.CompileError:
+            self.message = before
+            return False
+        for blob in bottoms:
+            self.readers[blob] += 1
+        if kind in VIEWS:
+            self.not_in_place.update(tops)
+        self.rewritten.update(blob for blob in tops if blob in bottoms)
+        for blob in tops:
+            self.readers[blob] = 0  # in place: a version that nobody has read
+        self.count += 1
+        return True
+
+    def share(self, layer):
+        """Takes the settings and parameters of an earlier layer of the type."""
+        earlier = [other for other in self.message.layer if other.type == layer.type]
+        if not earlier:
+            return
+        owner = earlier[self.random.randint(len(earlier))]
+        if not owner.param:
+            counts = {'BatchNorm': 3, 'BN': 2, 'LSTM': 3, 'RNN': 5, 'PReLU': 1, 'Bias': 1}
+            two = owner.scale_param.bias_term if owner.type == 'Scale' else True
+            for i in range(counts.get(owner.type, 2 if two else 1)):
+                owner.param.add(name='%s_%d' % (owner.name, i))
+        settings = caffe_pb2.LayerParameter()
+        settings.CopyFrom(owner)
+        for field in ('bottom', 'top', 'name'):
+            settings.ClearField(field)
+        name, bottoms, tops = layer.name, list(layer.bottom), list(layer.top)
+        layer.CopyFrom(settings)
+        layer.name = name
+        layer.bottom.extend(bottoms)
+        layer.top.extend(tops)
+
+    def blob(self):
+        """A blob to read, often one that nobody has read yet."""
+        unread = [blob for blob, count in self.readers.items() if count == 0]
+        return self.of(*unread) if unread and self.flag(0.7) else self.of(*self.readers)
+
+    def top(self, kind, bottom):
+        """A new name, or the bottom's where the layer may be in place."""
+        if kind in IN_PLACE and self.readers[bottom] == 0 and self.flag(0.5) and \
+                bottom not in self.inputs | self.not_in_place:
+            return bottom
+        return 'b%d' % self.count
+
+    def try_layer(self):
+        kind = self.of('Convolution', 'Convolution', 'Deconvolution', 'InnerProduct', 'Pooling', 'Pooling', 'LRN',
+                       'BatchNorm', 'BatchNorm', 'Scale', 'Bias', 'PReLU', 'ReLU', 'ReLU', 'Sigmoid', 'TanH', 'ELU',
+                       'Power', 'BNLL', 'Clip', 'MVN', 'Softmax', 'Eltwise', 'Eltwise', 'Concat', 'Slice', 'Flatten',
+                       'Reshape', 'Tile', 'Reduction', 'LSTM', 'RNN', 'Permute', 'BN', 'Crop')
+        bottom = self.blob()
+        if kind in VIEWS and bottom in self.rewritten:
+            return
+        bottoms, tops = [bottom], [self.top(kind, bottom)]
+        if kind in ('Eltwise', 'Concat', 'Crop'):
+            bottoms.append(self.of(*self.readers))
+        if kind == 'Slice':
+            tops.append('b%d_1' % self.count)
+        shape = self.shapes_now()[bottom] if kind in ('LSTM', 'RNN', 'MVN') else ()
+        if kind == 'MVN' and np.prod(shape[2:]) < 4:
+            return  # where a variance is 0, rounding is divided by 1e-9
+        if kind in ('LSTM', 'RNN'):
+            if len(shape) < 3 or shape[0] * shape[1] > 40:
+                return
+            self.input('cont%d' % self.count, shape[:2])
+            bottoms.append('cont%d' % self.count)
+        if not self.add(kind, bottoms, tops, self.settings(kind)) and kind in ('LSTM', 'RNN'):
+            del self.readers[bottoms[1]]
+            del self.message.layer[-1]
+
+    def shapes_now(self):
+        return shapes_of(self.message, self.phase)[0]
+
+    def settings(self, kind):
+        window = 'kernel_size: %d stride: %d pad: %d' % (self.size(1, 3), self.size(1, 2), self.size(0, 1))
+        return {
+            'Convolution': 'convolution_param { num_output: %d %s bias_term: true }' % (self.size(1, 6), window),
+            'Deconvolution': 'convolution_param { num_output: %d %s }' % (self.size(1, 4), window),
+            'InnerProduct': 'inner_product_param { num_output: %d }' % self.size(1, 8),
+            'Pooling': 'pooling_param { pool: %s %s }' % (self.of('MAX', 'AVE'), window),
+            'LRN': 'lrn_param { local_size: 3 norm_region: %s }' % self.of('ACROSS_CHANNELS', 'WITHIN_CHANNEL'),
+            'Scale': 'scale_param { bias_term: %s }' % self.of('true', 'false'),
+            'Power': 'power_param { power: %d scale: 0.5 shift: 0.3 }' % self.size(1, 2),
+            'Clip': 'clip_param { min: -0.6 max: 0.7 }',
+            'ReLU': self.of('', 'relu_param { negative_slope: 0.1 }'),
+            'Eltwise': 'eltwise_param { operation: %s }' % self.of('SUM', 'PROD', 'MAX'),
+            'Slice': 'slice_param { slice_point: 1 }',
+            'Reshape': 'reshape_param { shape { dim: 0 dim: -1 } }',
+            'Tile': 'tile_param { axis: %d tiles: 2 }' % self.size(0, 1),
+            'Reduction': 'reduction_param { axis: 1 operation: %s }' % self.of('SUM', 'MEAN', 'SUMSQ'),
+            'LSTM': 'recurrent_param { num_output: %d }' % self.size(1, 4),
+            'RNN': 'recurrent_param { num_output: %d }' % self.size(1, 4),
+            'Permute': 'permute_param { order: 0 order: 2 order: 1 }',
+            'BatchNorm': self.of('', '', 'batch_norm_param { use_global_stats: true }'),
+            'Crop': 'crop_param { axis: %d }' % self.size(1, 3),
+        }.get(kind, '')
+
+    def add_losses(self):
+        """A loss for each blob that nobody reads."""
+        shapes = self.shapes_now()
+        for blob in [b for b, count in self.readers.items() if count == 0]:
+            shape, number = shapes[blob], self.count
+            if len(shape) == 2 and shape[1] > 1 and self.flag(0.5):
+                self.input('label%d' % number, shape[:1])
+                self.add('SoftmaxWithLoss', [blob, 'label%d' % number], ['loss%d' % number], self.of(
+                    '', 'loss_weight: 0.5'))
+                self.classes = getattr(self, 'classes', {})
+                self.classes['label%d' % number] = shape[1]
+                continue
+            self.input('target%d' % number, shape)
+            if self.flag(0.5) and len(shape) > 1:
+                self.add('EuclideanLoss', [blob, 'target%d' % number], ['loss%d' % number])
+            else:
+                self.add('Eltwise', [blob, 'target%d' % number], ['prod%d' % number], 'eltwise_param { operation: PROD }')
+                self.add('Reduction', ['prod%d' % number], ['loss%d' % number], 'loss_weight: 1')
+
+    # --- values
+
+    def values_of_params(self, shapes):
+        types = {layer.name: layer.type for layer in self.message.layer}
+        names = {}
+        for layer in self.message.layer:
+            for i, spec in enumerate(layer.param):
+                names[layer.name, i] = spec.name
+        values, named = {}, {}
+        for layer, blobs in shapes.items():
+            for i, shape in enumerate(blobs):
+                statistic = types[layer] in POSITIVE
+                made = np.float32(self.random.uniform(0.5, 1.5, shape) if statistic else
+                                  self.random.uniform(-0.6, 0.6, shape))
+                name = names.get((layer, i))
+                values[layer, i] = named.setdefault(name, made) if name else made
+        return values
+
+    def values_of_inputs(self):
+        values = {}
+        for layer in self.message.layer:
+            if layer.type != 'Input':
+                continue
+            shape = tuple(layer.input_param.shape[0].dim)
+            blob = layer.top[0]
+            if blob.startswith('label'):
+                made = self.random.randint(0, self.classes[blob], shape)
+            elif blob.startswith('cont'):
+                made = self.random.randint(0, 3, shape) > 0
+            else:
+                made = self.random.uniform(-1, 1, shape)
+            values[blob] = np.float32(made)
+        return values

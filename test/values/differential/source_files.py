@@ -1,0 +1,37 @@
+"""The files that rows of cases_more.py read."""
+import os
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+from caffe import io
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+from pngs import png  # noqa: E402
+
+COUNT = 6  # records, which are no multiple of what four batches take
+
+
+def write(folder, brew_data):
+    """Writes them into a folder; `brew_data` is the tool's path."""
+    random = np.random.RandomState(3)
+
+    def path(name):
+        return os.path.join(folder, name)
+
+    matrix = np.float32([[1, .2, 0], [.1, 1, .3], [0, .4, 1]]).reshape(1, 1, 3, 3)
+    with open(path('infogain.binaryproto'), 'wb') as file:
+        file.write(io.array_to_blobproto(matrix).SerializeToString())
+    with open(path('images.txt'), 'w') as names:
+        for i in range(COUNT):
+            with open(path('%d.png' % i), 'wb') as file:
+                file.write(png(random.randint(0, 256, (5, 4, 3)).astype(np.uint8)))
+            names.write('%s %d\n' % (path('%d.png' % i), i % 3))
+    subprocess.run([brew_data, 'convert_imageset', '/', path('images.txt'), path('images_lmdb')], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with h5py.File(path('data.h5'), 'w') as file:
+        file['x'] = random.uniform(-1, 1, (COUNT, 3, 2)).astype(np.float32)
+        file['label'] = np.arange(COUNT, dtype=np.float32) % 3
+    with open(path('h5.txt'), 'w') as file:
+        file.write(path('data.h5') + '\n')
