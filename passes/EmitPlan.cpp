@@ -212,24 +212,38 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
   return success();
 }
 
-/// Copies between values and parameters that stand before a step.
+/// The layers that compute a value; null if none is known.
+static ArrayAttr layersOf(OpBuilder &b, Value value) {
+  Operation *op = placeOf(value).owner.getDefiningOp();
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return kernel.getLayersAttr();
+  if (StringAttr layer = Origin::of(op).layer)
+    return b.getStrArrayAttr({layer.getValue()});
+  return nullptr;
+}
+
+/// Copies between values and parameters that stand before a step. A store
+/// belongs to the layers that compute the value: whoever runs them alone
+/// (Session::runLayers) stores it too. A load has no layer, and so belongs to
+/// the step that follows.
 void PlanEmitter::emitCopies(int64_t step) {
   auto place = [&](const PlannedCopy &copy) -> Value {
     return planir::BufferOp::create(
         b, copy.value.getLoc(), memrefOf(tensorOf(copy.value)), copy.place.name,
         copy.place.arena, copy.place.offset, nullptr, false, nullptr);
   };
-  auto emit = [&](const PlannedCopy &copy, Value from, Value to) {
-    planir::CopyOp::create(b, copy.value.getLoc(), from, to, nullptr,
+  auto emit = [&](const PlannedCopy &copy, Value from, Value to,
+                  ArrayAttr layers) {
+    planir::CopyOp::create(b, copy.value.getLoc(), from, to, layers,
                            copy.isBackward, nullptr);
   };
   for (const PlannedCopy &copy : roots.loads())
     if (copy.step == step)
-      emit(copy, place(copy), buffer(copy.value));
+      emit(copy, place(copy), buffer(copy.value), nullptr);
   for (bool backward : {false, true})
     for (const PlannedCopy &copy : roots.stores())
       if (copy.step == step && copy.isBackward == backward)
-        emit(copy, buffer(copy.value), place(copy));
+        emit(copy, buffer(copy.value), place(copy), layersOf(b, copy.value));
 }
 
 LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef enum brew_tensor_kind {
   BREW_BLOB = 0,               /* of a program; in place: its last version */
-  BREW_BLOB_GRADIENT = 1,      /* likewise; in place: of its first version */
+  BREW_BLOB_GRADIENT = 1,      /* in place: of the first version that has one */
   BREW_PARAMETER = 2,          /* of a layer */
   /* Of a parameter that is learnt; what it holds between a forward pass alone
    * and its backward pass is undefined (values lie there meanwhile). */

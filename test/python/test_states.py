@@ -128,6 +128,23 @@ class RecurrentStates(Case):
                     reference = reference or steps
                     self.close(steps, reference)
 
+    def test_layers_run_alone_store_them(self):
+        session = brew.compile("""
+            layer { name: 'in' type: 'Input' top: 'x' top: 'cont' input_param { shape { dim: 1 dim: 1 dim: 4 }
+              shape { dim: 1 dim: 1 } } }
+            layer { name: 'r' type: 'LSTM' bottom: 'x' bottom: 'cont' top: 'h' recurrent_param { num_output: 3
+              weight_filler { type: 'constant' value: 0.2 } } }
+            layer { name: 'p' type: 'InnerProduct' bottom: 'h' top: 'p' inner_product_param { num_output: 2 } }""",
+                               keep="all").session(seed=1)
+        session.set_inputs(x=np.ones((1, 1, 4)), cont=np.ones((1, 1)))
+        session._core.feed(0)
+        steps = []
+        for _ in range(3):
+            session.run_layers("r", "r")
+            steps.append(session.blobs["h"].copy())
+        for before, after in zip(steps, steps[1:]):
+            self.assertGreater(np.abs(before - after).max(), 1e-4)
+
     def test_gradients_are_of_the_pass_before(self):
         """A backward pass reads the state that its forward pass began with, however often it runs."""
         net = self.net("LSTM", True, caffe.TRAIN)
