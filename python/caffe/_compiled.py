@@ -300,7 +300,7 @@ class CompiledLayer(NetLayer):
         """Whether there is nothing to compute, as there are no items."""
         if not without_items([blob.shape for blob in bottom]):
             return False
-        if any(blob.count for blob in top):
+        if any(blob.count for blob in top) and any(blob.count for blob in bottom):
             raise failure(self._param, "a bottom has no items, and tops have some")
         return True
 
@@ -389,6 +389,8 @@ class CompiledLayer(NetLayer):
 
     def forward(self, bottom, top):
         if self._is_idle(bottom, top):
+            for blob in top:  # losses and means of nothing are 0, as in plans
+                blob.data[...] = 0
             return
         variant = self._forward(bottom, top)
         for port, blob in zip(variant.tops, top):

@@ -59,10 +59,17 @@ class WithoutItems(Case):
             net.backward()
             self.assertEqual(net.params["ip"][1].diff.tolist(), [rows, rows])
 
-    def test_what_cannot_be(self):
+    def test_sums_of_nothing_are_zero(self):
         net = caffe.Net(self.write("""
             layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 0 dim: 4 } } }
             layer { name: 's' type: 'Reduction' bottom: 'x' top: 's' }"""), caffe.TEST)
+        net.blobs["s"].data[...] = 5
+        self.assertEqual(float(net.forward()["s"]), 0)
+
+    def test_what_cannot_be(self):
+        net = caffe.Net(self.write("""
+            layer { name: 'x' type: 'Input' top: 'x' top: 'y' input_param { shape { dim: 0 dim: 4 } shape { dim: 2 dim: 4 } } }
+            layer { name: 's' type: 'Concat' bottom: 'x' bottom: 'y' top: 's' concat_param { axis: 0 } }"""), caffe.TEST)
         with self.assertRaisesRegex(RuntimeError, "layer 's' .*no items"):
             net.forward()
 

@@ -89,10 +89,10 @@ class CaseNet:
         self.random = np.random.RandomState(zlib.crc32(case.name.encode()))
         layers = wrapped(case)
         outputs = list(case.outputs)
+        shapes, params = shapes_of(message_of(layers, case.net), phase)
         if in_place:
-            layers, outputs = self.over_its_bottom(layers)
-        body = message_of(layers, case.net)
-        shapes, params = shapes_of(body, phase)
+            layers, outputs = self.over_its_bottom(layers, shapes)
+            shapes, params = shapes_of(message_of(layers, case.net), phase)
         message = message_of(with_losses(OtherOutputs(case, outputs), layers, shapes), case.net)
         if force:
             message.force_backward = True
@@ -109,13 +109,15 @@ class CaseNet:
         self.net = Net(text_format.MessageToString(message), phase, self.values_of_params(params),
                        [self.values_of_inputs(number) for number in range(len(PASSES))])
 
-    def over_its_bottom(self, layers):
+    def over_its_bottom(self, layers, shapes):
         case = self.case
         if len(case.layers) != 1:
             raise ValueError('several layers')
         layer = layers[-1]
         if layer.type not in IN_PLACE or layer.tops[0] in layer.bottoms or len(layer.tops) != 1:
             raise ValueError('not in place')
+        if shapes[layer.tops[0]] != shapes[layer.bottoms[0]]:
+            raise ValueError('of another shape')
         outputs = [layer.bottoms[0] if blob == layer.tops[0] else blob for blob in case.outputs]
         made = type(layer)(layer.name, layer.type, layer.bottoms, [layer.bottoms[0]], layer.text)
         return layers[:-1] + [made], outputs
@@ -185,6 +187,11 @@ def forms_of(case):
         for options in ({}, {'force': True}, {'twin': True}, {'in_place': True},
                         {'twin': True, 'force': True}):
             try:
-                yield CaseNet(case, phase, **options)
+                form = CaseNet(case, phase, **options)
             except ValueError:
                 continue
+            except brew.CompileError:
+                if 'in_place' not in options:
+                    raise
+                continue  # as where another bottom reads the blob too
+            yield form

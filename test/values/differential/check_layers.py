@@ -83,6 +83,9 @@ class Sweep:
                 return None, None
             return None, str(refusal).strip()
         except Exception as error:  # must not hide the other forms
+            if form.may_be_refused and 'has no gradient' in str(error):
+                self.refused.append('%s: %s: %s' % (form.name, way.name, error))
+                return None, None
             if self.options.verbose:
                 traceback.print_exc()
             return None, '%s: %s' % (type(error).__name__, str(error).strip()[:300])
@@ -107,6 +110,7 @@ class Sweep:
             found, error = self.values(way, form, folder)
             if error:
                 self.report(form, way, [error])
+            if found is None:
                 continue
             problems = inputs_kept(form, found)
             if form.random_layers:
