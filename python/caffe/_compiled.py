@@ -222,19 +222,21 @@ class CompiledLayer(NetLayer):
             made.input_param.shape.add().dim.extend(shape)
             if wrap:
                 bias = net.layer.add(name="wrap%d" % i, type="Bias", bottom=[name], top=["b%d" % i])
-                bias.bias_param.num_axes = 0
+                bias.bias_param.axis = bias.bias_param.num_axes = 0
         layer = net.layer.add()
         layer.CopyFrom(self._param)
-        for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight",
-                      "propagate_down"):
+        for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight"):
             layer.ClearField(field)
         layer.name = "layer"
         layer.bottom.extend("b%d" % i for i in range(len(shapes)))
         layer.top.extend(self.top_blobs)
         if is_loss(layer.type):
             layer.loss_weight.extend([0.0] * len(layer.top))
+        if layer.type == "MultiBoxLoss":  # its loss depends on what the prototxt says
+            layer.propagate_down[:] = self._param.propagate_down or [True, True, False, False]
+        elif seeds:
+            layer.propagate_down[:] = self.down
         if seeds:
-            layer.propagate_down.extend(self.down)
             for learnt in self.param_down:
                 layer.param.add(lr_mult=1.0 if learnt else 0.0)
         return net
@@ -269,6 +271,8 @@ class CompiledLayer(NetLayer):
     @staticmethod
     def reason(error):
         first = error.errors[0].message if error.errors else str(error)
+        if first.startswith("--seed: no learnable parameter"):
+            return "it has no gradient"
         return first.split(": ", 1)[-1] if first.startswith("layer '") else first
 
     def refusal(self, error):
@@ -335,8 +339,8 @@ class CompiledLayer(NetLayer):
     def setup(self, bottom, top):
         for shape in self.shapes_for(bottom)[1]:
             self.blobs.add_blob(*shape)
-        # Forward passes of phase TRAIN write them.
-        self.keeps_statistics = self.phase == caffe_pb2.TRAIN and bool(_graph.statistics(self._param, len(self.blobs)))
+        # Forward passes may write them, in phase TEST too (use_global_stats: false).
+        self.keeps_statistics = bool(_graph.statistics(self._param, len(self.blobs)))
 
     def fill(self, bottom):
         """Has the parameters filled when they are looked at, unless weights come before."""

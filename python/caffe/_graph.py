@@ -149,7 +149,10 @@ def with_splits(net):
             split.bottom.append(blob)
             split.top.extend(split_blob(layer.name, blob, j, k) for k in range(count))
             if weights.get((i, j)):
-                copy.loss_weight[j] = 0
+                if len(layer.top) == 1:
+                    copy.ClearField("loss_weight")
+                else:  # the other tops keep theirs
+                    copy.loss_weight[j] = 0
                 split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
                 taken[i, j] = 1
     return result

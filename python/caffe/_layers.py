@@ -58,9 +58,14 @@ class ParameterLayer(NetLayer):
     def reshape(self, bottom, top):
         top[0].reshape(*self.blobs[0].shape)
         top[0]._share_data(self.blobs[0])
-        top[0]._share_diff(self.blobs[0])
 
     forward = reshape
+
+    def backward(self, top, propagate_down, bottom):
+        # Others may share the parameter, and an iteration may have several passes.
+        if self.param_down[0]:
+            diff = self.blobs[0].diff
+            diff += top[0].diff
 
 
 class MemoryDataLayer(NetLayer):

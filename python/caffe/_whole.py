@@ -139,7 +139,13 @@ class Whole:
         self.take_params()
         self._feed()
         self.session.run(0, Pass.FORWARD)
+        self._take_statistics()
         self._offer()
+
+    def _take_statistics(self):
+        for port in self.statistics:
+            if not port.holds(port.target):
+                np.copyto(port.target.data, port.get().reshape(port.target.shape))
 
     def _offer(self):
         for port, blob in self.offers:
@@ -158,9 +164,7 @@ class Whole:
             self.session.run(0, Pass.BOTH)
         else:
             update.run_passes()
-        for port in self.statistics:
-            if not port.holds(port.target):
-                np.copyto(port.target.data, port.get().reshape(port.target.shape))
+        self._take_statistics()
         self._offer()
         for port, blob in self.gradient_offers:
             memory = blob._diff

@@ -20,6 +20,7 @@ values are compared with what their inputs allow.
 import argparse
 import fnmatch
 import os
+import re
 import sys
 import tempfile
 import time
@@ -83,7 +84,7 @@ class Sweep:
                 return None, None
             return None, str(refusal).strip()
         except Exception as error:  # must not hide the other forms
-            if form.may_be_refused and 'has no gradient' in str(error):
+            if form.may_be_refused and re.search('no gradient|cannot backpropagate', str(error)):
                 self.refused.append('%s: %s: %s' % (form.name, way.name, error))
                 return None, None
             if self.options.verbose:
