@@ -58,7 +58,7 @@ private:
   int fd;
 };
 
-/// Of at most `limit` bytes from here on.
+/// Reads at most `limit` bytes from the current position.
 FileChecksum checksumOf(Input &file, uint64_t limit) {
   std::vector<char> buffer(1 << 18);
   Crc32 crc;
@@ -84,7 +84,7 @@ std::string lineOf(uint32_t crc) {
 } // namespace
 
 void Crc32::add(const void *bytes, size_t size) {
-  if (size != 0) // of no bytes the library begins anew
+  if (size != 0) // for no bytes zlib returns its start value
     crc = static_cast<uint32_t>(
         crc32_z(crc, static_cast<const Bytef *>(bytes), size));
 }

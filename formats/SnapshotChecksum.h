@@ -23,8 +23,8 @@
 
 namespace brew::formats {
 
-/// Whether a state has more than Caffe's fields (and those of other programs,
-/// which are unknown).
+/// Whether a state has fields that Brew adds to Caffe's. Unknown fields, of
+/// other programs, do not count.
 bool hasBrewFields(const caffe::SolverState &state);
 
 /// A state that has nothing but the checksum of what `snapshot` holds.

@@ -155,7 +155,7 @@ Session::loadWeights(const std::vector<std::string> &weights,
   for (std::size_t i = 0; i < names.size(); ++i) {
     listeners.emit(event::WeightsLoading{names[i], training});
     files.push_back(formats::requirePath(names[i], places, "weight file"));
-    // What one file lacks another one may have.
+    // Another file may have the layers that this one lacks.
     loadFile(files.back(), files,
              i + 1 == names.size() ? missing : MissingWeights::Note);
   }

@@ -397,7 +397,7 @@ void Feeder::feed() {
     const Release release{batch ? feed->prefetcher.get() : nullptr};
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
-      // What the caller placed and never set has the caller's values.
+      // An input that the caller placed and never set keeps its values.
       if (feed->callerFed() && !feed->takenOver[i] &&
           executor.isPlaced(feed->buffers[i]))
         continue;

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """Runs every layer type and its settings in all ways that Brew has, and compares the values.
 
-usage: check_layers.py [--only PATTERN ...] [--share I/N] [--verbose]
+usage: check_layers.py [--brew-data TOOL] [--only PATTERN ...] [--except PATTERN ...]
+                       [--share I/N] [--verbose]
 
 The cases are the rows of values/gradients and of cases_more.py, in which every layer type has
-some (check_coverage.py sees to it). Each is run in phase TRAIN and TEST, with and without
+some (check_types.py sees to it). Each is run in phase TRAIN and TEST, with and without
 `force_backward`, over its own bottom where Caffe allows that, and twice with parameters that
 both share by name. A run is four passes with new inputs each (ways.py):
 
@@ -14,8 +15,10 @@ both share by name. A run is four passes with new inputs each (ways.py):
 - pycaffe as a whole net; and in training brew-run's trainer and pycaffe's solver in three ways.
 
 Blobs, gradients, parameters and running statistics must agree, recurrent states by what follows
-from them, and inputs must keep what was written to them. Of layers that draw random numbers the
-values are compared with what their inputs allow.
+from them, and inputs must keep what was written to them. Layers that draw random numbers are
+checked against what their inputs allow (random_layers.py). A net that needs a gradient which a
+layer does not have is counted as refused, as Caffe aborts there; only nets with `force_backward`
+and stochastic pooling in phase TEST may be.
 """
 import argparse
 import fnmatch
