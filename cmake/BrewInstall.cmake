@@ -2,7 +2,7 @@
 #
 # Components, each a Debian package (BrewPackages.cmake):
 #
-#   runtime   brew-run, brew-data, libbrew_runtime and libbrew_formats
+#   runtime   brew-run, brew-data, libbrew_runtime, libbrew_formats and libbrew_opencv
 #   mpi       libbrew_mpi, where an MPI is: training on several ranks
 #   compiler  brewc and libbrew_compiler; needs runtime's libbrew_formats
 #   dev       headers, CMake package, pkg-config files, the names to link with
@@ -35,6 +35,9 @@ install(TARGETS brew_formats EXPORT BrewFormatsTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 install(EXPORT BrewFormatsTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+# Beside libbrew_runtime, which opens it.
+set_target_properties(brew_opencv PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS brew_opencv LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
 if(TARGET brew_mpi) # beside libbrew_runtime, which opens it
   install(TARGETS brew_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
 endif()

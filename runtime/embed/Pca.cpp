@@ -4,8 +4,7 @@
 
 #include "formats/Error.h"
 #include "runtime/data/RandomStream.h"
-
-#include <opencv2/core.hpp>
+#include "runtime/opencv/OpenCv.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,24 +86,23 @@ Vectors newDirections(const Vectors &basis, Vectors block) {
   return found;
 }
 
-/// Eigenvectors of a symmetric matrix as rows, those of the largest eigenvalues
-/// first.
-cv::Mat eigenvectors(const Vectors &basis, const Vectors &images,
-                     cv::Mat &values) {
-  const int size = static_cast<int>(basis.size());
-  cv::Mat small(size, size, CV_64F), vectors;
-  for (int i = 0; i < size; ++i)
-    for (int j = 0; j <= i; ++j)
-      small.at<double>(i, j) = small.at<double>(j, i) =
+/// The products of each vector of a basis with the image of each, made
+/// symmetric; row by row.
+Vector symmetricProducts(const Vectors &basis, const Vectors &images) {
+  const std::size_t size = basis.size();
+  Vector result(size * size);
+  for (std::size_t i = 0; i < size; ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      result[i * size + j] = result[j * size + i] =
           (dot(basis[i], images[j]) + dot(basis[j], images[i])) / 2;
-  cv::eigen(small, values, vectors);
-  return vectors;
+  return result;
 }
 
-Vector combination(const Vectors &of, const cv::Mat &factors, int row) {
+/// The sum of the vectors, each times its factor.
+Vector combination(const Vectors &of, const double *factors) {
   Vector result(of[0].size());
   for (std::size_t i = 0; i < of.size(); ++i)
-    subtract(result, -factors.at<double>(row, static_cast<int>(i)), of[i]);
+    subtract(result, -factors[i], of[i]);
   return result;
 }
 
@@ -121,6 +119,7 @@ void fixSign(Vector &direction) {
 
 Components principalComponents(const Matrix &rows, std::int64_t components,
                                std::uint64_t seed, RowProducts &products) {
+  const OpenCvFunctions &functions = openCv("compute principal components");
   const auto wanted = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
   const Covariance covariance(rows, products);
@@ -150,25 +149,25 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
         break;
       next = newDirections(basis, image);
     }
-    cv::Mat values;
-    const cv::Mat vectors = eigenvectors(basis, images, values);
+    const std::size_t size = basis.size();
+    const auto [values, vectors] = functions.symmetricEigen(
+        symmetricProducts(basis, images), static_cast<int>(size));
     found.clear();
     block.clear();
     result.variances.clear();
     double worst = 0;
-    for (int i = 0; i < std::min<int>(values.rows, static_cast<int>(width));
-         ++i) {
-      const double value = values.at<double>(i);
-      block.push_back(combination(basis, vectors, i));
+    for (std::size_t i = 0; i < std::min(size, width); ++i) {
+      const double value = values[i], *factors = &vectors[i * size];
+      block.push_back(combination(basis, factors));
       if (block.size() > wanted)
         continue;
-      Vector residual = combination(images, vectors, i);
+      Vector residual = combination(images, factors);
       subtract(residual, value, block.back());
       worst = std::max(worst, std::sqrt(dot(residual, residual)));
       found.push_back(block.back());
       result.variances.push_back(std::max(0.0, value));
     }
-    if (worst <= kEigenTolerance * values.at<double>(0))
+    if (worst <= kEigenTolerance * values[0])
       break;
   }
 

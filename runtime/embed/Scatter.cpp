@@ -2,6 +2,8 @@
 
 #include "runtime/embed/Scatter.h"
 
+#include "runtime/opencv/OpenCv.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -126,6 +128,10 @@ ScatterPlan planScatter(const ScatterData &data) {
          entries[data.classes ? std::max(data.classes[i], -1) : -1]});
   }
   return plan;
+}
+
+std::string scatterPng(const ScatterPlan &plan) {
+  return openCv("draw a scatter plot as PNG").scatterPng(plan);
 }
 
 } // namespace brew::runtime::embed

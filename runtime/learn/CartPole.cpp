@@ -5,6 +5,7 @@
 #include "formats/Error.h"
 #include "formats/Suggest.h"
 #include "runtime/data/RandomStream.h"
+#include "runtime/opencv/OpenCv.h"
 
 #include <cmath>
 
@@ -74,6 +75,11 @@ Outcome CartPole::step(int action, float *observation) {
   outcome.truncated =
       !outcome.terminated && rules.steps > 0 && done >= rules.steps;
   return outcome;
+}
+
+bool CartPole::draw(formats::Image &picture) const {
+  openCv("draw an episode").drawCartPole(picture, now[0], now[2]);
+  return true;
 }
 
 std::unique_ptr<Environment> makeEnvironment(const std::string &name) {

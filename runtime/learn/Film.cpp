@@ -5,8 +5,7 @@
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "formats/ImageEncode.h"
-
-#include <opencv2/imgproc.hpp>
+#include "runtime/opencv/OpenCv.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -40,10 +39,6 @@ void requireRange(const char *what, int value, int least, int most) {
                      ", not " + std::to_string(value));
 }
 
-cv::Mat view(formats::Image &image) {
-  return cv::Mat(image.height, image.width, CV_8UC3, image.pixels.data());
-}
-
 formats::Image blank(int width, int height, std::uint8_t shade) {
   formats::Image image;
   image.channels = 3;
@@ -51,6 +46,18 @@ formats::Image blank(int width, int height, std::uint8_t shade) {
   image.height = height;
   image.pixels.assign(static_cast<std::size_t>(width) * height * 3, shade);
   return image;
+}
+
+/// Copies `image` into a larger one, at (top, left).
+void copyInto(formats::Image &larger, const formats::Image &image, int top,
+              int left) {
+  const auto row = static_cast<std::size_t>(image.width) * 3;
+  for (int y = 0; y < image.height; ++y) {
+    const std::size_t to =
+        (static_cast<std::size_t>(top + y) * larger.width + left) * 3;
+    std::copy_n(image.pixels.begin() + y * row, row,
+                larger.pixels.begin() + to);
+  }
 }
 
 } // namespace
@@ -69,6 +76,7 @@ Film::Film(WatchedEnvironment &seen, std::string file, const FilmOptions &given)
   if (!environment.draw(test))
     throw usageError("the environment '" + environment.name() +
                      "' cannot be drawn: nobody knows how it looks");
+  openCv("draw an episode");
   if (extension == ".gif")
     gif.emplace(options.width, options.height);
   watcher = environment.add([this](const Scene &scene) { see(scene); });
@@ -93,10 +101,7 @@ void Film::see(const Scene &scene) {
 formats::Image Film::drawn(std::int64_t step) const {
   formats::Image image = blank(options.width, options.height, 255);
   environment.draw(image);
-  cv::Mat pixels = view(image);
-  cv::putText(pixels, "step " + std::to_string(step), cv::Point(6, 16),
-              cv::FONT_HERSHEY_SIMPLEX, 0.42, cv::Scalar(90, 90, 90), 1,
-              cv::LINE_AA);
+  openCv("draw an episode").drawCaption(image, "step " + std::to_string(step));
   return image;
 }
 
@@ -145,15 +150,14 @@ std::string Film::sheet() const {
             rows = (static_cast<int>(count) + columns - 1) / columns;
   formats::Image sheet = blank(columns * (options.width + kGap) - kGap,
                                rows * (options.height + kGap) - kGap, 200);
-  cv::Mat pixels = view(sheet);
-  for (int i = 0; i < rows * columns; ++i) {
-    formats::Image image = i < static_cast<int>(count)
-                               ? shown[static_cast<std::size_t>(i)]->image
-                               : blank(options.width, options.height, 255);
-    view(image).copyTo(pixels(cv::Rect(i % columns * (options.width + kGap),
-                                       i / columns * (options.height + kGap),
-                                       options.width, options.height)));
-  }
+  const formats::Image empty = blank(options.width, options.height, 255);
+  for (int i = 0; i < rows * columns; ++i)
+    copyInto(sheet,
+             i < static_cast<int>(count)
+                 ? shown[static_cast<std::size_t>(i)]->image
+                 : empty,
+             i / columns * (options.height + kGap),
+             i % columns * (options.width + kGap));
   return formats::encodeImage(sheet, formats::ImageFormat::Png);
 }
 

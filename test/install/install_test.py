@@ -31,12 +31,19 @@ def run(*command, **more):
     environment = {name: value for name, value in os.environ.items()
                    if name != 'LD_LIBRARY_PATH'}
     environment.update(more.pop('environment', {}))
+    status = more.pop('status', 0)
     done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, **more)
+                          stderr=subprocess.STDOUT, check=False, **more)
     print(done.stdout, end='', flush=True)
-    if done.returncode != 0:
+    if done.returncode != status:
         sys.exit('%s: status %d' % (command[0], done.returncode))
     return done.stdout
+
+
+def run_fails(line, *command):
+    """Expects exit status 3 and this line as the last one."""
+    printed = run(*command, status=3, cwd=options.scratch)
+    expect(printed.endswith(line + '\n'), 'the last line is not: ' + line)
 
 
 def expect(condition, text):
@@ -131,4 +138,31 @@ for program in programs:
     given, printed = arguments[program]
     for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
         expect(printed in run(path, *given, cwd=options.scratch), path + ' printed something else')
+
+# The plugin for OpenCV: opened where it lies, and missed only where it is needed.
+SOFTMAX = options.examples + '/../cartpole/softmax_solver.prototxt'
+run(prefix + '/bin/brewc', SOFTMAX, '-o', 'softmax.plan', cwd=options.scratch)
+draw = [prefix + '/bin/brew-run', 'train', 'softmax.plan', '--env', 'cartpole', '--episodes', '1',
+        '--threads', '1', '--draw', 'episode.png']
+run(*draw, cwd=options.scratch)
+with open(options.scratch + '/episode.png', 'rb') as file:
+    expect(file.read(4) == b'\x89PNG', 'episode.png is no PNG')
+plugin, = glob.glob(prefix + '/lib*/**/libbrew_opencv.so', recursive=True)
+os.remove(plugin)
+run(prefix + '/bin/brew-run', 'train', 'net.plan', cwd=options.scratch)
+MISSING = ("brew-run: error: cannot %s without Brew's plugin for OpenCV, which cannot be opened: "
+           "%s; Debian's package brew-runtime installs it beside libbrew_runtime, and "
+           "libopencv-imgproc406 the OpenCV that it needs")
+NO_FILE = 'libbrew_opencv.so: cannot open shared object file: No such file or directory'
+run_fails(MISSING % ('draw an episode', NO_FILE), *draw)
+run_fails(MISSING % ('compute principal components', NO_FILE), prefix + '/bin/brew-run', 'embed',
+          'net.plan', 'images.txt', '--blob', 'ip', '--output', 'layout.npy')
+# One of another version of Brew.
+with open(options.scratch + '/other.c', 'w') as file:
+    file.write('const void *brew_opencv_functions(void);\n'
+               'const void *brew_opencv_functions(void) {\n'
+               '  static const unsigned version = 0;\n  return &version;\n}\n')
+run(options.cc, '-shared', '-fPIC', options.scratch + '/other.c', '-o', plugin)
+found = prefix + '/bin/' + os.path.relpath(plugin, prefix + '/bin')
+run_fails(MISSING % ('draw an episode', found + ' is of another version of Brew'), *draw)
 shutil.rmtree(options.scratch)

@@ -38,9 +38,11 @@ allowed = ("ld-linux", "libc.", "libm.", "libstdc++", "libgcc_s", "libdl.", "lib
            "libz.", "libzstd.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
 strange = [name for name in outside if not name.startswith(allowed) and not name.endswith("gnu.so")]
 assert not strange, "libraries that are not the wheel's: %s" % strange
+assert not [name for name in libraries if "opencv" in name], "import brew loads OpenCV"
 bundled = os.listdir(os.path.join(site, "brew_nets.libs"))
 assert not [name for name in bundled if "cuda" in name or "cublas" in name or "cudnn" in name], bundled
 assert any(name.startswith("libdnnl") for name in bundled) and any(name.startswith("libgomp") for name in bundled)
+assert "libbrew_opencv.so" in bundled, bundled
 assert os.path.exists(os.path.join(site, "brew", "py.typed"))
 with open(os.path.join(site, "brew", "_core.pyi")) as stubs:
     assert "class Session" in stubs.read()

@@ -66,6 +66,9 @@ void checkOutputs(const EmbedOptions &options) {
     throw usage("--components goes with --method pca; t-SNE lays out a plane");
   if (options.components < 2 && !options.plots.empty())
     throw usage("a plot needs two components");
+  // Principal components, with which t-SNE begins too, need OpenCV.
+  constexpr float kTwoRows[] = {0, 1};
+  api::pca({kTwoRows, 2, 1}, 1, 0, options.plan.threads);
 }
 
 std::string percent(double share) {
@@ -81,9 +84,9 @@ std::vector<float> byComponents(const EmbedOptions &options,
   // Of one for a GPU the products are done there.
   const api::Plan plan(options.plan.plan);
   const std::vector<int> gpus = gpuNumbers(options.plan.gpu);
-  const api::Pca pca = api::pca(rows, options.components, options.tsne.seed,
-                                options.plan.threads, &plan,
-                                gpus.empty() ? 0 : gpus.front());
+  const api::Pca pca =
+      api::pca(rows, options.components, options.tsne.seed,
+               options.plan.threads, &plan, gpus.empty() ? 0 : gpus.front());
   double share = 0;
   for (std::size_t i = 0; i < pca.variances.size(); ++i) {
     share += pca.variances[i] / std::max(pca.variance, 1e-300);

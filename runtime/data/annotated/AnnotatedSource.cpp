@@ -39,6 +39,7 @@ public:
         testPhase(info.testPhase), events(info.events),
         stream(info.seed, "annotations " + info.stream),
         database(info, images.layer()) {
+    requirePixelSteps(transform);
     const formats::Selection selection = formats::selectionOf(info.layer);
     if (selection.imagesPerItem != 1 || selection.needsLabels())
       throw badInput(images.layer() +

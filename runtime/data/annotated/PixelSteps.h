@@ -1,8 +1,9 @@
 //===- PixelSteps.h - What AnnotatedData does to pixels ---------*- C++ -*-===//
 //
 // The steps of transform_param that SSD's Caffe fork added, on bytes, with
-// OpenCV, so that they round as they do there. All throw Error (1) for images
-// that a step cannot be taken of.
+// OpenCV (runtime/opencv), so that they round as they do there. All throw
+// Error (1) for images that a step cannot be taken of, and Error (3) if OpenCV
+// is missing.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,6 +13,9 @@
 #include "runtime/data/annotated/Draws.h"
 
 namespace brew::runtime {
+
+/// Throws Error (3) if the settings need OpenCV and it is missing.
+void requirePixelSteps(const caffe::TransformationParameter &transform);
 
 /// Random brightness, contrast, saturation, hue and order of the channels.
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,

@@ -1,15 +1,14 @@
 //===- CartPolePicture.cpp - How a pole on a cart looks -------------------===//
 
 #include "runtime/learn/CartPole.h"
-
-#include "formats/ImageDecode.h"
+#include "runtime/opencv/Plugin.h"
 
 #include <opencv2/imgproc.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::learn {
+namespace brew::runtime::opencv {
 namespace {
 
 /// Metres: half of what is seen of the track, the pole, the cart.
@@ -20,7 +19,8 @@ constexpr int kTimes = 2, kFraction = 4;
 
 } // namespace
 
-bool CartPole::draw(formats::Image &picture) const {
+void drawCartPole(formats::Image &picture, double position, double angle) {
+  constexpr double kEdge = learn::CartPole::kEdge;
   cv::Mat small(picture.height, picture.width, CV_8UC3, picture.pixels.data());
   cv::Mat large(picture.height * kTimes, picture.width * kTimes, CV_8UC3,
                 cv::Scalar(255, 255, 255));
@@ -46,7 +46,7 @@ bool CartPole::draw(formats::Image &picture) const {
   for (double edge : {-kEdge, kEdge}) // beyond which the episode ends
     cv::line(large, at(edge, -0.12), at(edge, 0.12), track, kTimes, cv::LINE_AA,
              kFraction);
-  const double x = std::clamp(now[0], -2 * kSeen, 2 * kSeen), angle = now[2];
+  const double x = std::clamp(position, -2 * kSeen, 2 * kSeen);
   cv::rectangle(large, at(x - kCartWidth / 2, -kCartHeight / 2),
                 at(x + kCartWidth / 2, kCartHeight / 2), cart, cv::FILLED,
                 cv::LINE_AA, kFraction);
@@ -57,7 +57,6 @@ bool CartPole::draw(formats::Image &picture) const {
   cv::circle(large, at(x, kCartHeight / 4), thick(0.05) << kFraction, axle,
              cv::FILLED, cv::LINE_AA, kFraction);
   cv::resize(large, small, small.size(), 0, 0, cv::INTER_AREA);
-  return true;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::runtime::opencv

@@ -1,6 +1,6 @@
 //===- ScatterPng.cpp - Scatter plots as PNG ------------------------------===//
 
-#include "runtime/embed/Scatter.h"
+#include "runtime/opencv/Plugin.h"
 
 #include "formats/ImageEncode.h"
 
@@ -8,8 +8,11 @@
 
 #include <cmath>
 
-namespace brew::runtime::embed {
+namespace brew::runtime::opencv {
 namespace {
+
+using embed::Colour;
+using embed::ScatterPlan;
 
 /// Drawn twice as large and then averaged: even edges and letters.
 constexpr int kScale = 2;
@@ -76,4 +79,4 @@ std::string scatterPng(const ScatterPlan &plan) {
   return formats::encodeImage(image, formats::ImageFormat::Png);
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::runtime::opencv

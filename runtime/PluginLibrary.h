@@ -1,0 +1,41 @@
+//===- PluginLibrary.h - Opening Brew's plugin libraries --------*- C++ -*-===//
+//
+// libbrew_mpi.so and libbrew_opencv.so link libraries that few runs need. The
+// runtime opens them with dlopen when a run needs one. Each exports an entry
+// function that returns its table of functions.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace brew::runtime {
+
+/// An opened plugin, or the reason why there is none.
+struct PluginLibrary {
+  void *entry = nullptr; ///< the entry function; null if opening failed
+  std::string path;      ///< of the file that was opened
+  std::string reason;    ///< why opening failed
+};
+
+/// Opens `file`, which lies beside this library or where the system looks for
+/// libraries, and finds its function `entryName`. `flags` are dlopen's. The
+/// library stays open.
+PluginLibrary openPluginLibrary(const char *file, const char *entryName,
+                                int flags);
+
+/// The table of functions of an opened plugin. Without one, or for a table of
+/// another version, returns null and sets `plugin.reason`.
+template <typename Table>
+const Table *tableOf(PluginLibrary &plugin, std::uint32_t version) {
+  if (!plugin.entry)
+    return nullptr;
+  const Table *table = reinterpret_cast<const Table *(*)()>(plugin.entry)();
+  if (table->version == version)
+    return table;
+  plugin.reason = plugin.path + " is of another version of Brew";
+  return nullptr;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,28 @@
+//===- Plugin.h - The parts of libbrew_opencv.so ----------------*- C++ -*-===//
+//
+// Implementations of OpenCvFunctions (OpenCv.h), which describes them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/opencv/OpenCv.h"
+
+namespace brew::runtime::opencv {
+
+void distort(formats::Image &image, const caffe::DistortionParameter &settings,
+             Draws &draws);
+formats::Image expanded(const formats::Image &image, int height, int width,
+                        int top, int left, const std::vector<float> &colour);
+formats::Image resized(const formats::Image &image,
+                       const caffe::ResizeParameter &settings, int height,
+                       int width, Draws &draws);
+void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
+              Draws &draws);
+
+EigenDecomposition symmetricEigen(const std::vector<double> &matrix, int size);
+std::string scatterPng(const embed::ScatterPlan &plan);
+
+void drawCartPole(formats::Image &picture, double position, double angle);
+void drawCaption(formats::Image &picture, const std::string &text);
+
+} // namespace brew::runtime::opencv
