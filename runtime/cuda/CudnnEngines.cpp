@@ -5,9 +5,29 @@
 
 namespace brew::runtime::cuda::cudnn {
 
-Engine::Engine(const Api &owner, Device target, Descriptor config)
+KnobChoices::KnobChoices(const Api &api) {
+  constexpr int kMost = 44; // kinds of knobs there are
+  for (int i = 0; i < kMost; ++i)
+    choices.emplace_back(api, KnobChoiceDescriptor);
+}
+
+std::string KnobChoices::describe(const Descriptor &configuration) {
+  std::string text;
+  const std::int64_t found =
+      configuration.get(EngineConfigKnobChoices, choices);
+  for (std::int64_t i = 0; i < found; ++i) {
+    const Descriptor &knob = choices[static_cast<std::size_t>(i)];
+    const auto type = knob.get<int>(KnobChoiceType, TypeKnobType, 1);
+    const auto value = knob.get<std::int64_t>(KnobChoiceValue, TypeInt64, 1);
+    if (!type.empty() && !value.empty())
+      text += " k" + std::to_string(type[0]) + "=" + std::to_string(value[0]);
+  }
+  return text;
+}
+
+Engine::Engine(const Api &owner, Device target, Descriptor config,
+               KnobChoices &knobs)
     : api(&owner), device(target), configuration(std::move(config)) {
-  constexpr int kMostKnobs = 44; // kinds of knobs there are
   std::vector<Descriptor> engine;
   engine.emplace_back(owner, EngineDescriptor);
   configuration.get(EngineConfigEngine, engine);
@@ -15,19 +35,7 @@ Engine::Engine(const Api &owner, Device target, Descriptor config)
       engine[0].get<std::int64_t>(EngineGlobalIndex, TypeInt64, 1);
   notes = engine[0].get<int>(EngineNumericalNote, TypeNumericalNote, NoteCount);
   engineText = "engine " + std::to_string(index.empty() ? -1 : index[0]);
-  text = engineText;
-
-  std::vector<Descriptor> knobs;
-  for (int i = 0; i < kMostKnobs; ++i)
-    knobs.emplace_back(owner, KnobChoiceDescriptor);
-  const std::int64_t found = configuration.get(EngineConfigKnobChoices, knobs);
-  for (std::int64_t i = 0; i < found; ++i) {
-    const Descriptor &knob = knobs[static_cast<std::size_t>(i)];
-    const auto type = knob.get<int>(KnobChoiceType, TypeKnobType, 1);
-    const auto value = knob.get<std::int64_t>(KnobChoiceValue, TypeInt64, 1);
-    if (!type.empty() && !value.empty())
-      text += " k" + std::to_string(type[0]) + "=" + std::to_string(value[0]);
-  }
+  text = engineText + knobs.describe(configuration);
 }
 
 bool Engine::obeys(const EngineRules &rules) const {
@@ -87,11 +95,12 @@ Graph::Graph(const Api &owner, Device target, Operations description,
   if (device.handle)
     graph.set(GraphHandle, TypeHandle, device.handle);
   graph.set(GraphOperations, TypeBackendDescriptor, list).finalize();
+  KnobChoices knobs(api);
   for (int mode : {HeurModeB, HeurModeA, HeurModeFallback})
-    suggest(mode, rules);
+    suggest(mode, rules, knobs);
 }
 
-void Graph::suggest(int mode, const EngineRules &rules) {
+void Graph::suggest(int mode, const EngineRules &rules, KnobChoices &knobs) {
   constexpr std::int64_t kMost = 24;
   try {
     Descriptor heuristics(api, EngineHeuristicsDescriptor);
@@ -109,7 +118,8 @@ void Graph::suggest(int mode, const EngineRules &rules) {
       return;
     count = heuristics.get(HeuristicsResults, found);
     for (std::int64_t i = 0; i < count; ++i) {
-      Engine engine(api, device, std::move(found[static_cast<std::size_t>(i)]));
+      Engine engine(api, device, std::move(found[static_cast<std::size_t>(i)]),
+                    knobs);
       const bool known =
           std::any_of(engines.begin(), engines.end(), [&](const Engine &other) {
             return other.name() == engine.name();

@@ -25,10 +25,24 @@ struct Device {
   const Descriptor *properties = nullptr;
 };
 
+/// Descriptors that cuDNN writes the knobs of a configuration to. It does not
+/// say beforehand how many a configuration has, so there is one for each kind;
+/// the same serve all engines of a graph.
+class KnobChoices {
+public:
+  explicit KnobChoices(const Api &api);
+  /// " k2=4 k13=1".
+  std::string describe(const Descriptor &configuration);
+
+private:
+  std::vector<Descriptor> choices;
+};
+
 /// One way to run a graph.
 class Engine {
 public:
-  Engine(const Api &api, Device device, Descriptor configuration);
+  Engine(const Api &api, Device device, Descriptor configuration,
+         KnobChoices &knobs);
 
   /// "engine 28 k2=4 k13=1": index and knobs.
   const std::string &name() const { return text; }
@@ -59,7 +73,8 @@ private:
 };
 
 /// A graph of operations with the engines that cuDNN suggests for it, best
-/// first, as far as they obey the rules.
+/// first, as far as they obey the rules. Creating one takes tens of
+/// milliseconds, since cuDNN's heuristics look at every engine.
 class Graph {
 public:
   Graph(const Api &api, Device device, Operations operations,
@@ -69,7 +84,7 @@ public:
   const std::vector<std::int64_t> &ids() const { return operations.ids; }
 
 private:
-  void suggest(int mode, const EngineRules &rules);
+  void suggest(int mode, const EngineRules &rules, KnobChoices &knobs);
 
   const Api &api;
   Device device;

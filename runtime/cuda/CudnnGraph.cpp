@@ -2,10 +2,14 @@
 #include "runtime/cuda/CudnnGraph.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 
 namespace brew::runtime::cuda::cudnn {
 
 namespace {
+
+constexpr std::int64_t kMostAligned = 16; // that any engine makes use of
 
 class Builder {
 public:
@@ -125,7 +129,6 @@ private:
   std::size_t add(DataType type, std::vector<std::int64_t> dims,
                   std::vector<std::int64_t> strides, std::int64_t id,
                   std::int64_t alignment) {
-    constexpr std::int64_t kMostAligned = 16; // that any engine makes use of
     const bool isVirtual = alignment == 0;
     Descriptor descriptor(api, TensorDescriptor);
     descriptor.set(TensorDataType, TypeDataType, int(type))
@@ -194,6 +197,42 @@ Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
   if (call.relu)
     builder.relu(value, y);
   return builder.take();
+}
+
+std::string operationsKey(const BrewVendorConvolution &call, bool fused) {
+  std::string key = fused ? "fused" : "bare";
+  auto add = [&](auto value) { key += " " + std::to_string(value); };
+  auto addTensor = [&](const BrewVendorTensor &tensor) {
+    key += ";";
+    add(tensor.type);
+    add(std::min(tensor.alignment, kMostAligned));
+    for (int d = 0; d < tensor.rank; ++d) {
+      add(tensor.dims[d]);
+      add(tensor.strides[d]);
+    }
+  };
+  add(call.direction);
+  for (const BrewVendorTensor *tensor : {&call.x, &call.w, &call.y})
+    addTensor(*tensor);
+  for (int d = 0; d < call.x.rank - 2; ++d)
+    for (const std::int64_t value :
+         {call.pad[d], call.pad_end[d], call.stride[d], call.dilation[d]})
+      add(value);
+  add(call.groups);
+  if (!fused) {
+    add(call.accumulate);
+    return key;
+  }
+  if (call.has_bias)
+    addTensor(call.b);
+  if (call.relu) {
+    // All digits, unlike std::to_string.
+    std::uint32_t bits;
+    std::memcpy(&bits, &call.negative_slope, sizeof bits);
+    key += "; relu";
+    add(bits);
+  }
+  return key;
 }
 
 } // namespace brew::runtime::cuda::cudnn

@@ -9,6 +9,7 @@
 #include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/VendorTable.h"
 
+#include <string>
 #include <vector>
 
 namespace brew::runtime::cuda::cudnn {
@@ -31,5 +32,9 @@ Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call);
 
 /// act(conv(x, w) + b) as one graph, for the forward direction.
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call);
+
+/// Equal for calls for which convolutionFused(), or convolutionOnly() unless
+/// `fused`, makes equal operations.
+std::string operationsKey(const BrewVendorConvolution &call, bool fused);
 
 } // namespace brew::runtime::cuda::cudnn

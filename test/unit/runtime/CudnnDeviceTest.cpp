@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -146,9 +147,9 @@ protected:
       const std::uint64_t bytes = table.workspace(call, i);
       count += bytes != UINT64_MAX;
       // An engine may have several settings; the name of one begins with it.
-      EXPECT_EQ(std::string(table.describe(call, i))
-                    .rfind(table.engine(call, i), 0),
-                0u);
+      EXPECT_EQ(
+          std::string(table.describe(call, i)).rfind(table.engine(call, i), 0),
+          0u);
       table.release(call, i);
       // It is built again when it is asked for.
       EXPECT_EQ(table.workspace(call, i), bytes);
@@ -178,6 +179,27 @@ TEST_P(CudnnDevice, EveryDirectionHasAnEngine) {
                            (accumulate ? " accumulate" : "") +
                            (deterministic ? " deterministic" : ""));
         }
+}
+
+TEST_P(CudnnDevice, CandidatesAreNamedByTheirKnobs) {
+  const BrewVendorTable &table = cudnnVendorTable();
+  const BrewVendorConvolution what =
+      callOf(GetParam(), kShapes[1], BREW_VENDOR_FORWARD);
+  char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+  BrewVendorCall *call = nullptr;
+  ASSERT_EQ(table.create_convolution(context, &what, std::uint64_t(1) << 30,
+                                     &call, message),
+            0)
+      << message;
+  std::set<std::string> names;
+  bool anyKnobs = false;
+  for (int i = 0; i < table.candidates(call); ++i) {
+    const std::string name = table.describe(call, i);
+    EXPECT_TRUE(names.insert(name).second) << name;
+    anyKnobs |= name.find(" k") != std::string::npos;
+  }
+  EXPECT_TRUE(anyKnobs);
+  table.destroy(call);
 }
 
 TEST_P(CudnnDevice, EveryEpilogueHasAnEngine) {

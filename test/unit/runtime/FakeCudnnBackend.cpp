@@ -1,0 +1,129 @@
+//===- FakeCudnnBackend.cpp - A cuDNN that counts what is created ---------===//
+//
+// Exports the functions that the adapter looks up. Descriptors keep the values
+// that they are given. Heuristics suggest two engines for every graph, with two
+// knobs each; running an engine does nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "FakeCudnnBackend.h"
+
+#include <cstring>
+#include <map>
+#include <utility>
+#include <vector>
+
+using namespace brew::runtime::cuda::cudnn;
+
+namespace {
+
+struct FakeDescriptor {
+  int type;
+  std::int64_t index = 0; ///< of an engine or a knob
+};
+
+std::map<int, int> created, finalized;
+
+FakeDescriptor &at(const void *list, std::int64_t i) {
+  return *static_cast<FakeDescriptor *>(
+      static_cast<const BackendDescriptor *>(list)[i]);
+}
+
+template <typename Value>
+int answer(Value value, std::int64_t room, std::int64_t *found, void *to) {
+  *found = 1;
+  if (room > 0)
+    std::memcpy(to, &value, sizeof value);
+  return Success;
+}
+
+} // namespace
+
+int fakeCudnnCreated(int descriptorType) { return created[descriptorType]; }
+int fakeCudnnFinalized(int descriptorType) { return finalized[descriptorType]; }
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+EXPORT std::size_t cudnnGetVersion() { return 91900; }
+EXPORT const char *cudnnGetErrorString(int) { return "CUDNN_STATUS_OTHER"; }
+EXPORT void cudnnGetLastErrorString(char *text, std::size_t) { *text = '\0'; }
+EXPORT int cudnnCreate(Handle *handle) {
+  static int instance;
+  *handle = &instance;
+  return Success;
+}
+EXPORT int cudnnDestroy(Handle) { return Success; }
+EXPORT int cudnnSetStream(Handle, void *) { return Success; }
+
+EXPORT int cudnnBackendCreateDescriptor(int type, BackendDescriptor *to) {
+  ++created[type];
+  *to = new FakeDescriptor{type};
+  return Success;
+}
+EXPORT int cudnnBackendDestroyDescriptor(BackendDescriptor descriptor) {
+  delete static_cast<FakeDescriptor *>(descriptor);
+  return Success;
+}
+EXPORT int cudnnBackendFinalize(BackendDescriptor descriptor) {
+  ++finalized[static_cast<FakeDescriptor *>(descriptor)->type];
+  return Success;
+}
+EXPORT int cudnnBackendSetAttribute(BackendDescriptor, int, int, std::int64_t,
+                                    const void *) {
+  return Success;
+}
+EXPORT int cudnnBackendGetAttribute(BackendDescriptor descriptor, int attribute,
+                                    int, std::int64_t room, std::int64_t *found,
+                                    void *to) {
+  constexpr std::int64_t kEngines = 2, kKnobs = 2;
+  const std::int64_t index = static_cast<FakeDescriptor *>(descriptor)->index;
+  auto number = [&](std::int64_t count, std::int64_t first) {
+    *found = count;
+    for (std::int64_t i = 0; i < count && i < room; ++i)
+      at(to, i).index = first + i;
+    return int(Success);
+  };
+  switch (attribute) {
+  case HeuristicsResults:
+    return number(kEngines, 0);
+  case EngineConfigKnobChoices: // cuDNN does not say how many there are
+    return number(room > 0 ? kKnobs : 0, 0);
+  case EngineConfigEngine:
+    return number(1, index);
+  case KnobChoiceType:
+    return answer(static_cast<int>(index), room, found, to);
+  case EngineGlobalIndex:
+  case KnobChoiceValue:
+    return answer(index, room, found, to);
+  case PlanWorkspaceSize:
+    return answer(std::int64_t(64), room, found, to);
+  default:
+    *found = 0;
+    return Success;
+  }
+}
+EXPORT int cudnnBackendExecute(Handle, BackendDescriptor, BackendDescriptor) {
+  return Success;
+}
+
+// The older functions.
+#define FAKE(NAME, ...)                                                        \
+  EXPORT int NAME(__VA_ARGS__) { return Success; }
+FAKE(cudnnCreateTensorDescriptor, LegacyTensor *)
+FAKE(cudnnDestroyTensorDescriptor, LegacyTensor)
+FAKE(cudnnSetTensorNdDescriptor, LegacyTensor, int, int, const int *,
+     const int *)
+FAKE(cudnnAddTensor, Handle, const void *, LegacyTensor, const void *,
+     const void *, LegacyTensor, void *)
+FAKE(cudnnCreateActivationDescriptor, LegacyActivation *)
+FAKE(cudnnSetActivationDescriptor, LegacyActivation, int, int, double)
+FAKE(cudnnDestroyActivationDescriptor, LegacyActivation)
+FAKE(cudnnActivationForward, Handle, LegacyActivation, const void *,
+     LegacyTensor, const void *, const void *, LegacyTensor, void *)
+FAKE(cudnnCreateOpTensorDescriptor, LegacyOpTensor *)
+FAKE(cudnnSetOpTensorDescriptor, LegacyOpTensor, int, int, int)
+FAKE(cudnnDestroyOpTensorDescriptor, LegacyOpTensor)
+FAKE(cudnnOpTensor, Handle, LegacyOpTensor, const void *, LegacyTensor,
+     const void *, const void *, LegacyTensor, const void *, const void *,
+     LegacyTensor, void *)
+FAKE(cudnnConvolutionBackwardBias, Handle, const void *, LegacyTensor,
+     const void *, const void *, LegacyTensor, void *)
