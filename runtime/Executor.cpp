@@ -191,6 +191,15 @@ void Executor::modify(std::uint32_t index,
   backend->upload(index, copy.data());
 }
 
+void Executor::overwrite(std::uint32_t index,
+                         const std::function<void(std::byte *)> &fill) {
+  if (std::byte *bytes = hostData(index))
+    return fill(bytes);
+  std::vector<std::byte> copy(buffer(index).size());
+  fill(copy.data());
+  backend->upload(index, copy.data());
+}
+
 void Executor::packParameters() { backend->packParameters(); }
 
 void Executor::run(int index, std::size_t begin, std::size_t end) {
@@ -212,8 +221,9 @@ void Executor::check(int index) const {
 
 void Executor::synchronize() const { backend->synchronize(); }
 
-RunResults Executor::runTimed(
-    int index, const std::function<void(std::size_t, double)> &observer) {
+RunResults
+Executor::runTimed(int index,
+                   const std::function<void(std::size_t, double)> &observer) {
   const plan::Program &description = program(index);
   backend->runTimed(index, observer);
   runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });

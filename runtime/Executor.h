@@ -156,6 +156,10 @@ public:
   /// Likewise, and takes over what `change` writes.
   void modify(std::uint32_t buffer,
               const std::function<void(std::byte *)> &change);
+  /// Like modify() for a `fill` that writes every element and reads none, so
+  /// that nothing need be copied from a device first.
+  void overwrite(std::uint32_t buffer,
+                 const std::function<void(std::byte *)> &fill);
 
   /// Has a buffer of the transient arena lie in the caller's memory, aligned to
   /// plan::kAlignment, or with null in its own again; values are not moved.
@@ -211,9 +215,8 @@ public:
 
   /// Like run(program), calling `observer(step, seconds)` for every step, in
   /// order; returns what the program left.
-  RunResults
-  runTimed(int program,
-           const std::function<void(std::size_t, double)> &observer);
+  RunResults runTimed(int program,
+                      const std::function<void(std::size_t, double)> &observer);
 
   /// Measures the ways to do each library call, whatever the timing cache says
   /// of it, keeps the fastest there, and does the calls so from now on; `tell`

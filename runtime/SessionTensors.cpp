@@ -238,7 +238,7 @@ void Session::writeValues(const TensorName &name, const Value *values,
   checkCount(name, tensor.dims, count);
   if (name.kind == TensorKind::Parameter)
     given.add(tensor.buffer);
-  exec.modify(tensor.buffer, [&](std::byte *bytes) {
+  exec.overwrite(tensor.buffer, [&](std::byte *bytes) {
     if constexpr (std::is_integral_v<Value>) {
       const std::vector<double> exact(values, values + count);
       store(buffer, exact.data(), bytes);

@@ -244,7 +244,8 @@ std::vector<std::byte> CudaBackend::withGaps(std::uint32_t index,
 }
 
 void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
-  device.enter();
+  // An input that was fed before must not replace these bytes later.
+  beforeRun();
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged;
   if (!isDense(target)) {
@@ -254,7 +255,7 @@ void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
   device.api().check(device.api().cuMemcpyHtoDAsync(
                          address(index), bytes, target.size(), compute.get()),
                      "copying '" + target.name() + "' to the GPU");
-  compute.synchronize("copying '" + target.name() + "' to the GPU");
+  wait(compute, "copying '" + target.name() + "' to the GPU");
 }
 
 void CudaBackend::download(std::uint32_t index, std::byte *bytes) {

@@ -25,7 +25,7 @@ void CarriedState::write(const plan::NamedBuffer &carried,
                          const std::vector<double> &values) {
   const plan::Buffer &buffer =
       executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
-  executor.modify(carried.buffer_index(), [&](std::byte *memory) {
+  executor.overwrite(carried.buffer_index(), [&](std::byte *memory) {
     store(buffer, values.data(), memory);
   });
 }

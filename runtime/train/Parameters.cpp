@@ -39,7 +39,7 @@ void Parameters::fill(std::uint64_t seed) {
         parameter.has_initial_segment_index()
             ? executor.segment(parameter.initial_segment_index())
             : nullptr;
-    executor.modify(parameter.buffer_index(), [&](std::byte *memory) {
+    executor.overwrite(parameter.buffer_index(), [&](std::byte *memory) {
       writeInitialValues(manifest, parameter, given, seed, executor.threads(),
                          memory);
     });
@@ -66,7 +66,7 @@ formats::Blob Parameters::read(std::uint32_t bufferIndex,
 
 void Parameters::write(std::uint32_t bufferIndex, const formats::Blob &blob) {
   const plan::Buffer &buffer = manifest.buffers(static_cast<int>(bufferIndex));
-  executor.modify(bufferIndex, [&](std::byte *memory) {
+  executor.overwrite(bufferIndex, [&](std::byte *memory) {
     if (blob.isDouble())
       store(buffer, blob.doubles.data(), memory);
     else

@@ -1,8 +1,10 @@
 //===- ParametersTest.cpp - Fillers, weight files and storage order -------===//
 #include "runtime/train/Parameters.h"
 #include "LogLines.h"
+#include "OnSimulator.h"
 #include "TestPlan.h"
 #include "runtime/log/CaffeLog.h"
+#include "test/common/ReplacedDriverCall.h"
 #include "test/unit/formats/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -264,4 +266,40 @@ TEST(Parameters, GradientNormSkipsPadding) {
   gradient[2] = 4;
   gradient[3] = 1000; // beyond the three elements
   EXPECT_DOUBLE_EQ(net.parameters.gradientSumOfSquares(), 25);
+}
+
+namespace {
+
+int downloads = 0;
+decltype(runtime::cuda::DriverApi::cuMemcpyDtoHAsync) download = nullptr;
+
+int countedDownload(void *target, runtime::cuda::CUdeviceptr source,
+                    std::size_t bytes, runtime::cuda::CUstream stream) {
+  ++downloads;
+  return download(target, source, bytes, stream);
+}
+
+} // namespace
+
+TEST(Parameters, WritingAllOfOneReadsNothingFromTheDevice) {
+  const test::OnSimulator simulator;
+  plan::Manifest manifest =
+      test::linearModel("name: 'x' type: 'Input' top: 'x' top: 'target'", "");
+  Net net(manifest);
+  const test::ReplacedDriverCall counted(
+      &runtime::cuda::DriverApi::cuMemcpyDtoHAsync, countedDownload);
+  download = counted.original();
+  downloads = 0;
+  net.parameters.fill(5);
+  formats::Weights weights;
+  weights.layers.push_back(
+      {"ip", "", {}, {}, {counting({1, 3}, 1), counting({1}, 7)}});
+  net.parameters.load(weights, "w");
+  net.parameters.setHistory({counting({1, 3}, 4), counting({1}, 8)}, "s");
+  EXPECT_EQ(downloads, 0);
+  const formats::Weights saved = net.parameters.save();
+  EXPECT_EQ(saved.layers[0].blobs[0].floats, (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(saved.layers[0].blobs[1].floats, std::vector<float>{7});
+  EXPECT_EQ(net.parameters.history()[0].floats, (std::vector<float>{4, 5, 6}));
+  EXPECT_GT(downloads, 0); // these do read
 }

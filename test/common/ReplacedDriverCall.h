@@ -1,0 +1,37 @@
+//===- ReplacedDriverCall.h - Watch calls of the CUDA driver ----*- C++ -*-===//
+#pragma once
+
+#include "runtime/cuda/DriverApi.h"
+
+#include <string>
+#include <utility>
+
+namespace brew::test {
+
+/// The driver of the CUDA simulator, as plans for the simulator open it.
+inline runtime::cuda::DriverApi &simulatedDriver() {
+  return const_cast<runtime::cuda::DriverApi &>(runtime::cuda::DriverApi::open(
+      std::string(CUDASIM_FOLDER) + "/libcuda.so.1"));
+}
+
+/// While alive, the simulator's driver has `replacement` for one function,
+/// which may call original().
+template <typename Function> class ReplacedDriverCall {
+public:
+  using Member = Function *runtime::cuda::DriverApi::*;
+
+  ReplacedDriverCall(Member which, Function *replacement)
+      : member(which),
+        before(std::exchange(simulatedDriver().*member, replacement)) {}
+  ~ReplacedDriverCall() { simulatedDriver().*member = before; }
+  ReplacedDriverCall(const ReplacedDriverCall &) = delete;
+  ReplacedDriverCall &operator=(const ReplacedDriverCall &) = delete;
+
+  Function *original() const { return before; }
+
+private:
+  Member member;
+  Function *before;
+};
+
+} // namespace brew::test
