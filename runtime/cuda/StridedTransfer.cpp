@@ -45,7 +45,6 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
                                          const plan::Buffer &target,
                                          CUdeviceptr targetAddress,
                                          const std::string &where) {
-  constexpr std::uint64_t kMostRectangles = 1 << 16;
   std::vector<Axis> axes = mergedAxes(source, target);
   StridedTransfer result;
   result.width = plan::elementSize(target.type());
@@ -66,10 +65,11 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
   std::uint64_t count = 1;
   for (const Axis &axis : axes)
     count *= axis.dim;
-  if (count > kMostRectangles)
+  if (count > kMost)
     throw Error(ExitStatus::Bug,
                 where + ": the copy takes " + std::to_string(count) +
-                    " rectangles; it should have been a kernel");
+                    " rectangles, more than " + std::to_string(kMost) +
+                    "; the compiler should have generated a kernel for it");
   result.rectangles.push_back({sourceAddress, targetAddress});
   for (const Axis &axis : axes) {
     std::vector<Rectangle> more;
@@ -99,32 +99,52 @@ StridedTransfer StridedTransfer::zero(const plan::Buffer &buffer,
   return analyse(buffer, address, buffer, address, where);
 }
 
+CUresult StridedTransfer::enqueueRow(const DriverApi &api,
+                                     const Rectangle &rectangle,
+                                     std::uint64_t row,
+                                     const Stream &stream) const {
+  const CUdeviceptr target = rectangle.target + row * targetPitch;
+  return copies ? api.cuMemcpyDtoDAsync(target,
+                                        rectangle.source + row * sourcePitch,
+                                        width, stream.get())
+                : api.cuMemsetD8Async(target, 0, width, stream.get());
+}
+
+CUresult StridedTransfer::enqueueRectangle(const DriverApi &api,
+                                           const Rectangle &rectangle,
+                                           const Stream &stream) const {
+  if (!copies)
+    return api.cuMemsetD2D8Async(rectangle.target, targetPitch, 0, width,
+                                 height, stream.get());
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = rectangle.source;
+  copy.srcPitch = sourcePitch;
+  copy.dstDevice = rectangle.target;
+  copy.dstPitch = targetPitch;
+  copy.WidthInBytes = width;
+  copy.Height = height;
+  return api.cuMemcpy2DAsync(&copy, stream.get());
+}
+
 void StridedTransfer::enqueue(const Device &device,
                               const Stream &stream) const {
   const DriverApi &api = device.api();
+  const std::string purpose =
+      copies ? "copying on the GPU" : "clearing on the GPU";
   for (const Rectangle &rectangle : rectangles) {
-    CUresult result;
-    if (!copies) {
-      result =
-          height == 1
-              ? api.cuMemsetD8Async(rectangle.target, 0, width, stream.get())
-              : api.cuMemsetD2D8Async(rectangle.target, targetPitch, 0, width,
-                                      height, stream.get());
-    } else if (height == 1) {
-      result = api.cuMemcpyDtoDAsync(rectangle.target, rectangle.source, width,
-                                     stream.get());
-    } else {
-      CUDA_MEMCPY2D copy = {};
-      copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-      copy.srcDevice = rectangle.source;
-      copy.srcPitch = sourcePitch;
-      copy.dstDevice = rectangle.target;
-      copy.dstPitch = targetPitch;
-      copy.WidthInBytes = width;
-      copy.Height = height;
-      result = api.cuMemcpy2DAsync(&copy, stream.get());
+    if (height > 1) {
+      const CUresult result = enqueueRectangle(api, rectangle, stream);
+      if (result == CUDA_SUCCESS)
+        continue;
+      if (result != CUDA_ERROR_INVALID_VALUE ||
+          height * rectangles.size() > kMost)
+        api.check(result, purpose + ", " + std::to_string(height) + " rows, " +
+                              std::to_string(sourcePitch) + " and " +
+                              std::to_string(targetPitch) + " bytes apart");
     }
-    api.check(result, copies ? "copying on the GPU" : "clearing on the GPU");
+    for (std::uint64_t row = 0; row < height; ++row)
+      api.check(enqueueRow(api, rectangle, row, stream), purpose);
   }
 }
 

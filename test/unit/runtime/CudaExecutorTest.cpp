@@ -1,6 +1,7 @@
 //===- CudaExecutorTest.cpp - Programs on the CUDA simulator --------------===//
 #include "CudaSim.h"
 #include "runtime/Executor.h"
+#include "test/common/ReplacedDriverCall.h"
 
 #include <cstring>
 #include <vector>
@@ -275,6 +276,75 @@ TEST_F(CudaExecutor, CopiesAndClearsViews) {
     EXPECT_EQ(whole[i], i % 6 < 4 ? 0 : 1);
   EXPECT_EQ(executor.implementation(0, 0), "copy");
   EXPECT_EQ(executor.implementation(0, 2), "zero");
+}
+
+int refuseCopy(const runtime::cuda::CUDA_MEMCPY2D *, runtime::cuda::CUstream) {
+  return runtime::cuda::CUDA_ERROR_INVALID_VALUE;
+}
+int refuseClear(runtime::cuda::CUdeviceptr, std::size_t, unsigned char,
+                std::size_t, std::size_t, runtime::cuda::CUstream) {
+  return runtime::cuda::CUDA_ERROR_INVALID_VALUE;
+}
+
+TEST_F(CudaExecutor, CopiesRowByRowWherePitchesAreRefused) {
+  Program &main = b.program("main");
+  std::vector<std::uint32_t> dense, wide, slices;
+  for (std::int64_t rows : {64, 65}) {
+    dense.push_back(b.buffer("dense", {rows, 4}));
+    wide.push_back(b.buffer("wide", {rows, 6}));
+    slices.push_back(b.buffer("slice", {rows, 4}, {6, 1}));
+    b.manifest.mutable_buffers(static_cast<int>(slices.back()))
+        ->set_offset(
+            b.manifest.buffers(static_cast<int>(wide.back())).offset());
+    CopyCall &call = *main.add_steps()->mutable_copy();
+    call.set_source_buffer_index(dense.back());
+    call.set_target_buffer_index(slices.back());
+    main.add_steps()->mutable_zero()->set_buffer_index(slices.back());
+  }
+  Executor executor(b.build());
+  std::vector<float> values;
+  for (int i = 0; i < 64 * 4; ++i)
+    values.push_back(float(i + 2));
+  executor.upload(dense[0], bytesOf(values));
+  executor.upload(wide[0], bytesOf(std::vector<float>(64 * 6, 1)));
+  const ReplacedDriverCall copies(&runtime::cuda::DriverApi::cuMemcpy2DAsync,
+                                  refuseCopy);
+  const ReplacedDriverCall clears(&runtime::cuda::DriverApi::cuMemsetD2D8Async,
+                                  refuseClear);
+  executor.run(0, 0, 1);
+  std::vector<float> found = floats(executor, wide[0], 64 * 6);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(found[i], i % 6 < 4 ? values[i / 6 * 4 + i % 6] : 1);
+  executor.run(0, 1, 2);
+  found = floats(executor, wide[0], 64 * 6);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_EQ(found[i], i % 6 < 4 ? 0 : 1);
+  EXPECT_EQ(errorOf([&] {
+              executor.run(0, 2, 3);
+            }).find("3: copying on the GPU, 65 rows, 16 and 24 bytes apart: "),
+            0u);
+  EXPECT_EQ(errorOf([&] { executor.run(0, 3, 4); })
+                .find("3: clearing on the GPU, 65 rows, 24 and 24 bytes "
+                      "apart: "),
+            0u);
+}
+
+TEST_F(CudaExecutor, CopiesOfManyRectanglesAreRefused) {
+  Program &main = b.program("main");
+  auto transpose = [&](std::int64_t columns) {
+    const auto from = b.buffer("from", {100, columns, 70});
+    const auto to =
+        b.buffer("to", {100, columns, 70}, {columns * 70, 1, columns});
+    CopyCall &call = *main.add_steps()->mutable_copy();
+    call.set_source_buffer_index(from);
+    call.set_target_buffer_index(to);
+  };
+  // The rows of a rectangle are along 100; of the others each is one.
+  transpose(3);
+  EXPECT_EQ(errorOf([&] { Executor executor(b.build()); }),
+            "70: test.plan: program 'main', step 0: the copy takes 210 "
+            "rectangles, more than 64; the compiler should have generated a "
+            "kernel for it");
 }
 
 TEST_F(CudaExecutor, AMissingKernelIsADamagedPlan) {
