@@ -168,7 +168,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     RecomputeOptions recompute;
     recompute.bytes = options.recomputeBytes.value_or(-1);
     recompute.precision = options.precision;
-    optimise("recompute", [&] { return createRecompute(recompute); });
+    // Without a limit a GPU's memory is there to be used: computing values
+    // again would only take time.
+    if (!options.cuda || options.recomputeBytes)
+      optimise("recompute", [&] { return createRecompute(recompute); });
     pm.addPass(createPlaceSubviews());
     FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
