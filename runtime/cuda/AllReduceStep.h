@@ -14,8 +14,8 @@ namespace brew::runtime::cuda {
 /// where sums are not made in steps, only its copies.
 class AllReduceStep {
 public:
-  /// `address` gives the memory of a buffer; `nccl`, which outlives it, is null
-  /// on one rank.
+  /// `address` gives the memory of a buffer; `nccl`, which outlives it, may be
+  /// null on one rank.
   AllReduceStep(const plan::Manifest &manifest, const plan::AllReduceCall &call,
                 const std::function<CUdeviceptr(std::uint32_t)> &address,
                 Nccl *nccl);

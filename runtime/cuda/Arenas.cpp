@@ -84,25 +84,38 @@ Arenas::Arenas(const Device &gpu, const Stream &stream,
   initialise(stream);
 }
 
-void Arenas::initialise(const Stream &stream) {
+void Arenas::initialise(std::size_t index, const Stream &stream) {
+  if (slabs[index].size() == 0)
+    return;
   const DriverApi &api = device.api();
-  for (std::size_t i = 0; i < slabs.size(); ++i) {
-    if (slabs[i].size() == 0)
-      continue;
-    const std::string purpose = "initialising the memory of the GPU";
-    api.check(api.cuMemsetD8Async(slabs[i].address(), 0, slabs[i].size(),
-                                  stream.get()),
+  const std::string purpose = "initialising the memory of the GPU";
+  api.check(api.cuMemsetD8Async(slabs[index].address(), 0, slabs[index].size(),
+                                stream.get()),
+            purpose);
+  const plan::Arena &arena = plan.manifest().arenas(static_cast<int>(index));
+  if (!arena.has_initial_segment_index())
+    return;
+  const std::uint32_t segment = arena.initial_segment_index();
+  const std::uint64_t size =
+      plan.manifest().segments(static_cast<int>(segment)).size();
+  if (size > 0)
+    api.check(api.cuMemcpyHtoDAsync(slabs[index].address(),
+                                    plan.segment(segment), size, stream.get()),
               purpose);
-    const plan::Arena &arena = plan.manifest().arenas(static_cast<int>(i));
-    if (!arena.has_initial_segment_index())
-      continue;
-    const std::uint32_t segment = arena.initial_segment_index();
-    const std::uint64_t size =
-        plan.manifest().segments(static_cast<int>(segment)).size();
-    if (size > 0)
-      api.check(api.cuMemcpyHtoDAsync(slabs[i].address(), plan.segment(segment),
-                                      size, stream.get()),
-                purpose);
+}
+
+void Arenas::initialise(const Stream &stream) {
+  for (std::size_t i = 0; i < slabs.size(); ++i)
+    initialise(i, stream);
+  stream.synchronize("initialising the memory of the GPU");
+}
+
+void Arenas::initialiseBlobs(const Stream &stream) {
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
+    const plan::ArenaKind kind =
+        plan.manifest().arenas(static_cast<int>(i)).kind();
+    if (kind == plan::TRANSIENT || kind == plan::GRADIENTS)
+      initialise(i, stream);
   }
   stream.synchronize("initialising the memory of the GPU");
 }

@@ -21,10 +21,15 @@ public:
   CUdeviceptr address(std::uint32_t arena) const {
     return slabs[arena].address();
   }
-  /// Gives every arena its initial contents (again).
+  /// Writes the initial contents to every arena (again).
   void initialise(const Stream &stream);
+  /// Likewise, but only to those of blobs and gradients, which every run
+  /// computes again.
+  void initialiseBlobs(const Stream &stream);
 
 private:
+  void initialise(std::size_t arena, const Stream &stream);
+
   const Device &device;
   const plan::PlanFile &plan;
   std::vector<DeviceMemory> slabs;

@@ -5,17 +5,20 @@
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/VendorCall.h"
 
+#include <functional>
 #include <limits>
 #include <string>
 
 namespace brew::runtime::cuda {
 
 /// Chooses a candidate for each call: the one that the timing cache names, else
-/// the fastest of those measured now, else the library's first. Measured are two
-/// settings of each engine and, if these are fewer than 16, those that the
+/// the fastest of those measured now, else the library's first. Measured are
+/// two settings of each engine and, if these are fewer than 16, those that the
 /// library suggests next. Candidates that
 /// can be part of a CUDA graph are preferred: one that cannot would keep its
-/// whole program from being one.
+/// whole program from being one. The time of a candidate is the least of three;
+/// calls shorter than 20 us are timed several at once, since events and the
+/// start of a graph take microseconds themselves.
 class CallTuner {
 public:
   /// Without `measure`, always the library's first that can be used.
@@ -23,9 +26,13 @@ public:
             bool measure)
       : device(device), stream(stream), cache(cache), measure(measure) {}
 
-  /// Runs the call on its buffers, whose contents it may change. What it
-  /// measured is in the cache's file when it returns.
-  int choose(VendorCall &call);
+  /// What makes a call's buffers ready to be measured on.
+  using Prepare = std::function<void()>;
+
+  /// Runs the call on its buffers, whose contents it may change; `prepare` is
+  /// called before, if anything is measured. What it measured is in the cache's
+  /// file when it returns.
+  int choose(VendorCall &call, const Prepare &prepare = {});
 
   struct Tuned {
     int first = 0, fastest = 0;
@@ -33,7 +40,7 @@ public:
   };
   /// Measures the call, whatever the cache says of it, and keeps the fastest
   /// candidate there.
-  Tuned tune(VendorCall &call);
+  Tuned tune(VendorCall &call, const Prepare &prepare = {});
 
 private:
   int firstUsable(const VendorCall &call) const;

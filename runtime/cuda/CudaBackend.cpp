@@ -10,6 +10,7 @@
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
+#include "runtime/cuda/CallOperands.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/Inputs.h"
 #include "runtime/cuda/Libraries.h"
@@ -19,9 +20,11 @@
 #include "runtime/cuda/StepSequence.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace brew::runtime::cuda {
@@ -91,6 +94,10 @@ private:
   const plan::Feed &feedOf(int program, int feed) const {
     return manifest.programs(program).feeds(feed);
   }
+  const plan::Step &stepOf(std::size_t program, std::size_t step) const {
+    return manifest.programs(static_cast<int>(program))
+        .steps(static_cast<int>(step));
+  }
   void prepareCalls(bool tune);
   void allocateWorkspace();
   std::vector<std::byte> withGaps(std::uint32_t buffer, const std::byte *bytes);
@@ -99,8 +106,8 @@ private:
   template <typename Awaited>
   void wait(const Awaited &awaited, const std::string &purpose) {
     std::optional<Communicator::Waiting> waiting;
-    if (nccl)
-      waiting.emplace(nccl->communicator());
+    if (nccl && nccl->communicator())
+      waiting.emplace(*nccl->communicator());
     awaited.synchronize(purpose);
     if (nccl)
       nccl->requireHealthy();
@@ -133,7 +140,7 @@ private:
   Modules modules;
   HostLayers hosts; ///< before the steps that call them
   const std::shared_ptr<Communicator> ranks; ///< may be null
-  const std::unique_ptr<Nccl> nccl;          ///< null on one rank
+  const std::unique_ptr<Nccl> nccl;          ///< may be null on one rank
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
   TimingCache timings;
@@ -184,27 +191,47 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
   prepareCalls(options.tune);
 }
 
-/// Where ranks train together; all of them do it.
+static bool addsGradientsUp(const plan::Manifest &manifest) {
+  for (const plan::Program &program : manifest.programs())
+    for (const plan::Step &step : program.steps())
+      if (step.has_all_reduce())
+        return true;
+  return false;
+}
+
+/// Where ranks train together; all of them do it. On one rank only if
+/// BREW_NCCL_SINGLE_RANK=1 (docs/distributed.md), to run NCCL on a machine with
+/// one GPU.
 std::unique_ptr<Nccl>
 CudaBackend::connect(const ExecutorOptions &options) const {
-  return options.communicator && options.communicator->ranks() > 1
-             ? std::make_unique<Nccl>(device, libraries.nccl,
-                                      *options.communicator)
-             : nullptr;
+  Communicator *communicator = options.communicator.get();
+  if (communicator && communicator->ranks() > 1)
+    return std::make_unique<Nccl>(device, libraries.nccl, communicator);
+  const char *setting = std::getenv("BREW_NCCL_SINGLE_RANK");
+  if (!setting || std::string_view(setting) != "1" ||
+      !addsGradientsUp(manifest))
+    return nullptr;
+  auto single = std::make_unique<Nccl>(device, libraries.nccl, communicator);
+  warn(plan->path() + ": " + single->name() +
+       " adds gradients up over one rank, since BREW_NCCL_SINGLE_RANK is 1");
+  return single;
 }
 
 /// Chooses the engine of every call.
 void CudaBackend::prepareCalls(bool tune) {
   CallTuner tuner(device, compute, timings, tune);
+  CallOperands operands(device, compute, manifest,
+                        [this](std::uint32_t index) { return address(index); });
   bool any = false;
-  for (std::vector<DeviceStep> &steps : programs)
-    for (DeviceStep &step : steps)
-      if (auto *chosen = std::get_if<ChosenCall>(&step)) {
-        chosen->candidate = tuner.choose(*chosen->call);
+  for (std::size_t program = 0; program < programs.size(); ++program)
+    for (std::size_t i = 0; i < programs[program].size(); ++i)
+      if (auto *chosen = std::get_if<ChosenCall>(&programs[program][i])) {
+        chosen->candidate = tuner.choose(
+            *chosen->call, [&] { operands.fillAll(stepOf(program, i)); });
         any = true;
       }
   if (any)
-    arenas.initialise(compute); // measuring wrote results into it
+    arenas.initialise(compute); // measuring wrote to it
   allocateWorkspace();
 }
 
@@ -318,7 +345,7 @@ void CudaBackend::beforeRun() {
 
 /// With sums over ranks and without they are different work.
 StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
-  const bool sums = nccl && ranks->sumsInSteps;
+  const bool sums = nccl && nccl->sumsInSteps();
   const auto [entry, isNew] = sequences.try_emplace({indices, sums});
   if (isNew)
     for (int program : indices)
@@ -421,11 +448,14 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   return result;
 }
 
-/// Measuring writes what calls write: blobs and gradients.
+/// Measuring writes blobs and gradients, which are zeros afterwards, as when
+/// the plan was loaded: labels and other indices are valid then.
 void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
   beforeRun();
   timings.write(); // before what takes long
   CallTuner tuner(device, compute, timings, /*measure=*/true);
+  CallOperands operands(device, compute, manifest,
+                        [this](std::uint32_t index) { return address(index); });
   std::map<std::string, CallTuner::Tuned> known;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i) {
@@ -435,7 +465,10 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
       VendorCall &call = *chosen->call;
       const auto [entry, isNew] = known.try_emplace(call.key());
       if (isNew) {
-        entry->second = tuner.tune(call);
+        operands.save(stepOf(program, i));
+        entry->second =
+            tuner.tune(call, [&] { operands.fillBlobs(stepOf(program, i)); });
+        operands.restore();
         timings.write(); // what was measured outlives a run that is ended now
       }
       const CallTuner::Tuned &tuned = entry->second;
@@ -446,7 +479,7 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
             {call.describe(tuned.fastest), tuned.fastestSeconds}});
     }
   sequences.clear(); // graphs of the candidates before
-  compute.synchronize("measuring");
+  arenas.initialiseBlobs(compute);
   allocateWorkspace();
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <dlfcn.h>
+#include <optional>
 
 namespace brew::runtime::cuda {
 
@@ -15,7 +16,7 @@ static constexpr std::chrono::milliseconds kWatch{50};
 static constexpr std::chrono::seconds kGiveUp{1};
 
 Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
-           Communicator &communicator)
+           Communicator *communicator)
     : device(owner), ranks(communicator), stream(device), ready(device),
       done(device) {
   void *library = nullptr;
@@ -26,7 +27,8 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
     tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
   }
   if (!library)
-    throw machineLacks("several GPUs need NCCL, which cannot be opened: " +
+    throw machineLacks("adding gradients up over GPUs needs NCCL, which cannot "
+                       "be opened: " +
                        tried);
   std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
@@ -36,16 +38,20 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
   BREW_NCCL_FUNCTIONS(BREW_LOOK_UP)
 #undef BREW_LOOK_UP
   if (!missing.empty())
-    throw machineLacks("several GPUs need NCCL 2.9 or later; what is found "
-                       "lacks " +
+    throw machineLacks("adding gradients up over GPUs needs NCCL 2.9 or later; "
+                       "what is found lacks " +
                        missing);
   ncclUniqueId id = {};
-  if (ranks.isRoot())
+  if (!ranks || ranks->isRoot())
     check(ncclGetUniqueId(&id), "starting NCCL");
-  ranks.broadcast(&id, sizeof id);
+  if (ranks)
+    ranks->broadcast(&id, sizeof id);
+  const int count = ranks ? ranks->ranks() : 1;
   device.enter();
-  check(ncclCommInitRank(&opened, ranks.ranks(), id, ranks.rank()),
-        "connecting the GPUs of " + std::to_string(ranks.ranks()) + " ranks");
+  check(ncclCommInitRank(&opened, count, id, ranks ? ranks->rank() : 0),
+        count == 1
+            ? "connecting the GPU of one rank"
+            : "connecting the GPUs of " + std::to_string(count) + " ranks");
   watcher = startSilentThread([this] { watch(); });
 }
 
@@ -55,7 +61,7 @@ Nccl::~Nccl() {
     watcher.join();
   if (!opened)
     return;
-  if (failure)
+  if (failed)
     return; // it was aborted
   ncclCommDestroy(opened);
 }
@@ -77,11 +83,12 @@ void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
   // The first sums connect the ranks, for which those wait for one another.
-  const Communicator::Waiting waiting(ranks);
+  std::optional<Communicator::Waiting> waiting;
+  if (ranks)
+    waiting.emplace(*ranks);
   // It may be given up meanwhile.
   const std::lock_guard<std::timed_mutex> lock(mutex);
-  if (failure)
-    throw machineLacks(*failure);
+  throwIfFailed();
   const char *purpose = "adding gradients up over GPUs";
   check(ncclGroupStart(), purpose);
   int status = ncclSuccess;
@@ -104,18 +111,26 @@ void Nccl::await(const Stream &compute) {
 }
 
 void Nccl::requireHealthy() {
+  // An abort that is under way ends first: graphs that contain sums may be
+  // destroyed next.
   const std::lock_guard<std::timed_mutex> lock(mutex);
-  if (failure)
-    throw machineLacks(*failure);
+  throwIfFailed();
+}
+
+/// `failureText` does not change after `failed` is set, so no lock is needed.
+void Nccl::throwIfFailed() const {
+  if (failed)
+    throw machineLacks(failureText);
 }
 
 /// Ends what waits for ranks that will not come, so that the thread that trains
-/// goes on to requireHealthy().
+/// goes on to requireHealthy(). The watcher calls it once.
 void Nccl::fail(const std::string &reason) {
-  // A thread that starts sums may wait for those ranks itself, and has the lock:
-  // the abort is what ends that.
-  std::unique_lock<std::timed_mutex> lock(mutex, kGiveUp);
-  failure = reason;
+  // A thread that starts sums may wait for those ranks itself, and has the
+  // lock: the abort is what ends that.
+  const std::unique_lock<std::timed_mutex> lock(mutex, kGiveUp);
+  failureText = reason;
+  failed = true;
   ncclCommAbort(opened);
 }
 
@@ -126,8 +141,9 @@ void Nccl::watch() {
         status != ncclSuccess && status != ncclInProgress)
       return fail(std::string("adding gradients up over GPUs: NCCL: ") +
                   ncclGetErrorString(status));
-    if (const std::optional<std::string> reason = ranks.failureText())
-      return fail(*reason);
+    if (ranks)
+      if (const std::optional<std::string> reason = ranks->failureText())
+        return fail(*reason);
     std::this_thread::sleep_for(kWatch);
   }
 }

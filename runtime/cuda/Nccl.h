@@ -3,7 +3,7 @@
 // The few functions and numbers of NCCL that Brew uses, declared here and
 // looked up with dlopen; see DriverApi.h. The ranks' communicator hands NCCL's
 // id round and sees to failures: it stays what connects the ranks, beside
-// gradients.
+// gradients. One rank needs no such communicator.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -58,14 +57,21 @@ struct DeviceSum {
 
 class Nccl {
 public:
-  /// All ranks do it. Throws Error (3): no NCCL, or it fails.
+  /// All ranks do it; `ranks` is null for a single one. Throws Error (3): no
+  /// NCCL, or it fails.
   Nccl(const Device &device, const std::vector<std::string> &libraries,
-       Communicator &ranks);
+       Communicator *ranks);
   ~Nccl();
   Nccl(const Nccl &) = delete;
   Nccl &operator=(const Nccl &) = delete;
 
-  Communicator &communicator() const { return ranks; }
+  /// Null for a single rank.
+  Communicator *communicator() const { return ranks; }
+  /// Whether the steps of the current run add gradients up. A single rank
+  /// always does: its sums change nothing.
+  bool sumsInSteps() const {
+    return !ranks || ranks->ranks() == 1 || ranks->sumsInSteps;
+  }
 
   /// Begins to add up what is there when all of `compute` is done, on a stream
   /// of its own; may be captured. Every rank makes the same calls in the same
@@ -85,18 +91,22 @@ private:
   void check(int status, const std::string &purpose) const;
   void watch();
   void fail(const std::string &reason);
+  void throwIfFailed() const;
 
 #define BREW_DECLARE(NAME, RESULT, ARGUMENTS) RESULT(*NAME) ARGUMENTS = nullptr;
   BREW_NCCL_FUNCTIONS(BREW_DECLARE)
 #undef BREW_DECLARE
 
   const Device &device;
-  Communicator &ranks;
+  Communicator *ranks; ///< null for a single rank
   ncclComm_t opened = nullptr;
   Stream stream;
   Event ready, done;
-  std::timed_mutex mutex; ///< of what follows
-  std::optional<std::string> failure;
+  /// Held while sums are started, and while they are aborted unless a thread
+  /// that starts sums holds it for too long.
+  std::timed_mutex mutex;
+  std::string failureText; ///< written once, before `failed` is set
+  std::atomic<bool> failed{false};
   std::atomic<bool> closing{false};
   std::thread watcher; ///< asks NCCL for errors
 };

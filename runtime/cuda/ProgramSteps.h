@@ -67,7 +67,7 @@ private:
   const Libraries names;
   CallOptions options;
   HostLayers &hostLayers;
-  Nccl *nccl; ///< null on one rank
+  Nccl *nccl; ///< may be null on one rank
   Address address;
   /// Steps of the host run one after the other: one place serves all.
   std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();

@@ -6,6 +6,7 @@ stand-in for NCCL.
 As ranks.py; cases are the methods of Gpus below.
 """
 import os
+import re
 import signal
 
 import numpy
@@ -49,6 +50,36 @@ class Gpus(Ranks):
         left_out = [i for i in range(2, 7)
                     if self.weights(many, i) == self.weights(many, i - 1)]
         check(left_out == [3], "updates left out: %s" % left_out)
+
+    def single(self):
+        """One rank with an NCCL communicator computes what it does without."""
+        net = self.compile("net", flags=SIM + ["--bucket-mb", "0.0005"])
+        pattern = r"(?:Train|Test) net output #0: loss = \S+"
+        for flags in ((), ("--iter-size", "2")):
+            os.environ.pop("BREW_NCCL_SINGLE_RANK", None)
+            log = self.train(net, *flags)
+            losses, weights = re.findall(pattern, log), self.weights(net)
+            check(len(losses) > 7, log)
+            check("NCCL" not in log, log)
+            os.environ["BREW_NCCL_SINGLE_RANK"] = "1"
+            log = self.train(net, *flags)
+            check(re.findall(pattern, log) == losses, log)
+            check(self.weights(net) == weights, "other weights with NCCL")
+            check("NCCL 2.27.3 adds gradients up over one rank" in log, log)
+            check("CUDA graph" not in log, log)  # no word of one that failed
+        # Without the library it does not begin.
+        del os.environ["BREW_NCCL_SINGLE_RANK"]
+        folder = self.path("cudasim")
+        os.mkdir(folder)
+        for name in os.listdir(os.environ["BREW_CUDASIM"]):
+            if "nccl" not in name:
+                os.symlink(os.path.join(os.environ["BREW_CUDASIM"], name),
+                           os.path.join(folder, name))
+        os.environ["BREW_CUDASIM"] = folder
+        self.train(net)
+        os.environ["BREW_NCCL_SINGLE_RANK"] = "1"
+        log = self.train(net, status=3)
+        check("needs NCCL, which cannot be opened" in log, log)
 
     def usage(self):
         many = self.compile("many", flags=SIM)

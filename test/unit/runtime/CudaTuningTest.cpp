@@ -1,5 +1,6 @@
 //===- CudaTuningTest.cpp - How vendor calls are chosen, and kept ---------===//
 #include "CudaSim.h"
+#include "runtime/Executor.h"
 #include "runtime/TimingCache.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
@@ -7,7 +8,13 @@
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
 #include "test/common/Folder.h"
+#include "test/common/ReplacedDriverCall.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
 #include <set>
 
 using namespace brew;
@@ -255,6 +262,199 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
     EXPECT_NE(key(operand, 8), key(operand, 16)) << operand;
     EXPECT_EQ(key(operand, 256), aligned) << operand;
   }
+}
+
+float milliseconds; // between two events
+
+int fakeElapsedTime(float *elapsed, CUevent, CUevent) {
+  *elapsed = milliseconds;
+  return CUDA_SUCCESS;
+}
+
+TEST_F(CudaTuner, ShortCallsAreTimedTogether) {
+  const ReplacedDriverCall clock(&DriverApi::cuEventElapsedTime,
+                                 fakeElapsedTime);
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  ClearCall call(device, {16, 8});
+  milliseconds = 0.01f;
+  const double together = tuner.tune(call).fastestSeconds;
+  EXPECT_LE(together, 0.01e-3 / 5);
+  EXPECT_GE(together, 0.01e-3 / 20);
+  milliseconds = 0.05f;
+  call.runs = 0;
+  EXPECT_NEAR(tuner.tune(call).fastestSeconds, 0.05e-3, 1e-9);
+  EXPECT_LE(call.runs, 2 * 5);
+}
+
+TEST_F(CudaTuner, PreparesBeforeItMeasures) {
+  ClearCall call(device, {1 << 20, 16});
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  int prepared = 0;
+  const auto prepare = [&] {
+    EXPECT_EQ(call.runs, 0);
+    ++prepared;
+  };
+  tuner.choose(call, prepare);
+  EXPECT_EQ(prepared, 1);
+  tuner.choose(call, prepare); // the cache knows it now
+  EXPECT_EQ(prepared, 1);
+}
+
+/// A product x w^T of a type, with a plan's other memory around it.
+class CudaTuningMemory : public CudaSim {
+protected:
+  void SetUp() override {
+    CudaSim::SetUp();
+    builder.emplace();
+  }
+  std::uint32_t add(const char *name, const Dims &dims, ArenaKind kind,
+                    DataType type) {
+    const std::uint32_t index = builder->buffer(name, dims, {}, type, kind);
+    names[index] = name;
+    return index;
+  }
+  void build(DataType type, ArenaKind result = TRANSIENT) {
+    labels = add("labels", {8}, TRANSIENT, F32);
+    x = add("x", {8, 16}, TRANSIENT, type);
+    w = add("w", {12, 16}, PARAMETERS, type);
+    y = add("y", {8, 12}, result, type);
+    history = add("history", {12, 16}, STATE, F32);
+    InnerProductCall &call =
+        *builder->program("main").add_steps()->mutable_inner_product();
+    call.set_direction(FORWARD);
+    call.set_axis(1);
+    call.set_x_buffer_index(x);
+    call.set_w_buffer_index(w);
+    call.set_y_buffer_index(y);
+  }
+
+  std::vector<std::byte> bytesOf(const Executor &executor,
+                                 std::uint32_t buffer) const {
+    std::vector<std::byte> bytes(
+        builder->manifest.buffers(static_cast<int>(buffer)).size());
+    executor.download(buffer, bytes.data());
+    return bytes;
+  }
+  static bool isZero(const std::vector<std::byte> &bytes) {
+    return std::all_of(bytes.begin(), bytes.end(),
+                       [](std::byte byte) { return byte == std::byte(0); });
+  }
+
+  std::optional<PlanBuilder> builder;
+  std::map<std::uint32_t, std::string> names;
+  std::uint32_t labels, x, w, y, history;
+};
+
+// What memory of the sizes of interest contains when a time is taken.
+struct Watched {
+  std::size_t bytes;
+  CUdeviceptr address;
+};
+std::vector<Watched> allocated;
+std::vector<std::vector<std::byte>> seen; ///< of each, when measuring began
+decltype(DriverApi::cuMemAlloc) allocate = nullptr;
+decltype(DriverApi::cuEventRecord) recordEvent = nullptr;
+
+int watchedAllocation(CUdeviceptr *address, std::size_t bytes) {
+  const int status = allocate(address, bytes);
+  allocated.push_back({bytes, *address});
+  return status;
+}
+
+/// The simulator's device memory is memory of the host.
+int watchedRecord(CUevent event, CUstream stream) {
+  if (seen.empty()) {
+    simulatedDriver().cuStreamSynchronize(stream);
+    for (const Watched &slab : allocated) {
+      const auto *first = reinterpret_cast<const std::byte *>(slab.address);
+      seen.emplace_back(first, first + slab.bytes);
+    }
+  }
+  return recordEvent(event, stream);
+}
+
+template <typename Element> double valueOf(Element element) { return element; }
+double valueOf(std::uint16_t bits) { // bf16
+  const std::uint32_t wide = std::uint32_t(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+template <typename Element>
+void expectRandom(const std::vector<std::byte> &slab, std::uint64_t offset,
+                  std::size_t count) {
+  std::set<double> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    Element element;
+    std::memcpy(&element, slab.data() + offset + i * sizeof element,
+                sizeof element);
+    EXPECT_TRUE(std::abs(valueOf(element)) <= 1) << valueOf(element);
+    values.insert(valueOf(element));
+  }
+  EXPECT_GT(values.size(), count / 2);
+  EXPECT_LT(*values.begin(), 0);
+  EXPECT_GT(*values.rbegin(), 0);
+}
+
+TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
+  for (DataType type : {F32, F64, BF16}) {
+    builder.emplace();
+    build(type);
+    const plan::Manifest &manifest = builder->manifest;
+    allocated.clear();
+    seen.clear();
+    ExecutorOptions options;
+    options.tune = true;
+    const ReplacedDriverCall allocations(&DriverApi::cuMemAlloc,
+                                         watchedAllocation);
+    const ReplacedDriverCall records(&DriverApi::cuEventRecord, watchedRecord);
+    allocate = allocations.original();
+    recordEvent = records.original();
+    const Executor executor(builder->build(), options);
+    ASSERT_FALSE(seen.empty());
+    for (std::uint32_t index : {x, w}) {
+      const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+      const auto address =
+          reinterpret_cast<CUdeviceptr>(executor.deviceData(index));
+      for (std::size_t i = 0; i < seen.size(); ++i)
+        if (allocated[i].address == address - buffer.offset()) {
+          const auto count = std::size_t(plan::elementCount(buffer));
+          SCOPED_TRACE(names[index] + " " + plan::DataType_Name(type));
+          if (type == F64)
+            expectRandom<double>(seen[i], buffer.offset(), count);
+          else if (type == F32)
+            expectRandom<float>(seen[i], buffer.offset(), count);
+          else
+            expectRandom<std::uint16_t>(seen[i], buffer.offset(), count);
+        }
+    }
+    // Parameters and all else start as they do without measuring.
+    for (std::uint32_t index : {labels, x, w, y, history})
+      EXPECT_TRUE(isZero(bytesOf(executor, index))) << names[index];
+  }
+}
+
+TEST_F(CudaTuningMemory, TuningKeepsWhatOutlivesARun) {
+  // The result lies beside what the solver remembers.
+  build(F32, STATE);
+  Executor executor(builder->build());
+  std::map<std::uint32_t, std::vector<std::byte>> before;
+  for (std::uint32_t index : {w, y, history}) {
+    std::vector<std::byte> bytes = bytesOf(executor, index);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = std::byte(i % 61);
+    executor.upload(index, bytes.data());
+    before[index] = bytes;
+  }
+  int calls = 0;
+  executor.tune([&](const TunedCall &) { ++calls; });
+  EXPECT_EQ(calls, 1);
+  for (const auto &[index, bytes] : before)
+    EXPECT_EQ(bytesOf(executor, index), bytes) << names[index];
+  // No random bits stay where the next run may look for a label.
+  for (std::uint32_t index : {labels, x})
+    EXPECT_TRUE(isZero(bytesOf(executor, index))) << names[index];
 }
 
 } // namespace

@@ -1,0 +1,144 @@
+//===- CallOperands.cpp - What calls are measured on ----------------------===//
+#include "runtime/cuda/CallOperands.h"
+
+#include "runtime/Executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace brew::runtime::cuda {
+
+namespace {
+
+constexpr std::uint64_t kBlockBytes = std::uint64_t(4) << 20;
+
+/// Random numbers of either sign with magnitudes in [1/16, 1): the bits of 1/16
+/// and those of the three exponents that follow, with any mantissa.
+template <typename Bits>
+std::vector<std::byte> randomBlock(Bits sixteenth, Bits one) {
+  std::mt19937_64 random(1);
+  std::vector<std::byte> block(kBlockBytes);
+  for (std::size_t i = 0; i < block.size(); i += sizeof(Bits)) {
+    const std::uint64_t drawn = random();
+    Bits bits = static_cast<Bits>(sixteenth + (drawn >> 1) % (one - sixteenth));
+    if (drawn & 1)
+      bits = static_cast<Bits>(bits | Bits(1) << (8 * sizeof(Bits) - 1));
+    std::memcpy(block.data() + i, &bits, sizeof bits);
+  }
+  return block;
+}
+
+/// Empty for types that calls do not compute with.
+std::vector<std::byte> randomBlock(plan::DataType type) {
+  switch (type) {
+  case plan::F32:
+    return randomBlock<std::uint32_t>(0x3d800000, 0x3f800000);
+  case plan::F64:
+    return randomBlock<std::uint64_t>(0x3fb0000000000000, 0x3ff0000000000000);
+  case plan::BF16:
+    return randomBlock<std::uint16_t>(0x3d80, 0x3f80);
+  case plan::F16:
+    return randomBlock<std::uint16_t>(0x2c00, 0x3c00);
+  default:
+    return {};
+  }
+}
+
+/// Buffers that a library call writes.
+std::vector<std::uint32_t> writtenBy(const plan::Step &step) {
+  const auto written = [](const auto &call) -> std::vector<std::uint32_t> {
+    switch (call.direction()) {
+    case plan::FORWARD:
+      return {call.y_buffer_index()};
+    case plan::BACKWARD_DATA:
+      return {call.x_buffer_index()};
+    case plan::BACKWARD_WEIGHTS:
+      if (call.has_b_buffer_index())
+        return {call.w_buffer_index(), call.b_buffer_index()};
+      return {call.w_buffer_index()};
+    }
+    return {};
+  };
+  return step.has_convolution() ? written(step.convolution())
+                                : written(step.inner_product());
+}
+
+} // namespace
+
+bool CallOperands::isOfOneRun(std::uint32_t index) const {
+  const plan::ArenaKind kind =
+      manifest.arenas(static_cast<int>(buffer(index).arena_index())).kind();
+  return kind == plan::TRANSIENT || kind == plan::GRADIENTS;
+}
+
+void CallOperands::fillAll(const plan::Step &call) {
+  for (std::uint32_t index : buffersOf(call))
+    fill(index);
+}
+
+void CallOperands::fillBlobs(const plan::Step &call) {
+  for (std::uint32_t index : buffersOf(call))
+    if (isOfOneRun(index))
+      fill(index);
+}
+
+void CallOperands::save(const plan::Step &call) {
+  for (std::uint32_t index : writtenBy(call))
+    if (!isOfOneRun(index)) {
+      saved.push_back({address(index),
+                       DeviceMemory(device, buffer(index).size(),
+                                    "memory to keep '" + buffer(index).name() +
+                                        "' while a call is measured")});
+      copy(saved.back().bytes.address(), address(index), buffer(index).size());
+    }
+}
+
+void CallOperands::restore() {
+  for (const Saved &entry : saved)
+    copy(entry.address, entry.bytes.address(), entry.bytes.size());
+  if (!saved.empty())
+    stream.synchronize("measuring");
+  saved.clear();
+}
+
+const DeviceMemory &CallOperands::blockOf(plan::DataType type) {
+  DeviceMemory &block = blocks[type];
+  if (block.size() > 0)
+    return block;
+  const std::vector<std::byte> bytes = randomBlock(type);
+  if (bytes.empty())
+    return block;
+  const std::string purpose = "memory to measure calls on";
+  block = DeviceMemory(device, bytes.size(), purpose);
+  device.api().check(device.api().cuMemcpyHtoDAsync(block.address(),
+                                                    bytes.data(), bytes.size(),
+                                                    stream.get()),
+                     purpose);
+  return block;
+}
+
+void CallOperands::fill(std::uint32_t index) {
+  const DeviceMemory &block = blockOf(buffer(index).type());
+  if (block.size() == 0)
+    return;
+  const std::uint64_t size = buffer(index).size();
+  const CUdeviceptr first = address(index);
+  std::uint64_t filled = std::min(size, block.size());
+  copy(first, block.address(), filled);
+  // Twice as much each time: few copies, whatever the size.
+  while (filled < size) {
+    const std::uint64_t next = std::min(filled, size - filled);
+    copy(first + filled, first, next);
+    filled += next;
+  }
+}
+
+void CallOperands::copy(CUdeviceptr target, CUdeviceptr source,
+                        std::uint64_t bytes) const {
+  device.api().check(
+      device.api().cuMemcpyDtoDAsync(target, source, bytes, stream.get()),
+      "preparing to measure calls");
+}
+
+} // namespace brew::runtime::cuda
