@@ -11,6 +11,7 @@
 #include "formats/Error.h"
 #include "runtime/plan/Contract.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
@@ -37,8 +38,12 @@ public:
         nvrtc->requireArch(arch);
       }
     archs = options.archs;
-    if (!ptxArch.empty())
+    if (!ptxArch.empty()) {
       archs.push_back(ptxArch);
+      // PTX of a compilation for sm_90a would run on that architecture alone.
+      const std::string real = "sm_" + ptxArch.substr(ptxArch.find('_') + 1);
+      ptxSource = llvm::is_contained(options.archs, real) ? real : ptxArch;
+    }
   }
 
   void run(std::vector<plan::Kernel> &described, plan::Target &target,
@@ -61,9 +66,15 @@ public:
         unique.push_back(i);
     }
     std::vector<std::string> images(unique.size() * archs.size());
-    runParallel(images.size(), [&](std::size_t job) {
-      images[job] = compile(kernels[unique[job / archs.size()]],
-                            archs[job % archs.size()]);
+    const std::size_t compilations =
+        archs.size() - (!ptxArch.empty() && ptxSource != ptxArch);
+    runParallel(unique.size() * compilations, [&](std::size_t job) {
+      const std::size_t kernel = job / compilations, arch = job % compilations;
+      std::string *image = &images[kernel * archs.size() + arch];
+      std::string *ptx = archs[arch] == ptxSource && ptxSource != ptxArch
+                             ? &images[(kernel + 1) * archs.size() - 1]
+                             : nullptr;
+      compile(kernels[unique[kernel]], archs[arch], *image, ptx);
     });
     std::map<std::size_t, std::size_t> position;
     for (std::size_t i = 0; i < unique.size(); ++i)
@@ -82,17 +93,29 @@ public:
   }
 
 private:
-  std::string compile(const CudaKernel &kernel, const std::string &arch) {
-    bool sim = arch == "sim";
-    // Comments name places that may differ where the code does not.
-    std::string text = withoutComments(kernel.text);
-    std::string key = arch + "\n" +
-                      (sim ? simulator->key()
-                           : nvrtc->version() + "\n" + Nvrtc::optionsKey()) +
-                      "\n" + text;
-    if (std::optional<std::string> found = cache.find(key))
-      return *found;
-    std::string image, log;
+  /// Compiles `kernel` for `arch` into `image`, and into `ptx` unless that is
+  /// null: NVRTC generates PTX on its way to machine code.
+  void compile(const CudaKernel &kernel, const std::string &arch,
+               std::string &image, std::string *ptx) {
+    const bool sim = arch == "sim";
+    // Comments name positions that may differ where the code does not.
+    const std::string text = withoutComments(kernel.text);
+    const std::string rest =
+        "\n" +
+        (sim ? simulator->key()
+             : nvrtc->version() + "\n" + Nvrtc::optionsKey()) +
+        "\n" + text;
+    const std::string key = arch + rest, ptxKey = ptxArch + rest;
+    std::optional<std::string> found = cache.find(key), foundPtx;
+    if (found && ptx)
+      foundPtx = cache.find(ptxKey);
+    if (found && (!ptx || foundPtx)) {
+      image = std::move(*found);
+      if (ptx)
+        *ptx = std::move(*foundPtx);
+      return;
+    }
+    std::string log;
     bool succeeded = false;
     if (sim) {
       SimCompiler::Result result = simulator->compile(text, kernel.symbol);
@@ -102,14 +125,17 @@ private:
     } else {
       Nvrtc::Result result = nvrtc->compile(text, kernel.symbol + ".cu", arch,
                                             kernel.needsHeaders);
-      image = arch == ptxArch ? std::move(result.ptx) : std::move(result.cubin);
+      if (ptx)
+        *ptx = result.ptx;
+      image = std::move(arch == ptxArch ? result.ptx : result.cubin);
       log = std::move(result.log);
       succeeded = result.succeeded;
     }
     if (!succeeded)
       fail(kernel, arch, text, log);
     cache.store(key, image);
-    return image;
+    if (ptx)
+      cache.store(ptxKey, *ptx);
   }
 
   /// A text that does not compile is a defect of Brew: what is needed to mend
@@ -148,8 +174,9 @@ private:
   const std::vector<CudaKernel> &kernels;
   const CudaImageOptions &options;
   KernelCache cache;
-  std::string ptxArch;
-  std::vector<std::string> archs;
+  std::string ptxArch;   ///< compute_90; empty if only the simulator is wanted
+  std::string ptxSource; ///< what is compiled for the PTX: sm_90 or compute_90
+  std::vector<std::string> archs; ///< of each kernel's images, in order
   std::optional<Nvrtc> nvrtc;
   std::optional<SimCompiler> simulator;
 };

@@ -1,0 +1,41 @@
+"""Runs brewc with an NVRTC that counts its compilations, and prints how many there were.
+
+usage: count_compilations.py FOLDER BREWC ARGUMENT...
+
+FOLDER is for the library that counts. It forwards every function to the real one; none has
+more than six arguments, which all travel in registers.
+"""
+import glob
+import os
+import subprocess
+import sys
+
+FUNCTIONS = ("Version", "GetNumSupportedArchs", "GetSupportedArchs", "CreateProgram",
+             "DestroyProgram", "CompileProgram", "GetCUBINSize", "GetCUBIN", "GetPTXSize",
+             "GetPTX", "GetProgramLogSize", "GetProgramLog", "GetErrorString")
+SOURCE = """#include <dlfcn.h>
+#include <unistd.h>
+#define FORWARD(name)                                                       \\
+  long name(long a, long b, long c, long d, long e, long f) {               \\
+    void *real = dlopen(REAL, RTLD_NOW | RTLD_LOCAL);                       \\
+    if (#name[5] == 'C' && #name[6] == 'o') write(2, "compilation\\n", 12);  \\
+    return ((long (*)(long, long, long, long, long, long))dlsym(real, #name))( \\
+        a, b, c, d, e, f);                                                  \\
+  }
+"""
+
+folder, command = sys.argv[1], sys.argv[2:]
+homes = [os.environ[name] for name in ("CUDA_HOME", "CUDA_PATH") if name in os.environ]
+real = [path for home in homes + sorted(glob.glob("/usr/local/cuda*"))
+        for path in glob.glob(home + "/lib*/libnvrtc.so.1?")]
+os.makedirs(folder, exist_ok=True)
+with open(folder + "/count.c", "w") as file:
+    file.write(SOURCE + "".join("FORWARD(nvrtc{})\n".format(name) for name in FUNCTIONS))
+subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", folder + "/libnvrtc.so.13",
+                folder + "/count.c", '-DREAL="{}"'.format(os.path.realpath(real[0]))],
+               check=True)
+done = subprocess.run(command, stderr=subprocess.PIPE, text=True,
+                      env=dict(os.environ, LD_LIBRARY_PATH=folder))
+sys.stderr.write(done.stderr)
+print(done.stderr.count("compilation\n"), "compilations")
+sys.exit(done.returncode)
