@@ -188,7 +188,7 @@ class Measurer:
 
 
 def inputs(workload):
-    return [word for text in workloads.pack.shapes_text(workload.shapes)
+    return [word for text in workloads.timed_nets.shapes_text(workload.shapes)
             for word in ("--input", text)]
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE / "gpu"))
-import pack  # noqa: E402
+import timed_nets  # noqa: E402
 from deploy import DATA_LAYERS, INPUT, JUDGES, deploy_text, inputs_of  # noqa: E402
 from prototxt import get, layer_texts, layers_of, parse  # noqa: E402
 
@@ -15,7 +15,7 @@ TITLES = {"lenet": "LeNet", "cifar10_quick": "CIFAR-10 quick",
           "resnet50": "ResNet-50", "vgg16": "VGG-16", "mobilenet": "MobileNet",
           "squeezenet": "SqueezeNet", "lstm": "LSTM"}
 # Of data tops; the batch is replaced.
-SHAPES = dict(pack.NETS, lstm={"data": (20, 64, 1000), "cont": (20, 64),
+SHAPES = dict(timed_nets.NETS, lstm={"data": (20, 64, 1000), "cont": (20, 64),
                                "label": (20, 64)})
 # The dimension that counts a batch's samples, where it is not the first.
 BATCH_AXIS = {"lstm": 1}

@@ -1,10 +1,14 @@
-"""The recorded cases on a machine with a GPU: their own checker, unchanged,
-several times at once, since most of a case is starting up."""
+"""The recorded cases on a machine with a GPU: their own checker, unchanged, several times
+at once, since most of a case is starting up."""
 
 import re
-import subprocess
+import shlex
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import processes
 
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed")
 AT_ONCE = 8
@@ -21,34 +25,48 @@ def names_of(folder):
     return sorted(names)
 
 
-def check(folder, names, target, flags, limit, environment=None):
-    """How many of these cases passed and failed, and what was said of them."""
-    command = [sys.executable, str(folder / "golden" / "check.py"), "--bin",
-               str(folder / "bin"), "--target", target,
-               "--brewc-flags=" + flags, "--only"] + names
+def check(package, names, target, flags, binaries, number):
+    """How many of these cases passed and failed, and the lines of those that failed."""
+    command = [sys.executable, package.folder / "golden" / "check.py", "--bin",
+               binaries, "--target", target, "--brewc-flags=" + flags, "--only", *names]
+    log = package.log(".{}.txt".format(number))
     try:
-        done = subprocess.run(command, capture_output=True, text=True,
-                              timeout=limit, env=environment)
-    except subprocess.TimeoutExpired as expired:
-        said = (expired.stdout or b"").decode(errors="replace").splitlines()
-        return 0, len(names), said + ["FAIL out of time among: "
-                                      + " ".join(names)]
+        done = processes.run(command, package.limit, package.environment(),
+                             package.folder, log)
+    except processes.OutOfTime:
+        return 0, len(names), ["FAIL out of time among: " + " ".join(names)]
     lines = done.stdout.strip().splitlines()
     summary = SUMMARY.search(lines[-1]) if lines else None
     if not summary:
-        return 0, len(names), ["FAIL " + done.stderr.strip()[-600:]]
+        return 0, len(names), ["FAIL " + (done.stderr.strip()[-600:]
+                                          or "the checker printed nothing")]
     return int(summary.group(1)), int(summary.group(2)), lines[:-1]
 
 
-def run(folder, target, flags, limit, environment=None):
-    """Result of the row: `summary` and the `failures`' lines."""
-    names = names_of(folder)
+def run(package, target, flags, names=None, wrapper=()):
+    """The result of a row: `summary`, `failed_cases` and the `failures`' lines.
+    `wrapper`: the beginning of a command that runs brew-run."""
+    names = list(names or names_of(package.folder))
     shards = [names[i::AT_ONCE] for i in range(AT_ONCE) if names[i::AT_ONCE]]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        results = list(pool.map(
-            lambda shard: check(folder, shard, target, flags, limit,
-                                environment), shards))
-    return {"summary": "{} passed, {} failed".format(
-                sum(result[0] for result in results),
-                sum(result[1] for result in results)),
-            "failures": [line for result in results for line in result[2]]}
+    with tempfile.TemporaryDirectory() as folder:
+        binaries = package.folder / "bin"
+        if wrapper:
+            binaries = wrapped(Path(folder), binaries, wrapper)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found = list(pool.map(lambda shard: check(
+                package, shard[1], target, flags, binaries, shard[0]),
+                enumerate(shards)))
+    passed, failed = (sum(result[i] for result in found) for i in (0, 1))
+    return {"summary": "{} passed, {} failed".format(passed, failed),
+            "failed_cases": failed,
+            "failures": [line for result in found for line in result[2]]}
+
+
+def wrapped(folder, binaries, wrapper):
+    """A folder of tools whose brew-run is run by `wrapper`."""
+    (folder / "brewc").symlink_to(binaries / "brewc")
+    tool = folder / "brew-run"
+    tool.write_text("#!/bin/sh\nexec {} \"$@\"\n".format(
+        shlex.join([*wrapper, str(binaries / "brew-run")])))
+    tool.chmod(0o755)
+    return folder

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 # What brew-run opens, and what those libraries open themselves.
-WANTED = re.compile(r"lib(cudnn\w*|cublasLt|cublas|nvrtc\S*|nvJitLink|cuda)\.so")
+WANTED = re.compile(r"lib(cudnn\w*|cublasLt|cublas|nccl|nvrtc\S*|nvJitLink|cuda)\.so")
 # Not the folders of stubs, which only programs are linked with.
 SYSTEM = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
           "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64",

@@ -1,7 +1,9 @@
 """The table of what scripts/gpu-check measured, as Markdown."""
 
-from device import Package
-from pack import MODES, PRECISIONS, VARIANTS
+import results
+from package import Package
+from schedule import CHOICE_PRECISION, CHOICES
+from timed_nets import MODES, PRECISIONS, VARIANTS
 
 HEAD = ("| net, batch | step | type | Brew ms | images/s | best PyTorch ms | "
         "which | ratio | memory MiB | PyTorch MiB | graph nodes | roofline |")
@@ -32,7 +34,7 @@ def mebibytes(count):
 
 def row(package, done, net, mode, precision):
     key = "{} {} {}".format(net, mode, precision)
-    batch = int(package.index[net]["inputs"][0].split("=")[1].split(",")[0])
+    batch = int(package.index["nets"][net]["inputs"][0].split("=")[1].split(",")[0])
     brew, torch = done.get(key + " brew"), best_torch(done, key)
     if not brew and not torch:
         return None
@@ -55,9 +57,45 @@ def row(package, done, net, mode, precision):
     return "| " + " | ".join(cells) + " |"
 
 
+def checks(done):
+    """Lines of the rows that check values."""
+    for name, result in done.items():
+        failed = result.get("failed", "").split("\n")[0]
+        if name.startswith("cases "):
+            yield "Recorded cases, {}: {}".format(name[6:],
+                                                  result.get("summary", failed))
+            yield from ("    " + line for line in result.get("failures", []))
+        elif name.startswith("agree "):
+            yield "GPU against CPU, {}: {}".format(
+                name[6:], failed or "error {error:.2g} in {blob}, {ratio:.2f} times a "
+                "CPU plan's of the same precision; {compared} blobs".format(**result))
+        elif name.startswith("losses "):
+            yield "20 iterations of LeNet, {}: {}".format(
+                name[7:], failed or "losses {deviation:.2g} off (at most "
+                "{tolerance:.2g})".format(**result))
+        elif name.startswith("sanitize "):
+            yield "compute-sanitizer, {}: {}".format(name[9:],
+                                                     failed or result["summary"])
+
+
+def choices(done, nets):
+    """Lines that say what passes are worth: against the whole step, measured before and
+    after."""
+    for net in nets:
+        key = "{} train {} brew".format(net, CHOICE_PRECISION)
+        whole = [done[name]["median"] * 1e3 for name in (key, key + " again")
+                 if "median" in done.get(name, {})]
+        for choice in CHOICES:
+            result = done.get(key + " " + choice, {})
+            if "median" in result and whole:
+                yield "- {} {}: {:.3f} ms ({} graph nodes); as it is: {}".format(
+                    net, choice, result["median"] * 1e3, result["nodes"],
+                    ", ".join("{:.3f} ms".format(time) for time in whole))
+
+
 def table(folder):
     package = Package(folder)
-    done = package.done()
+    done = results.read(package.results)
     lines = []
     rates = done.get("rates")
     if rates and "failed" not in rates:
@@ -66,27 +104,16 @@ def table(folder):
                       rates["device"], rates["torch"], rates["cuda"],
                       rates["bytes_per_second"] / 1e9,
                       *[rates["flops"][p] / 1e12 for p in PRECISIONS]), ""]
-    for name, result in done.items():
-        if name.startswith("cases "):
-            lines.append("Recorded cases, {}: {}".format(
-                name[6:], result.get("summary", result.get("failed"))))
-            lines += ["    " + line for line in result.get("failures", [])]
-        elif name.startswith("agree "):
-            lines.append("GPU against CPU, {}: {}".format(
-                name[6:], result.get("failed") or "relative difference "
-                "{:.2g} ({})".format(result["error"], result["blob"])))
+    lines += checks(done)
     lines += ["", HEAD, RULE]
-    for net in package.index:
+    for net in package.index["nets"]:
         for mode in MODES:
             lines += [line for precision in PRECISIONS
                       for line in [row(package, done, net, mode, precision)]
                       if line]
-    choices = ["- {}: {:.3f} ms ({} nodes of its graph), with it {:.3f} ms ({})"
-               .format(name, result["median"] * 1e3, result["nodes"],
-                       result["whole"] * 1e3, result["whole_nodes"])
-               for name, result in done.items() if "whole" in result]
-    if choices:
-        lines += ["", "What passes are worth:", ""] + choices
+    worth = list(choices(done, package.index["nets"]))
+    if worth:
+        lines += ["", "What passes are worth:", ""] + worth
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
               for name, result in done.items() if "failed" in result]
     if failed:

@@ -15,9 +15,13 @@ class TorchServer:
     """torch_step.py --serve, started when first asked and again after a row that
     ran out of time."""
 
-    def __init__(self, folder, log):
-        self.folder, self.log = folder, log
+    def __init__(self, folder, log, environment=None):
+        self.folder, self.log, self.environment = folder, log, environment
         self.process = None
+
+    def processes(self):
+        """Its id, which is to be spared when what is left of rows is killed."""
+        return [self.process.pid] if self.process else []
 
     def ask(self, words, limit):
         """The result for these arguments. Raises RuntimeError."""
@@ -38,11 +42,12 @@ class TorchServer:
 
     def start(self):
         self.stop()
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, str(HERE / "torch_step.py"), "--serve"],
                 cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=log, start_new_session=True)
+                stderr=log, start_new_session=True, env=self.environment)
 
     def stop(self):
         """Ends it with all it has started: a session of its own."""

@@ -19,14 +19,14 @@ import torch
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import stopwatch  # noqa: E402
 from deploy import is_label  # noqa: E402
-from pack import VARIANTS  # noqa: E402
+from timed_nets import VARIANTS  # noqa: E402
 from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
 
 # torch.compile's; the last two are CUDA graphs.
 MODES = {"compile": "default", "compile_graph": "reduce-overhead",
          "compile_autotune": "max-autotune"}
-# For inference in bf16; pack.VARIANTS has the others.
+# For inference in bf16; timed_nets.VARIANTS has the others.
 BF16_WEIGHTS = "bf16_weights"
 
 

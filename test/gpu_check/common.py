@@ -1,5 +1,6 @@
 """What the tests of scripts/gpu-check share; they need no GPU."""
 
+import json
 import stat
 import sys
 import tempfile
@@ -29,6 +30,14 @@ NET = """
 def write_tool(path, text):
     path.write_text(text)
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def write_index(folder, **more):
+    """The index of a package in `folder`."""
+    (folder / "bench").mkdir(exist_ok=True)
+    index = {"rows": [], "nets": {}, "plans": {}, "yardsticks": {}, "losses": {}}
+    (folder / "bench" / "index.json").write_text(json.dumps(dict(index, **more)))
+    (folder / "settings.json").write_text('{"archs": "sm_90"}')
 
 
 class Folder(unittest.TestCase):

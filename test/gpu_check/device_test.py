@@ -1,19 +1,27 @@
 #!/usr/bin/env python3
-"""Tests what scripts/gpu-check does on a machine, with stand-ins for brew-run."""
+"""Tests how scripts/gpu-check runs rows: in which order, within which time, what it keeps,
+and that nothing of a row is left behind. With stand-ins for brew-run."""
 
 import contextlib
 import io
 import json
 import os
 import subprocess
+import sys
+import tarfile
+import time
 import unittest
 from unittest import mock
 
-from common import Folder, write_tool
+from common import Folder, write_index, write_tool
 
 import cases
 import device
+import package
+import processes
 import results
+import rows
+import schedule
 
 CHECKER = """
 import sys
@@ -26,65 +34,263 @@ for name in names:
     if name.startswith("bad"):
         print("FAIL " + name + ": why")
 failed = sum(name.startswith("bad") for name in names)
-print("%d passed, %d failed" % (len(names) - failed, failed))
+if "silent" not in names:
+    print("%d passed, %d failed" % (len(names) - failed, failed))
 """
 
 
 class Cases(Folder):
-    def cases(self, *names):
+    def package_with(self, *names):
         for name in ["golden/layers/" + name + ".prototxt" for name in names] + [
                 "golden/solvers/sgd/solver.prototxt", "models/lenet/expected.h5"]:
             file = self.folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("")
         (self.folder / "golden" / "check.py").write_text(CHECKER)
+        write_index(self.folder)
+        return package.Package(self.folder)
 
     def test_all_are_checked_several_at_once(self):
-        self.cases(*["case%d" % i for i in range(20)], "bad one", "bad two")
-        result = cases.run(self.folder, "cuda", "--flags", 60)
+        made = self.package_with(*["case%d" % i for i in range(20)], "bad one", "bad two")
+        result = cases.run(made, "cuda", "--flags")
         self.assertEqual(result["summary"], "22 passed, 2 failed")
         self.assertEqual(sorted(result["failures"]),
                          ["FAIL bad one: why", "FAIL bad two: why"])
+        with self.assertRaisesRegex(package.RowFailed, "22 passed, 2 failed"):
+            rows.recorded_cases(made, schedule.Row("cases cuda", "cases", 1))
 
     def test_out_of_time(self):
-        self.cases("slow")
-        result = cases.run(self.folder, "cuda", "--flags", 2)
+        made = self.package_with("slow")
+        made.limit = 2
+        result = cases.run(made, "cuda", "--flags")
         self.assertEqual(result["summary"], "2 passed, 1 failed")
-        self.assertEqual(result["failures"],
-                         ["FAIL slow: it is", "FAIL out of time among: slow"])
+        self.assertEqual(result["failures"], ["FAIL out of time among: slow"])
+
+    def test_a_checker_that_prints_nothing(self):
+        result = cases.run(self.package_with("silent"), "cuda", "--flags")
+        self.assertEqual(result["failures"], ["FAIL the checker printed nothing"])
+
+    def test_a_wrapper_runs_brew_run(self):
+        made = self.package_with("one")
+        (self.folder / "bin").mkdir()
+        write_tool(self.folder / "bin" / "brewc", "")
+        folder = self.folder / "wrapped"
+        folder.mkdir()
+        cases.wrapped(folder, self.folder / "bin", ["echo", "a word"])
+        done = subprocess.run([folder / "brew-run", "time"], capture_output=True,
+                              text=True)
+        self.assertEqual(done.stdout, "a word {}/bin/brew-run time\n".format(
+            self.folder))
+        self.assertIsNotNone(made)
 
 
-class FakePackage(device.Package):
-    """Three rows; the second fails until it is repaired."""
-    repaired = False
-    ran = []
+class Processes(Folder):
+    def environment(self, mark="some mark"):
+        return dict(os.environ, **{processes.MARK: mark})
 
-    def rows(self):
-        yield "one", lambda: self.work("one")
-        yield "two", lambda: self.work("two")
-        yield "three", lambda: self.work("three")
+    def test_output_is_complete(self):
+        done = processes.run(["sh", "-c", "seq 20000; echo wrong >&2; exit 3"], 60,
+                             self.environment(), self.folder, self.folder / "log.txt")
+        self.assertEqual((done.status, done.stdout.split()[-1], done.stderr),
+                         (3, "20000", "wrong\n"))
+        log = (self.folder / "log.txt").read_text()
+        self.assertTrue(log.startswith("$ sh -c seq"))
+        self.assertIn("\n20000\nwrong\n[status 3, ", log)
 
-    def prepare_tool(self):
-        pass
+    def test_nothing_is_left_of_what_hangs(self):
+        # One process in the group, one in a session of its own.
+        script = "sleep 77.25 & setsid sleep 77.25 & sleep 77.25"
+        begin = time.monotonic()
+        with self.assertRaisesRegex(processes.OutOfTime, "out of time after 1 s: sh -c"):
+            processes.run(["sh", "-c", script], 1, self.environment("left over"),
+                          self.folder, self.folder / "log.txt")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertTrue(processes.marked("left over"))
+        self.assertEqual(processes.marked("another"), [])
+        self.assertEqual(processes.clear("left over", self.environment()), [])
+        self.assertEqual(processes.marked("left over"), [])
 
-    def work(self, name):
-        self.ran.append(name)
-        if name == "two" and not self.repaired:
-            raise RuntimeError("it broke")
+    def test_what_does_not_leave_the_gpu_is_named(self):
+        write_tool(self.folder / "nvidia-smi", "#!/bin/sh\necho 4711\necho 4712\n")
+        environment = dict(self.environment(), PATH="{}:{}".format(
+            self.folder, os.environ["PATH"]))
+        with mock.patch.dict(os.environ, environment):
+            self.assertEqual(processes.clear("x", environment, [4712], patience=0),
+                             [4711])
+
+
+class FakePackage(package.Package):
+    """Whose brew-run answers with its version."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.environment = lambda more=(): dict(os.environ,
+                                                **{processes.MARK: self.mark})
+
+
+class Device(Folder):
+    """Rows `brew` that do what a test wants."""
+
+    def setUp(self):
+        super().setUp()
+        names = [row.name for row in schedule.all_rows()]
+        write_index(self.folder, rows=names)
+        self.ran, self.failing = [], {}
+        kinds = {kind: self.work for kind in rows.KINDS}
+        for patch in (mock.patch.object(rows, "KINDS", kinds),
+                      mock.patch.object(device, "Package", FakePackage)):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def work(self, made, row):
+        self.ran.append(row.name)
+        if row.name in self.failing:
+            raise self.failing[row.name]
         return {"median": 0.001}
+
+    def call(self, function, *arguments, **more):
+        self.ran = []
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            status = function(self.folder, *arguments, **more)
+        return status, printed.getvalue()
+
+    def rows(self, seconds=600, only=(".*train bf16 brew$",), again=False, **more):
+        return self.call(device.run_rows, seconds, list(only), again, **more)
+
+    def test_the_first_call_goes_by_what_rows_are_worth(self):
+        status, _ = self.call(device.run_calls, False, 520, None)
+        self.assertEqual(status, 0)
+        self.assertEqual(self.ran[:7], [
+            "machine", "lenet train bf16 brew", "resnet50 train bf16 brew",
+            "resnet50 train bf16 torch channels_last",
+            "resnet50 train bf16 torch compile_graph", "rates", "cases cuda"])
+        self.assertEqual(self.ran, [row.name for row in schedule.first_call()])
+        # The second call has its own rows, then all others.
+        self.call(device.run_calls, True, 180, None)
+        second = [row.name for row in schedule.second_call()]
+        self.assertEqual(self.ran[:len(second)], second)
+        self.assertFalse(set(self.ran) & {"machine", "rates"})
+
+    def test_patterns_set_the_order(self):
+        self.rows(only=["^rates$", "resnet50 train bf16 brew$", "^machine$"])
+        self.assertEqual(self.ran, ["rates", "resnet50 train bf16 brew", "machine"])
+
+    def test_goes_on_where_it_stopped(self):
+        self.failing["vgg16 train bf16 brew"] = package.RowFailed("it broke", {"error": 2})
+        status, printed = self.rows(only=["vgg16 train bf16 brew$", "rates"])
+        self.assertEqual((status, self.ran), (1, ["vgg16 train bf16 brew", "rates"]))
+        self.assertIn("FAILED: it broke", printed)
+        kept = results.read(self.folder / "results" / "results.jsonl")
+        self.assertEqual(kept["vgg16 train bf16 brew"]["error"], 2)
+        # A failed row is a result, unless it is to be repeated.
+        self.assertEqual(self.rows(only=["vgg16 train bf16 brew$", "rates"])[0], 0)
+        self.assertEqual(self.ran, [])
+        self.failing.clear()
+        self.assertEqual(self.rows(only=["vgg16 train bf16 brew$"], again=True)[0], 0)
+        self.assertEqual(self.ran, ["vgg16 train bf16 brew"])
+        self.rows(only=["vgg16 train bf16 brew$"], again=True)
+        self.assertEqual(self.ran, [])
+
+    def test_the_smoke_test_ends_the_run(self):
+        copy = self.folder / "copy"
+        for name in schedule.SMOKE_TEST:
+            self.failing = {name: RuntimeError("no GPU")}
+            status, printed = self.call(device.run_calls, False, 520, copy, again=True)
+            self.assertEqual(status, device.SMOKE_FAILED)
+            self.assertEqual(self.ran[-1], name)
+            self.assertIn("this is the end", printed)
+            self.assertIn("no GPU", (copy / "results.jsonl").read_text())
+
+    def test_a_row_that_usually_needs_longer_is_left(self):
+        clock = mock.patch("time.monotonic", return_value=0.).start()
+        self.addCleanup(mock.patch.stopall)
+        limits = []
+
+        def work(made, row):
+            limits.append(made.limit)
+            clock.return_value += 30
+            return self.work(made, row)
+        with mock.patch.dict(rows.KINDS, {"brew": work, "losses": work}):
+            status, printed = self.rows(65, ["^(lenet|vgg16|resnet50) train bf16 brew$",
+                                             "losses f32"])
+        self.assertEqual(status, 0)
+        self.assertEqual(self.ran, ["lenet train bf16 brew", "resnet50 train bf16 brew"])
+        self.assertEqual(limits, [60, 30])
+        self.assertIn("2 left for want of time: vgg16 train bf16 brew, losses f32",
+                      printed)
+
+    def test_what_lacked_time_is_no_failure(self):
+        clock = mock.patch("time.monotonic", return_value=0.).start()
+        self.addCleanup(mock.patch.stopall)
+
+        def work(made, row):
+            clock.return_value += made.limit
+            raise processes.OutOfTime("out of time")
+        with mock.patch.dict(rows.KINDS, {"brew": work}):
+            status, printed = self.rows(45, ["^lenet train bf16 brew$"])
+            self.assertEqual(status, 0)
+            self.assertIn("1 left for want of time: lenet train bf16 brew", printed)
+            # With all the time of its kind it is one.
+            self.assertEqual(self.rows(600, ["resnet50 train bf16 brew$"])[0], 1)
+
+    def test_what_stays_on_the_gpu_ends_the_run(self):
+        with mock.patch.object(processes, "clear", return_value=[4711]):
+            status, printed = self.rows()
+        self.assertEqual((status, len(self.ran)), (1, 1))
+        self.assertIn("processes 4711 do not leave the GPU", printed)
+
+    def test_results_and_logs_are_copied_after_every_row(self):
+        copy = self.folder / "out"
+
+        def work(made, row):
+            made.log().parent.mkdir(parents=True, exist_ok=True)
+            made.log().write_text("the log of " + row.name)
+            return self.work(made, row)
+        with mock.patch.dict(rows.KINDS, {"rates": work}):
+            self.rows(only=["rates"], copy=copy)
+        self.assertEqual(json.loads((copy / "results.jsonl").read_text())["row"], "rates")
+        with tarfile.open(copy / "logs.tar.gz") as archive:
+            text = archive.extractfile("logs/rates.txt").read()
+        self.assertEqual(text, b"the log of rates")
+        self.assertEqual(sorted(path.name for path in copy.iterdir()),
+                         ["logs.tar.gz", "results.jsonl"])
+
+    def test_goes_on_from_another_machine(self):
+        copy = self.folder / "out"
+        self.rows(only=["rates"], copy=copy)
+        (self.folder / "results" / "results.jsonl").unlink()
+        for _ in range(2):
+            self.rows(only=["rates", "machine"], earlier=[copy])
+        lines = (self.folder / "results" / "results.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["row"] for line in lines],
+                         ["rates", "machine"])
+
+    def test_a_full_disk_stops_no_row(self):
+        full = OSError(28, "No space left on device")
+        with mock.patch.object(results, "copy", side_effect=full):
+            status, printed = self.rows(only=["rates", "machine"],
+                                        copy=self.folder / "out")
+        self.assertEqual((status, self.ran), (1, ["rates", "machine"]))
+        self.assertEqual(printed.count("the results cannot be kept: [Errno 28]"), 1)
+
+    def test_a_line_that_was_cut_off_is_measured_again(self):
+        self.rows(only=["rates", "machine"])
+        file = self.folder / "results" / "results.jsonl"
+        file.write_text(file.read_text()[:-20])
+        self.rows(only=["rates", "machine"])
+        self.assertEqual(self.ran, ["machine"])
 
 
 class OlderSystem(Folder):
-    def test_the_tool_runs_with_the_library_that_travelled_along(self):
-        for name in ("bench", "bin", "lib/system"):
+    def test_the_tool_runs_with_the_library_that_was_packed(self):
+        write_index(self.folder)
+        for name in ("bin", "lib/system"):
             (self.folder / name).mkdir(parents=True)
-        (self.folder / "bench" / "index.json").write_text("{}")
-        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
         tool = self.folder / "bin" / "brew-run"
         write_tool(tool, "#!/bin/sh\necho GLIBC_2.99 not found >&2; exit 1\n")
         write_tool(self.folder / "lib/system/ld-linux.so",
                    "#!/bin/sh\necho \"$GOMP_SPINCOUNT $@\"\n")
-        device.Package(self.folder).prepare_tool()
+        package.Package(self.folder).prepare_tool()
         done = subprocess.run([str(tool), "time", "a plan"],
                               capture_output=True, text=True,
                               env=dict(os.environ, LD_LIBRARY_PATH="/cuda"))
@@ -92,86 +298,15 @@ class OlderSystem(Folder):
                          "{0}/lib/brew-run:/cuda {1}.bin time a plan\n".format(
                              self.folder, tool))
         write_tool(tool, "#!/bin/sh\necho no >&2; exit 1\n")
-        with self.assertRaisesRegex(SystemExit, "does not start: no"):
-            device.Package(self.folder).prepare_tool()
-
-
-class Device(Folder):
-    def setUp(self):
-        super().setUp()
-        (self.folder / "bench").mkdir()
-        (self.folder / "bench" / "index.json").write_text("{}")
-        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
-        original = device.Package
-        device.Package = FakePackage
-        self.addCleanup(setattr, device, "Package", original)
-        FakePackage.ran = []
-        FakePackage.repaired = False
-
-    def run_rows(self, minutes=1, only=None, again=False):
-        FakePackage.ran = []
-        with contextlib.redirect_stdout(io.StringIO()):
-            left = device.run(self.folder, minutes, only, again)
-        return FakePackage.ran, left
-
-    def test_goes_on_where_it_stopped(self):
-        self.assertEqual(self.run_rows(only=["o"]), (["one", "two"], 0))
-        self.assertEqual(self.run_rows(minutes=-1), ([], 1))
-        self.assertEqual(self.run_rows(), (["three"], 0))
-        self.assertEqual(self.run_rows(), ([], 0))
-        # A failed row is a result, unless it is asked for again.
-        self.assertEqual(self.run_rows(again=True), (["two"], 0))
-        FakePackage.repaired = True
-        self.assertEqual(self.run_rows(again=True), (["two"], 0))
-        self.assertEqual(self.run_rows(again=True), ([], 0))
-
-    def test_results_go_along(self):
-        copy = self.folder / "out" / "results.jsonl"
-        copy.parent.mkdir()
-        with contextlib.redirect_stdout(io.StringIO()):
-            device.run(self.folder, 1, ["one"], False, (), copy)
-        self.assertEqual(json.loads(copy.read_text())["row"], "one")
-        (self.folder / "results.jsonl").unlink()
-        FakePackage.ran = []
-        with contextlib.redirect_stdout(io.StringIO()):
-            device.run(self.folder, 1, None, False, [copy],
-                       self.folder / "again.jsonl")
-        self.assertEqual(FakePackage.ran, ["two", "three"])
-        rows = [json.loads(line)["row"] for line in
-                (self.folder / "again.jsonl").read_text().splitlines()]
-        self.assertEqual(rows, ["one", "two", "three"])
-        # Once more: nothing is there twice.
-        with contextlib.redirect_stdout(io.StringIO()):
-            device.run(self.folder, 1, None, False, [copy], None)
-        self.assertEqual(len((self.folder / "results.jsonl").read_text()
-                             .splitlines()), 3)
-
-    def test_what_lacked_time_is_left(self):
-        clock = mock.patch("time.monotonic", return_value=0.).start()
-        self.addCleanup(mock.patch.stopall)
-
-        class Slow(FakePackage):
-            def work(self, name):
-                clock.return_value += 20
-                return super().work(name)
-        device.Package = Slow
-        # One of them is done before the time is over, and may take longer.
-        self.assertEqual(self.run_rows(minutes=0.5, only=["two", "three"]),
-                         (["two", "three"], 0))
-        (self.folder / "results.jsonl").unlink()
-        self.assertEqual(self.run_rows(minutes=0.1, only=["two"]),
-                         (["two"], 1))
-
-    def test_a_line_that_was_cut_off_is_measured_again(self):
-        self.run_rows()
-        results = self.folder / "results.jsonl"
-        results.write_text(results.read_text()[:-20])
-        self.assertEqual(self.run_rows()[0], ["three"])
+        with self.assertRaisesRegex(package.RowFailed, "does not start: no"):
+            package.Package(self.folder).prepare_tool()
 
 
 class Results(Folder):
     def test_each_earlier_result_is_taken_over_once(self):
-        own, earlier = self.folder / "own.jsonl", self.folder / "earlier.jsonl"
+        own, earlier = self.folder / "own/r.jsonl", self.folder / "earlier/r.jsonl"
+        for path in (own, earlier):
+            path.parent.mkdir()
         own.write_text('{"row": "a", "median": 1}\n{"row": "b", "failed": "x"}\n'
                        '{"row": "c", "fai')
         earlier.write_text("".join(json.dumps(result) + "\n" for result in (
@@ -179,33 +314,44 @@ class Results(Folder):
             {"row": "c", "median": 4}, {"row": "c", "median": 5},
             {"row": "d", "failed": "y"})))
         for _ in range(2):
-            results.adopt(own, earlier)
+            results.adopt(own, earlier.parent)
         self.assertEqual(own.read_text().splitlines()[2:], [
             '{"row": "c", "fai', '{"row": "b", "median": 3}',
             '{"row": "c", "median": 5}', '{"row": "d", "failed": "y"}'])
         self.assertEqual(results.read(own)["a"]["median"], 1)
 
     def test_engines_go_along(self):
-        own, earlier = self.folder / "own.jsonl", self.folder / "earlier.jsonl"
-        timing = self.folder / "own.timing"
-        (self.folder / "earlier.timing").write_text(
-            "format 1\nconv 1\tengine 3\t1.5\nconv 2\tengine 4\t2\n")
-        results.adopt(own, earlier)
-        self.assertEqual(timing.read_text(),
-                         (self.folder / "earlier.timing").read_text())
+        own, earlier = self.folder / "own/r.jsonl", self.folder / "earlier/r.jsonl"
+        earlier.parent.mkdir()
+        timing, kept = own.with_suffix(".timing"), earlier.with_suffix(".timing")
+        kept.write_text("format 1\nconv 1\tengine 3\t1.5\nconv 2\tengine 4\t2\n")
+        results.adopt(own, earlier.parent)
+        self.assertEqual(timing.read_text(), kept.read_text())
         timing.write_text("format 1\nconv 2\tengine 5\t1\n")
         for _ in range(2):
-            results.adopt(own, earlier)
+            results.adopt(own, earlier.parent)
         self.assertEqual(timing.read_text(), "format 1\nconv 2\tengine 5\t1\n"
                          "conv 1\tengine 3\t1.5\n")
         timing.write_text("format 2\n")
-        results.adopt(own, earlier)
+        results.adopt(own, earlier.parent)
         self.assertEqual(timing.read_text(), "format 2\n")
         # Out again, whether there are results yet or not.
-        results.copy(own, self.folder / "kept.jsonl")
-        self.assertEqual((self.folder / "kept.timing").read_text(), "format 2\n")
-        self.assertFalse((self.folder / "kept.jsonl").exists())
+        results.copy(own, self.folder / "copy")
+        self.assertEqual((self.folder / "copy/r.timing").read_text(), "format 2\n")
+        self.assertFalse((self.folder / "copy/r.jsonl").exists())
+
+    def test_a_copy_is_whole_or_not_there(self):
+        target = self.folder / "file"
+        target.write_text("old")
+
+        def write_half(path):
+            path.write_text("ne")
+            raise OSError(28, "No space left on device")
+        with self.assertRaises(OSError):
+            results.replace(target, write_half)
+        self.assertEqual(target.read_text(), "old")
+        self.assertEqual(list(self.folder.iterdir()), [target])
 
 
 if __name__ == "__main__":
-    unittest.main()
+    sys.exit(unittest.main())

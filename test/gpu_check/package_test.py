@@ -16,20 +16,29 @@ import deploy
 import machine
 import pack
 import plan_store
+import plans
 import prototxt
+import schedule
 import table
+import timed_nets
+import tool
 import unpack
+import yardsticks
 
-# Prints a report, and writes its arguments as the plan; knows no bf16.
+BINARIES = Path(os.environ.get("BREW_BIN", ROOT / "build/release/bin"))
+# Compiles for the CPU; of plans for GPUs it prints a report and writes its arguments, and
+# knows no bf16 there.
 BREWC = """#!/usr/bin/env python3
-import json, sys
+import json, os, sys
 arguments = sys.argv[1:]
+if "--target=cpu" in arguments:
+    os.execv("{}", ["brewc"] + arguments)
 if "--precision=bf16" in arguments:
-    sys.exit("brewc: this precision is not supported yet")
+    sys.exit("a.prototxt:1:1: warning: x\\nbrewc: error: this precision is not supported yet")
 open(arguments[arguments.index("-o") + 1], "w").write(" ".join(arguments))
-program = {"flops": 3, "bytes": 5, "kernels": 1, "calls": 1}
-print(json.dumps({"programs": {name: program for name in
-      ("forward_backward", "update", "deploy")}}))
+program = dict(flops=3, bytes=5, kernels=1, calls=1, roofline_seconds=1)
+print(json.dumps(dict(programs=dict.fromkeys(
+    ("forward_backward", "update", "deploy"), program))))
 """
 
 
@@ -87,8 +96,8 @@ class Deploy(Folder):
         self.assertEqual(net["layer"][-1]["bottom"], ["c"])
 
     def test_all_nets(self):
-        for name, shapes in pack.NETS.items():
-            text = deploy.deploy_text(pack.prototxt_of(name), shapes)
+        for name, shapes in timed_nets.NETS.items():
+            text = deploy.deploy_text(timed_nets.prototxt_of(name), shapes)
             for word in ("label", "Loss", "Accuracy", "DummyData", "TRAIN"):
                 self.assertNotIn(word, text, name)
             for count in deploy.statistics_of(prototxt.parse(text)).values():
@@ -147,60 +156,162 @@ class PlanStore(Folder):
                             plan_store.key_of(["a", "b"]))
 
 
+class Tool(Folder):
+    """The real brew-run, and libraries with faults."""
+
+    def library(self, name, *options, source=""):
+        path = self.folder / "lib" / "brew-run" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / "source.c").write_text(source)
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", path, self.folder / "source.c",
+                        "-nodefaultlibs", "-Wl,--no-as-needed", *options], check=True)
+        return path
+
+    def test_brew_run_needs_nothing_else(self):
+        made = self.folder / "gpu-check"
+        made.mkdir()
+        tool.copy_tool(made, BINARIES)
+        for path in tool.elf_files(made):
+            for tag, value in tool.dynamic_entries(path):
+                if path.name.startswith(("brew", "libbrew")) and tag == "RPATH":
+                    self.assertNotIn(str(ROOT), value, path)
+        names = [path.name for path in (made / "lib" / "brew-run").iterdir()]
+        self.assertIn("libdnnl.so.3", names)
+        for word in ("opencv", "X11", "GLX", "lapack", "libc.so"):
+            self.assertFalse([name for name in names if word in name], word)
+        how = tool.try_tool(self.folder / "root", made, [["--version"]])
+        self.assertTrue(how)
+        with mock.patch.object(tool, "isolated", return_value=None):
+            self.assertEqual(tool.try_tool(self.folder / "root2", made,
+                                           [["--version"]]), "by its own loader")
+        # Without one of its libraries it does not start, whatever this machine has.
+        (made / "lib" / "brew-run" / "liblmdb.so.0").unlink()
+        with self.assertRaisesRegex(tool.ToolError, "liblmdb.so.0, which is not packed"):
+            tool.require_closed(made)
+        with self.assertRaisesRegex(tool.ToolError,
+                                    "--version fails .*: .*liblmdb.so.0"):
+            tool.try_tool(self.folder / "root3", made, [["--version"]])
+
+    def test_a_runpath_is_refused(self):
+        (self.folder / "bin").mkdir()
+        self.library("liba.so", "-Wl,-soname,liba.so")
+        tool.require_closed(self.folder)
+        self.library("libb.so", "-Wl,--enable-new-dtags,-rpath,/somewhere")
+        with self.assertRaisesRegex(tool.ToolError,
+                                    r"libb.so has a RUNPATH \(/somewhere\)"):
+            tool.require_closed(self.folder)
+
+    def test_needs_of_the_gpu_machine_are_known(self):
+        (self.folder / "bin").mkdir()
+        stub = self.library("libcudnn.so.9", "-Wl,-soname,libcudnn.so.9")
+        self.library("libuser.so", stub, "-lm", "-lc")
+        stub.unlink()
+        tool.require_closed(self.folder)
+        other = self.library("libother.so.1", "-Wl,-soname,libother.so.1")
+        self.library("libuser.so", other)
+        other.unlink()
+        with self.assertRaisesRegex(tool.ToolError, "libuser.so needs libother.so.1"):
+            tool.require_closed(self.folder)
+
+    def test_an_rpath_of_this_machine_is_replaced(self):
+        path = self.library("liba.so",
+                            "-Wl,--disable-new-dtags,-rpath,/a/build/folder/somewhere")
+        (self.folder / "bin").mkdir()
+        with self.assertRaisesRegex(tool.ToolError, "has the RPATH /a/build/folder"):
+            tool.require_closed(self.folder)
+        tool.set_rpath(path, "$ORIGIN")
+        self.assertEqual(tool.dynamic_entries(path), [("RPATH", "$ORIGIN")])
+        tool.require_closed(self.folder)
+
+
 class Pack(Folder):
-    def make(self, nets):
+    def make(self, rows, shared=None):
+        """Packs `rows` with the real tools, and a brewc that knows no bf16 on GPUs."""
         tools = self.folder / "bin"
         tools.mkdir()
-        write_tool(tools / "brewc", BREWC)
-        # Something that is linked with a library of its own.
-        (tools / "brew-run").write_bytes(Path(sys.executable).read_bytes())
-        return pack.pack(tools, None, "sm_90", self.folder / "p.tar.xz", nets)
+        for name in ("brew-run", "brew-data"):
+            (tools / name).symlink_to(BINARIES / name)
+        write_tool(tools / "brewc", BREWC.format(BINARIES / "brewc"))
+        return pack.pack(tools, shared, "sm_90", self.folder / "p.tar.xz", rows)
 
     def test_what_is_in_it(self):
-        size, problems = self.make(["lenet"])
-        self.assertGreater(size, 0)
-        self.assertEqual(problems, [
-            "lenet-{}-{}cuda-bf16: brewc: this precision is not supported yet"
-            .format(mode, purpose) for purpose in ("", "agree-")
-            for mode in pack.MODES] + [
-            "lenet-train-cuda-bf16-without-join-launches: brewc: this precision is "
-            "not supported yet"])
+        rows = [row for row in schedule.all_rows() if row.name in (
+            "machine", "cases cuda", "lenet train f32 brew", "lenet infer f32 brew",
+            "lenet train bf16 brew", "agree lenet train f32", "agree lenet infer f32",
+            "sanitize cases memcheck", "lenet train f32 torch eager", "losses f32")]
+        self.assertEqual(len(rows), 10)
+        lines = self.make(rows)
+        self.assertEqual(lines[0], "left out: lenet-train-cuda-bf16: brewc: error: this "
+                         "precision is not supported yet")
+        self.assertRegex(lines[1], r"p.tar.xz: \d+\.\d MiB \(at most 34\); with the tree "
+                         r"\d+\.\d MiB \(at most 60\)$")
+        self.assertRegex(lines[2], "^brew-run of the unpacked package ran .*: "
+                         "--version, eval$")
         with tarfile.open(self.folder / "p.tar.xz") as archive:
             archive.extractall(self.folder)
         package = self.folder / "gpu-check"
         for name in ("gpu-check", "bin/brew-run", "bin/brewc",
                      "benchmarks/gpu/device.py", "bench/lenet.prototxt",
-                     "bench/lenet-train-cuda-f32.plan",
+                     "bench/lenet-train-cuda-f32.plan", "bench/losses-f32.plan",
+                     "bench/mnist_lmdb/data.mdb",
                      "bench/lenet-infer-agree-cpu-f32.plan"):
             self.assertTrue((package / name).exists(), name)
-        # The C library comes from the machine itself.
-        for library in (package / "lib" / "brew-run").iterdir():
-            self.assertFalse(library.name.startswith("libc.so"), library)
-        plan = (package / "bench/lenet-train-cuda-tf32.plan").read_text()
-        self.assertIn("--gpu-arch=sm_90", plan)
-        self.assertIn("--batch=64 --input-shape=data=64,1,28,28", plan)
-        plan = (package / "bench/lenet-train-agree-cpu-f32.plan").read_text()
-        self.assertIn("--input-shape=data=8,1,28,28", plan)
+        # Yardsticks are computed here; their plans do not travel.
+        self.assertFalse(list((package / "bench").glob("*-other*")))
+        self.assertFalse(list((package / "bench").glob("losses-*-*")))
+        index = json.loads((package / "bench/index.json").read_text())
+        # Rows of recorded cases need these.
+        self.assertEqual(index["rows"], [
+            row.name for row in rows if "cases" not in row.name])
+        yardstick = index["yardsticks"]["agree lenet train f32"]
+        self.assertIn("param_diff/conv1/0", yardstick)
+        self.assertTrue(all(0 <= error < 1e-4 for error in yardstick.values()))
+        losses = index["losses"]["f32"]
+        self.assertGreaterEqual(len(losses["losses"]), 20)
+        self.assertEqual(losses["tolerance"], yardsticks.LEAST_TOLERANCE)
+        timed = (package / "bench/lenet-train-cuda-f32.plan").read_text()
+        self.assertIn("--gpu-arch=sm_90", timed)
+        self.assertIn("--batch=64 --input-shape=data=64,1,28,28", timed)
         # Inference is of a net without a loss, as one would run it.
-        plan = (package / "bench/lenet-infer-cuda-f32.plan").read_text()
-        self.assertTrue(plan.startswith("lenet_deploy.prototxt "), plan)
-        self.assertNotIn("--phase", plan)
+        timed = (package / "bench/lenet-infer-cuda-f32.plan").read_text()
+        self.assertTrue(timed.startswith("lenet_deploy.prototxt "), timed)
         self.assertIn("dim: 64 dim: 1 dim: 28", (
             package / "bench/lenet_deploy.prototxt").read_text())
-        plan = (package / "bench/lenet-infer-agree-cpu-f32.plan").read_text()
-        self.assertTrue(plan.startswith("lenet_scores.prototxt "), plan)
         scores = (package / "bench/lenet_scores.prototxt").read_text()
         self.assertIn("dim: 8 dim: 1 dim: 28", scores)
         self.assertNotIn("Softmax", scores)
-        index = json.loads((package / "bench/index.json").read_text())
-        self.assertEqual(index["lenet"]["plans"]["lenet-train-cuda-f32"],
-                         {"plan": "lenet-train-cuda-f32.plan", "flops": 6,
-                          "bytes": 10, "launches": 4})
         # The table of nothing is empty but whole.
-        done = subprocess.run([sys.executable, str(package / "gpu-check"),
-                               "table"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, str(package / "gpu-check"), "table"],
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(table.HEAD, done.stdout)
+
+    def test_every_row_names_the_plans_that_are_compiled(self):
+        for row in schedule.all_rows():
+            names = [plan.name for plan in plans.plans_of(row)]
+            if row.kind in ("brew", "kernels"):
+                self.assertEqual(names, [plans.timed_name(row)])
+            elif row.kind == "agree":
+                self.assertEqual(names, [plans.agree_name(row, "cuda", row.precision),
+                                         plans.agree_name(row, "cpu", "f32")])
+            elif row.kind == "losses":
+                self.assertEqual(names, [plans.losses_name(row)])
+
+    def test_filters(self):
+        both = [row.name for row in schedule.select()]
+        self.assertIn("losses f16", both)
+        self.assertNotIn("alexnet train bf16 brew", both)
+        some = [row.name for row in schedule.select(["alexnet"], ["infer"], ["f32"])]
+        self.assertIn("alexnet infer f32 brew", some)
+        self.assertIn("machine", some)
+        for name in some:
+            self.assertNotRegex(name, "train|bf16|lenet |vgg16")
+        self.assertEqual(len(both), len(set(both)))
+
+    def test_the_default_set_stays_small(self):
+        nets = {row.net for row in schedule.select()}
+        self.assertEqual(nets, {"", "lenet", "resnet50", "googlenet", "vgg16",
+                                "mobilenet"})
 
     def test_unpacking_with_and_without_xz(self):
         with tarfile.open(self.folder / "p.tar.xz", "w:xz") as archive:
@@ -222,20 +333,24 @@ class Pack(Folder):
         self.assertTrue(os.access(self.folder / "c/gpu-check/tool", os.X_OK))
 
     def test_too_large(self):
-        self.assertLessEqual(pack.LIMIT, 40 << 20)
-        limit, pack.LIMIT = pack.LIMIT, 1000
-        try:
-            with self.assertRaisesRegex(pack.PackError, "MiB; at most"):
-                self.make(["lenet"])
-        finally:
-            pack.LIMIT = limit
+        file = self.folder / "p.tar.xz"
+        file.write_bytes(b"x" * 3000000)
+        self.assertIn("p.tar.xz: 2.9 MiB (at most 34)", pack.require_small(file))
+        with mock.patch.object(pack, "LIMIT", 1 << 20):
+            with self.assertRaisesRegex(pack.PackError, r"2.9 MiB \(at most 1\)"):
+                pack.require_small(file)
+        with mock.patch.object(pack, "tree_bytes", return_value=58 << 20):
+            with self.assertRaisesRegex(pack.PackError,
+                                        r"with the tree 60.9 MiB \(at most 60\)"):
+                pack.require_small(file)
 
-    def test_a_python_package_that_is_missing_is_named(self):
+    def test_a_python_package_that_is_missing_is_named_at_once(self):
         with mock.patch.object(pack.importlib.util, "find_spec",
                                lambda name: None if name == "h5py" else name):
             with self.assertRaisesRegex(pack.PackError,
-                                        "has no h5py: install python3-h5py"):
-                self.make(["lenet"])
+                                        "has no h5py: apt-get install python3-h5py, or "
+                                        ".* -m pip install h5py"):
+                pack.pack(self.folder, None, "sm_90", self.folder / "p.tar.xz", [])
 
 
 class Machine(Folder):

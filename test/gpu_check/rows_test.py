@@ -1,147 +1,281 @@
 #!/usr/bin/env python3
-"""Tests the rows of scripts/gpu-check: their order, what they run, their table."""
+"""Tests the rows of scripts/gpu-check: what they run, what they accept, their table."""
 
 import json
+import math
 import os
-import re
 import unittest
+from pathlib import Path
 
-from common import NET, Folder, write_tool
+from common import NET, Folder, write_index, write_tool
 
+import compare
 import deploy
-import device
-import pack
+import package
+import rows
+import schedule
 import table
+import timed_nets
+import yardsticks
 
-class Order(Folder):
-    def test_what_only_a_gpu_can_show_comes_first(self):
-        (self.folder / "bench").mkdir()
-        (self.folder / "golden").mkdir()
-        (self.folder / "bench" / "index.json").write_text(
-            json.dumps({"lenet": {}, "vgg16": {}}))
-        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
-        rows = [name for name, _ in device.Package(self.folder).rows()]
-        self.assertEqual(rows[:5], ["machine", "cases cuda", "rates",
-                                    "agree lenet train f32",
-                                    "agree vgg16 train f32"])
-        self.assertEqual(rows[-1], "cases cpu")
-        choices = pack.CHOICES["lenet"]
-        self.assertEqual(len(rows), 4 + 2 * 2 * 3 * (2 + len(pack.VARIANTS))
-                         + len(choices))
-        def first(text):
-            return next(i for i, row in enumerate(rows)
-                        if re.search(text, row))
-        for earlier, later in (("vgg16 train bf16 brew", "torch eager"),
-                               ("infer f32 brew", "channels_last"),
-                               ("train bf16 brew$", "brew without"),
-                               ("brew without", "agree .* train bf16"),
-                               ("compile_graph", "torch compile$")):
-            self.assertLess(first(earlier), first(later))
-        # PyTorch's best form is measured while the GPU is as warm as for Brew.
-        brews = [i for i, row in enumerate(rows) if row.endswith(" brew")]
-        self.assertEqual(len(brews), 2 * 2 * 3)
-        for i in brews:
-            self.assertEqual(rows[i + 1], rows[i].replace(
-                " brew", " torch compile_graph"))
-
-
-# Keeps its arguments; what it computes is in a file, if there is one to write.
+# Keeps its arguments; what it prints and computes is in files.
 BREW_RUN = """#!/bin/sh
-echo "$@" >> commands
-echo "0] Average on the GPU: 1 ms. (median 2, min 1)" >&2
-echo "0] CUDA graph: 3 nodes; GPU memory: 4 bytes" >&2
-for last; do test "$before" = --outputs && cp computed.h5 "$last"; before=$last; done
+echo "$@" "$BREW_NCCL_SINGLE_RANK" >> commands
+cat printed >&2
+for last; do
+  test "$before" = --outputs && cp "computed_$(echo $2 | grep -o -e cpu -e cuda).h5" "$last"
+  test "$before" = --profile && cp trace.json "$last"
+  test "$before" = --snapshot-prefix && cp weights "${last}_iter_20.caffemodel"
+  before=$last
+done
 exit 0
 """
+TIMES = ("0] Average on the GPU: 1 ms. (median 2, min 1)\n"
+         "0] CUDA graph: 3 nodes; GPU memory: 4 bytes\n")
+
+
+def step(number, layer, implementation, duration):
+    return {"name": layer, "cat": "forward", "ph": "X", "dur": duration,
+            "args": {"step": number, "implementation": implementation, "bytes": 4000,
+                     "flops": 7}}
+
+
+TRACE = {"traceEvents": [{"ph": "M", "name": "process_name", "args": {}},
+                         step(0, "a", "kernel a_b", 2.0), step(1, "c", "convolution", 9.0),
+                         step(2, "d", "kernel d", 7.0), step(0, "a", "kernel a_b", 4.0),
+                         step(0, "a", "kernel a_b", 100.0)]}
 
 
 class Rows(Folder):
     def setUp(self):
         super().setUp()
-        for name in ("bin", "bench"):
-            (self.folder / name).mkdir()
+        (self.folder / "bin").mkdir()
         write_tool(self.folder / "bin" / "brew-run", BREW_RUN)
-        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
-        plans = {"net-{}-{}".format(mode, rest): {"plan": mode + rest, "flops": 1,
-                                                  "bytes": 1}
-                 for mode in pack.MODES for rest in
-                 ("cuda-f32", "agree-cuda-f32", "agree-cpu-f32")}
-        (self.folder / "bench" / "index.json").write_text(json.dumps(
-            {"net": {"steps": 7, "plans": plans,
-                     "inputs": ["x=4,3,8,8", "label=4"],
-                     "agree_inputs": ["x=2,3,8,8", "label=2"]}}))
-        (self.folder / "bench" / "net_deploy.prototxt").write_text(
+        plan = {"plan": "p", "flops": 1, "bytes": 1, "seconds": 1e-3}
+        plans = {name: dict(plan, plan=name) for name in (
+            "net-train-cuda-bf16", "net-infer-cuda-bf16", "net-train-agree-cuda-bf16",
+            "net-train-agree-cpu-f32", "losses-f32", "losses-deterministic",
+            "losses-one_rank")}
+        plans["net-train-cuda-f32"] = {"error": "no"}
+        write_index(self.folder, plans=plans, nets={
+            "net": {"steps": 7, "inputs": ["x=4,3,8,8", "label=4"],
+                    "agree_inputs": ["x=2,3,8,8", "label=2"]}},
+            yardsticks={"agree net train bf16": {"data/c": 0.01, "data/d": 0.02}},
+            losses={name: {"losses": [2.0, 1.0], "tolerance": 0.001}
+                    for name in ("f32", "deterministic", "one_rank")})
+        self.bench = self.folder / "bench"
+        (self.bench / "net_deploy.prototxt").write_text(
             deploy.deploy_text(NET, {"x": (4, 3, 8, 8)}))
-        self.package = device.Package(self.folder)
+        (self.bench / "trace.json").write_text(json.dumps(TRACE))
+        self.say(TIMES)
+        self.package = package.Package(self.folder)
+
+    def say(self, text):
+        (self.bench / "printed").write_text(text)
 
     def commands(self):
-        file = self.folder / "bench" / "commands"
+        file = self.bench / "commands"
         commands = [line.split() for line in file.read_text().splitlines()]
         file.unlink()
         return commands
 
-    def test_brew_is_timed_on_one_batch_with_the_kept_engines(self):
-        timing = str(self.folder / "results.timing")
-        weights = str(self.folder / "bench" / "net.weights.h5")
-        for mode, more in (("train", []), ("infer", ["--weights", weights, "--allow-missing-weights"])):
-            result = self.package.brew("net", mode, "f32")
-            self.assertEqual(result["median"], 2e-3)
-            self.assertEqual(self.commands(), [
-                ["time", mode + "cuda-f32", "--random-input", "--iterations",
-                 "7", "--timing-cache", timing] + more])
-        self.assertTrue(os.path.exists(weights))
+    def row(self, make, *words):
+        row = make(1, *words)
+        self.package.row = row.name
+        return rows.KINDS[row.kind](self.package, row)
 
-    def test_compared_are_the_engines_that_are_timed(self):
+    def write_results(self, target, **values):
         import h5py
-        with h5py.File(self.folder / "bench" / "computed.h5", "w") as file:
-            file["data/c"] = [1.0, 2.0]
-        for mode, read in (("train", ["label", "x"]), ("infer", ["x"])):
-            result = self.package.agree("net", mode, "f32")
-            self.assertEqual(result, {"error": 0.0, "blob": "data/c"})
-            on_gpu, on_cpu = self.commands()
-            self.assertNotIn("--no-tune", on_gpu)
-            place = on_gpu.index("--timing-cache")
-            self.assertEqual(on_gpu[place + 1],
-                             str(self.folder / "results.timing"))
-            self.assertNotIn("--timing-cache", on_cpu)
-            for command in (on_gpu, on_cpu):
-                self.assertEqual("--weights" in command, mode == "infer")
-            with h5py.File(self.folder / "bench" / "inputs.h5", "r") as file:
-                self.assertEqual(sorted(file["inputs"]), read)
+        with h5py.File(self.bench / "computed_{}.h5".format(target), "w") as file:
+            for name, value in values.items():
+                file["data/" + name] = value
 
-    def test_what_a_pass_is_worth(self):
-        plans = self.package.index["net"]["plans"]
-        for name in ("net-train-cuda-bf16", "net-train-cuda-bf16-without-some-pass"):
-            plans[name] = {"plan": name, "flops": 1, "bytes": 1}
-        result = self.package.choice("net", "some-pass")
-        self.assertEqual([command[1] for command in self.commands()],
-                         ["net-train-cuda-bf16", "net-train-cuda-bf16-without-some-pass"])
-        self.assertEqual((result["median"], result["whole"], result["whole_nodes"]),
-                         (2e-3, 2e-3, 3))
+    def test_brew_is_timed_on_one_batch_with_the_kept_engines(self):
+        timing = str(self.folder / "results" / "results.timing")
+        for mode, more in (("train", []), ("infer", [
+                "--weights", str(self.bench / "net.weights.h5"),
+                "--allow-missing-weights"])):
+            result = self.row(schedule.brew, "net", mode, "bf16")
+            self.assertEqual((result["median"], result["nodes"], result["peak_bytes"]),
+                             (2e-3, 3, 4))
+            [command] = self.commands()
+            trace = command.pop(command.index("--profile") + 1)
+            self.assertEqual(command, [
+                "time", "net-" + mode + "-cuda-bf16", "--random-input", "--iterations",
+                "7", "--profile", "--timing-cache", timing] + more)
+            self.assertFalse(Path(trace).exists())
+        self.assertTrue((self.bench / "net.weights.h5").exists())
+
+    def test_every_step_is_kept(self):
+        result = self.row(schedule.brew, "net", "train", "bf16")
+        self.assertEqual((result["steps"], result["step_bytes"]), (3, 12000))
+        self.assertAlmostEqual(result["step_sum"], 20e-6)
+        lines = (self.package.logs / "net_train_bf16_brew.steps.tsv").read_text()
+        self.assertEqual(lines.splitlines()[1:], [
+            "0\tforward\ta\tkernel a_b\t4.000\t4000\t1\t7",
+            "1\tforward\tc\tconvolution\t9.000\t4000\t0\t7",
+            "2\tforward\td\tkernel d\t7.000\t4000\t1\t7"])
+        self.assertEqual(rows.slowest_kernels(lines, 5), ["d", "a_b"])
+        self.assertEqual(rows.slowest_kernels(lines, 1), ["d"])
+        self.assertIn(TIMES, (self.package.logs / "net_train_bf16_brew.txt").read_text())
+
+    def test_a_tool_that_prints_nothing_fails(self):
+        self.say("")
+        with self.assertRaisesRegex(package.RowFailed, "printed no time"):
+            self.row(schedule.brew, "net", "train", "bf16")
+
+    def test_a_plan_that_was_not_compiled_fails(self):
+        with self.assertRaisesRegex(package.RowFailed, "net-train-cuda-f32: no"):
+            self.row(schedule.brew, "net", "train", "f32")
+        with self.assertRaisesRegex(package.RowFailed, "it is not in this package"):
+            self.row(schedule.brew, "net", "infer", "f32")
+
+    def test_results_that_agree(self):
+        self.write_results("cpu", c=[1.0, 2.0], d=[[3.0]])
+        self.write_results("cuda", c=[1.0, 2.0], d=[[3.15]])
+        result = self.row(schedule.agree, "net", "train", "bf16")
+        self.assertEqual((result["blob"], result["compared"]), ("data/d", 2))
+        self.assertAlmostEqual(result["ratio"], 2.5, places=4)
+        on_gpu, on_cpu = self.commands()
+        self.assertEqual(on_gpu[:2], ["eval", "net-train-agree-cuda-bf16"])
+        self.assertIn("--no-tune", on_gpu)
+        self.assertNotIn("--no-tune", on_cpu)
+        self.assertIn("--gradients", on_gpu)
+        # One row has the engines that were measured.
+        self.assertEqual([row.name for row in schedule.select()
+                          if row.kind == "agree" and rows.is_tuned(row)],
+                         ["agree lenet train bf16"])
+
+    def test_results_that_do_not_agree(self):
+        nan = math.nan
+        self.write_results("cpu", c=[1.0, 2.0], d=[[3.0]])
+        for values, words in (
+                (dict(c=[1.0, 2.0], d=[[3.2]]), "data/d has an error of 0.067, 3.3 times"),
+                (dict(c=[1.0, 2.0]), "only one side has data/d"),
+                (dict(c=[1.0, 2.0], d=[[3.0]], e=[1.0]), "only one side has data/e"),
+                (dict(c=[nan, 2.0], d=[[3.0]]), "data/c has values that are not finite"),
+                (dict(c=[1.0, 2.0], d=[3.0]), "data/d has the shape"), ):
+            self.write_results("cuda", **values)
+            with self.assertRaisesRegex(package.RowFailed, words) as raised:
+                self.row(schedule.agree, "net", "train", "bf16")
+            if "error of" in words:
+                self.assertEqual((raised.exception.result["first"],
+                                  raised.exception.result["expected"]), ([3.2], [3.0]))
+        self.write_results("cpu")
+        with self.assertRaisesRegex(package.RowFailed, "nothing was compared"):
+            self.row(schedule.agree, "net", "train", "bf16")
+
+    def losses(self, name, printed, weights="w"):
+        self.say(printed)
+        (self.bench / "weights").write_text(weights)
+        return self.row(schedule.losses, name)
+
+    def test_losses(self):
+        good = "Iteration 0, loss = 2.001\nIteration 1 (9 iter/s), loss = 1\n"
+        result = self.losses("f32", good)
+        self.assertAlmostEqual(result["deviation"], 0.0005)
+        self.assertFalse(list(self.bench.glob("trained_run*")))
+        self.commands()
+        self.losses("deterministic", good)
+        self.assertEqual([("--deterministic" in command) for command in self.commands()],
+                         [True, True])
+        for printed, words in (
+                ("Iteration 0, loss = 2.1\nIteration 1, loss = 1\n", "losses are 0.05 off"),
+                ("Iteration 0, loss = nan\nIteration 1, loss = 1\n", "losses are nan off"),
+                ("Iteration 0, loss = 2\n", "1 losses were displayed and not 2")):
+            with self.assertRaisesRegex(package.RowFailed, words):
+                self.losses("f32", printed)
+
+    def test_two_runs_must_have_the_same_bits(self):
+        write_tool(self.folder / "bin" / "brew-run",
+                   BREW_RUN.replace("cp weights", "cp commands"))
+        with self.assertRaisesRegex(package.RowFailed, "two runs gave different weights"):
+            self.losses("deterministic", "Iteration 0, loss = 2\nIteration 1, loss = 1\n")
+
+    def test_one_rank_must_have_used_nccl(self):
+        text = "Iteration 0, loss = 2\nIteration 1, loss = 1\n"
+        with self.assertRaisesRegex(package.RowFailed, "says nothing of NCCL"):
+            self.losses("one_rank", text)
+        self.losses("one_rank", "NCCL 2.27\n" + text)
+        self.assertEqual(self.commands()[-1][-1], "1")  # BREW_NCCL_SINGLE_RANK
+
+    def program(self, name, text):
+        write_tool(self.folder / name, text)
+        before = os.environ["PATH"]
+        os.environ["PATH"] = "{}:{}".format(self.folder, before)
+        self.addCleanup(os.environ.__setitem__, "PATH", before)
+
+    def test_the_slowest_kernels_are_profiled(self):
+        row = schedule.Row("kernels net", "kernels", 2, "net", "train", "bf16")
+        self.package.row = row.name
+        with self.assertRaisesRegex(package.RowFailed, "was not measured yet"):
+            rows.kernels(self.package, row)
+        self.row(schedule.brew, "net", "train", "bf16")
+        self.program("ncu", "#!/bin/sh\necho \"$@\"\necho 'd (512, 1, 1)'\n")
+        self.package.row = row.name
+        result = rows.kernels(self.package, row)
+        self.assertEqual(result["profiled"], ["d", "a_b"])
+        text = (self.package.logs / "kernels_net.txt").read_text()
+        self.assertIn("--kernel-name regex:^(d|a_b)$ --launch-count 10", text)
+
+    def test_findings_of_the_sanitizer_fail(self):
+        self.program("compute-sanitizer", "#!/bin/sh\necho \"$@\"\nexit $(cat status)\n")
+        row = schedule.Row("sanitize net memcheck", "sanitize", 2, "net", "train", "bf16",
+                           "memcheck")
+        self.package.row = row.name
+        (self.bench / "status").write_text("0")
+        self.assertEqual(rows.sanitize(self.package, row)["summary"], "no findings")
+        text = (self.package.logs / "sanitize_net_memcheck.txt").read_text()
+        self.assertIn("--tool memcheck --error-exitcode 99 " + str(self.package.tool)
+                      + " eval net-train-agree-cuda-bf16", text)
+        (self.bench / "status").write_text("99")
+        with self.assertRaisesRegex(package.RowFailed, "status 99"):
+            rows.sanitize(self.package, row)
 
     def test_pytorch_runs_the_same_net(self):
         asked = []
         self.package.server.ask = lambda words, limit: asked.append(words)
-        for mode in pack.MODES:
-            self.package.torch("net", mode, "f32", "compile_graph")
+        for mode in timed_nets.MODES:
+            self.row(schedule.torch, "net", mode, "f32", "compile_graph")
         self.assertEqual([words[0] for words in asked],
                          ["net.prototxt", "net_deploy.prototxt"])
         self.assertEqual([words.count("--input") for words in asked], [2, 1])
 
 
+class Judging(unittest.TestCase):
+    def test_a_yardstick_that_is_small_by_chance(self):
+        worst = compare.judge({"a": 0.02, "b": 0.01}, {"a": 1e-9, "b": 0.02})
+        self.assertEqual(worst["blob"], "a")  # expected: the median of both, 0.01
+        self.assertAlmostEqual(worst["ratio"], 2, places=5)
+        with self.assertRaisesRegex(compare.Disagreement, "a has an error of 0.05"):
+            compare.judge({"a": 0.05, "b": 0.01}, {"a": 1e-9, "b": 0.02})
+
+    def test_what_has_no_yardstick(self):
+        with self.assertRaisesRegex(compare.Disagreement, "no yardstick for b"):
+            compare.judge({"a": 0.0, "b": 0.0}, {"a": 0.0})
+        compare.judge({"a": 1e-7}, {"a": 0.0, "c": 1.0})
+
+    def test_losses_in_a_log(self):
+        self.assertEqual(yardsticks.losses_of(
+            "I1 solver.cpp:218] Iteration 0 (0 iter/s, 0s/1 iters), loss = 2.5\n"
+            "I1 solver.cpp:237]     Train net output #0: loss = 9 (* 1 = 9 loss)\n"
+            "I1 solver.cpp:218] Iteration 20, loss = 0.25\n"), [2.5, 0.25])
+
+
 class Table(Folder):
     def test_rows(self):
-        (self.folder / "bench").mkdir()
-        (self.folder / "bench" / "index.json").write_text(json.dumps(
-            {"lenet": {"inputs": ["data=64,1,28,28", "label=64"]}}))
-        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
-        results = [
+        write_index(self.folder, nets={
+            "lenet": {"inputs": ["data=64,1,28,28", "label=64"]}})
+        measured = [
             {"row": "rates", "device": "GPU X", "torch": "2", "cuda": "13.0",
              "bytes_per_second": 1e12,
              "flops": {"f32": 1e13, "tf32": 1e14, "bf16": 2e14}},
             {"row": "cases cuda", "summary": "61 passed, 1 failed",
-             "failures": ["FAIL softmax: why"]},
-            {"row": "agree lenet train f32", "error": 1e-6, "blob": "data/ip2"},
+             "failures": ["FAIL softmax: why"], "failed": "61 passed, 1 failed"},
+            {"row": "agree lenet train f32", "error": 1e-6, "blob": "data/ip2",
+             "ratio": 0.5, "compared": 9},
+            {"row": "losses f16", "deviation": 0.002, "tolerance": 0.01},
+            {"row": "sanitize lenet memcheck", "summary": "no findings"},
             {"row": "lenet train f32 brew", "median": 1e-4, "nodes": 22,
              "peak_bytes": 8 << 20, "flops": 1e8, "bytes": 5e7},
             {"row": "lenet train f32 torch eager", "median": 5e-4,
@@ -149,25 +283,30 @@ class Table(Folder):
             {"row": "lenet train f32 torch compile", "median": 3e-4,
              "peak_bytes": 32 << 20},
             {"row": "lenet train f32 torch channels_last", "failed": "no\nmore"},
+            {"row": "lenet train bf16 brew", "median": 1e-4, "nodes": 19,
+             "peak_bytes": 8 << 20, "flops": 1e8, "bytes": 5e7},
             {"row": "lenet train bf16 brew without join-launches", "median": 2e-4,
-             "nodes": 22, "whole": 1e-4, "whole_nodes": 19},
+             "nodes": 22},
             {"row": "lenet infer f32 brew", "failed": "RuntimeError: x"}]
-        (self.folder / "results.jsonl").write_text(
-            "".join(json.dumps(result) + "\n" for result in results))
+        (self.folder / "results").mkdir()
+        (self.folder / "results" / "results.jsonl").write_text(
+            "".join(json.dumps(result) + "\n" for result in measured))
         text = table.table(self.folder)
         for line in (
                 "GPU X, PyTorch 2, CUDA 13.0; copies 1000 GB/s, products f32 "
                 "10.0, tf32 100, bf16 200 TFLOP/s.",
                 "Recorded cases, cuda: 61 passed, 1 failed",
                 "    FAIL softmax: why",
-                "GPU against CPU, lenet train f32: relative difference 1e-06 "
-                "(data/ip2)",
+                "GPU against CPU, lenet train f32: error 1e-06 in data/ip2, 0.50 times a "
+                "CPU plan's of the same precision; 9 blobs",
+                "20 iterations of LeNet, f16: losses 0.002 off (at most 0.01)",
+                "compute-sanitizer, lenet memcheck: no findings",
                 "| lenet, 64 | train | f32 | 0.100 | 640000 | 0.300 | compile | "
                 "3.00 | 8 | 32 | 22 | 50% |",
                 "| lenet, 64 | infer | f32 | failed |  | not run |  |  |  |  |  "
                 "|  |",
-                "- lenet train bf16 brew without join-launches: 0.200 ms (22 nodes of "
-                "its graph), with it 0.100 ms (19)",
+                "- lenet without join-launches: 0.200 ms (22 graph nodes); as it is: "
+                "0.100 ms",
                 "- lenet train f32 torch channels_last: no"):
             self.assertIn(line, text.splitlines())
 

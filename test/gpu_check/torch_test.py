@@ -9,8 +9,8 @@ from unittest import mock
 
 from common import ROOT, Folder
 
-import pack
 import prototxt
+import timed_nets
 import torch_server
 
 try:
@@ -25,8 +25,8 @@ except ImportError:
 class TorchNet(unittest.TestCase):
     def build(self, name, phase, batch=None):
         shapes = {blob: (batch or shape[0],) + shape[1:]
-                  for blob, shape in pack.NETS[name].items()}
-        return torch_net.CaffeNet(prototxt.parse(pack.prototxt_of(name)), phase,
+                  for blob, shape in timed_nets.NETS[name].items()}
+        return torch_net.CaffeNet(prototxt.parse(timed_nets.prototxt_of(name)), phase,
                                   shapes), shapes
 
     def test_parameters_and_losses(self):
@@ -131,7 +131,7 @@ class TorchNet(unittest.TestCase):
                                  "the optimiser")
             self.assertEqual(asked[0], [kind])
             self.assertEqual(asked[-1], [])
-        self.assertLessEqual({variant for variant in pack.VARIANTS
+        self.assertLessEqual({variant for variant in timed_nets.VARIANTS
                               if variant.startswith("compile")},
                              set(torch_step.MODES))
 

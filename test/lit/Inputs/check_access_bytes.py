@@ -47,7 +47,7 @@ EXCEPTIONS = {
 
 def report_of(brewc, nets, net, folder):
     sys.path.insert(0, str(nets.parent / 'gpu'))
-    from pack import NETS, shape_flags
+    from timed_nets import NETS, shape_flags
     solver = folder / (net + '.prototxt')
     text = 'net: "%s"\nbase_lr: 0.01\nmomentum: 0.9\nlr_policy: "fixed"\n' % (
         nets / (net + '.prototxt'))

@@ -1,0 +1,124 @@
+"""Runs programs so that nothing of them is left behind.
+
+Each runs in a session of its own and is killed with its whole process group. What has
+left that group is found by a mark in its environment, which every descendant inherits.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+MARK = "GPU_CHECK_RUN"
+
+
+class OutOfTime(Exception):
+    """A program did not end within its limit, and was killed."""
+
+
+class Finished:
+    """Exit status and complete output of a program."""
+
+    def __init__(self, status, stdout, stderr):
+        self.status, self.stdout, self.stderr = status, stdout, stderr
+
+
+def run(command, limit, environment, folder, log):
+    """Runs `command` for at most `limit` seconds; appends all that it prints to the file
+    `log`. Raises OutOfTime."""
+    command = [str(word) for word in command]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    out, err = (log.with_name(log.name + end) for end in (".out", ".err"))
+    begin, in_time = time.monotonic(), True
+    try:
+        with open(out, "wb") as stdout, open(err, "wb") as stderr:
+            process = subprocess.Popen(command, cwd=folder, env=environment,
+                                       stdin=subprocess.DEVNULL, stdout=stdout,
+                                       stderr=stderr, start_new_session=True)
+            try:
+                process.wait(limit)
+            except subprocess.TimeoutExpired:
+                in_time = False
+            finally:
+                kill_group(process.pid)
+                process.wait()
+        texts = [path.read_text(errors="replace") for path in (out, err)]
+    finally:
+        for path in (out, err):
+            path.unlink(missing_ok=True)
+    with open(log, "a") as file:
+        file.write("$ {}\n{}{}[status {}, {:.1f} s]\n".format(
+            " ".join(command), *texts, process.returncode,
+            time.monotonic() - begin))
+    if not in_time:
+        raise OutOfTime("out of time after {:.0f} s: {}".format(
+            limit, " ".join(command[:2])))
+    return Finished(process.returncode, *texts)
+
+
+def kill_group(group):
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def marked(mark, but=()):
+    """Ids of running processes whose environment has `mark`."""
+    entry, found = "{}={}".format(MARK, mark).encode(), []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) in but:
+            continue
+        try:
+            state = (folder / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            if state != "Z" and entry in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+        except (OSError, IndexError):
+            continue  # it has ended, or is another user's
+    return found
+
+
+def on_gpu(environment):
+    """Ids of processes that use the GPU, by nvidia-smi; none where there is no
+    nvidia-smi."""
+    if not shutil.which("nvidia-smi", path=environment.get("PATH")):
+        return []
+    try:
+        done = subprocess.run(
+            ["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader"],
+            capture_output=True, text=True, timeout=20, env=environment)
+    except subprocess.TimeoutExpired:
+        return []
+    return [int(line) for line in done.stdout.split() if line.isdigit()]
+
+
+def clear(mark, environment, but=(), patience=10):
+    """Kills what still runs of the last row. Returns what is on the GPU after `patience`
+    seconds: ids of processes."""
+    stop = time.monotonic() + patience
+    while True:
+        left = marked(mark, but)
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        busy = on_gpu(environment) if not left else left
+        busy = [process for process in busy if process not in but]
+        if not busy or time.monotonic() > stop:
+            return busy
+        time.sleep(0.2)
+
+
+def keep_driver_loaded():
+    """Opens the GPU's device files, so that the driver does not start anew for every
+    program. Returns them; they are to be kept as long as programs run."""
+    kept = []
+    for name in ("nvidiactl", "nvidia0", "nvidia-uvm"):
+        try:
+            kept.append(open("/dev/" + name, "rb", buffering=0))
+        except OSError:
+            continue
+    return kept

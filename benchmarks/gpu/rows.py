@@ -1,0 +1,239 @@
+"""What each kind of row does. All take the package and the row and return the row's
+result; they raise RowFailed for a check that does not hold."""
+
+import json
+import re
+import shutil
+import statistics
+import sys
+from collections import defaultdict
+
+import cases
+import compare
+import plans
+import schedule
+import yardsticks
+from package import RowFailed
+
+MEASURED = re.compile(r"Average on the GPU: \S+ ms\. "
+                      r"\(median (\S+), min (\S+)\)")
+NODES = re.compile(r"CUDA graph: (\d+) nodes; GPU memory: (\d+) bytes")
+PROFILED = 5  # kernels that Nsight Compute looks at
+SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "LaunchStats")
+SANITIZER_FAILED = 99
+
+
+def machine(package, row):
+    """The GPU as Brew sees it, and the libraries that it finds."""
+    version = package.prepare_tool()
+    query = package.call([package.tool, "device-query", "-gpu", "0"]).stderr
+    if shutil.which("nvidia-smi"):
+        package.call(["nvidia-smi"])
+    return {"version": version, "libraries": package.libraries,
+            "python": sys.version.split()[0],
+            "query": [line.split("] ", 1)[-1] for line in query.splitlines()]}
+
+
+def rates(package, row):
+    """Rates of copies and matrix products, for the roofline."""
+    return json.loads(package.python("rates.py").stdout)
+
+
+def brew(package, row):
+    """Times a plan; keeps time and bytes of every step beside the log."""
+    plan = package.plan(plans.timed_name(row))
+    trace = package.log(".trace.json")
+    # One batch for all iterations: drawing others takes longer than measuring.
+    log = package.call([package.tool, "time", plan["plan"], "--random-input",
+                        "--iterations", package.index["nets"][row.net]["steps"],
+                        "--profile", trace, *package.engines(),
+                        *yardsticks.weights_flags(package.bench, row.net,
+                                                  row.mode)]).stderr
+    times, graphs = MEASURED.findall(log), NODES.findall(log)
+    if not times or not graphs:
+        raise RowFailed("brew-run printed no time on the GPU")
+    steps = steps_of(trace)
+    trace.unlink()
+    write_steps(package.log(".steps.tsv"), steps)
+    median, least = map(float, times[-1])
+    nodes, held = map(int, graphs[-1])
+    return {"median": median / 1e3, "least": least / 1e3, "nodes": nodes,
+            "peak_bytes": held, "flops": plan["flops"], "bytes": plan["bytes"],
+            "roofline": plan["seconds"], "steps": len(steps),
+            "step_sum": sum(step["us"] for step in steps) / 1e6,
+            "step_bytes": sum(step["bytes"] for step in steps)}
+
+
+def steps_of(trace):
+    """Every step of a trace with its median time."""
+    times, known = defaultdict(list), {}
+    for event in json.loads(trace.read_text())["traceEvents"]:
+        arguments = event.get("args", {})
+        if event.get("ph") == "X" and "step" in arguments:
+            times[arguments["step"]].append(event["dur"])
+            known[arguments["step"]] = dict(arguments, layer=event["name"],
+                                            direction=event["cat"])
+    return [dict(known[step], us=statistics.median(times[step]))
+            for step in sorted(times)]
+
+
+def write_steps(path, steps):
+    with open(path, "w") as file:
+        file.write("step\tpass\tlayer\timplementation\tus\tbytes\tGB/s\tflops\n")
+        for step in steps:
+            file.write("{step}\t{direction}\t{layer}\t{implementation}\t{us:.3f}\t"
+                       "{bytes}\t{rate:.0f}\t{flops}\n".format(
+                           rate=step["bytes"] / max(step["us"], 1e-3) / 1e3, **step))
+
+
+def torch(package, row):
+    words = [row.net + ("" if row.mode == "train" else "_deploy") + ".prototxt",
+             "--mode", row.mode, "--precision", row.precision, "--variant", row.detail,
+             "--steps", str(package.index["nets"][row.net]["steps"])]
+    for text in package.inputs(row):
+        words += ["--input", text]
+    return package.server.ask(words, package.limit)
+
+
+def agree(package, row):
+    """What the GPU's plan computes against the CPU's plan in f32 from the same inputs,
+    judged by how far a CPU plan of the row's precision is off."""
+    yardstick = package.index["yardsticks"].get(row.name)
+    if not yardstick:
+        raise RowFailed("the package has no yardstick for it")
+    inputs = package.bench / "inputs.h5"
+    compare.write_inputs(inputs, package.inputs(row, "agree_inputs"))
+    outputs = []
+    for target, precision in (("cuda", row.precision), ("cpu", "f32")):
+        outputs.append(package.bench / ("agree_" + target + ".h5"))
+        outputs[-1].unlink(missing_ok=True)
+        plan = package.plan(plans.agree_name(row, target, precision))
+        command = yardsticks.eval_command(
+            package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
+            outputs[-1])
+        if target == "cuda":
+            # One row uses the engines that were measured to be the fastest; to measure
+            # for other batches takes longer than to compute.
+            command += package.engines() if is_tuned(row) else ["--no-tune"]
+        package.call(command)
+    try:
+        return compare.judge(compare.errors(*outputs), yardstick)
+    except compare.Disagreement as error:
+        values = [compare.datasets(path) for path in outputs]
+        name = error.details.get("blob")
+        if name and "first" not in error.details:
+            error.details.update(compare.first_values(
+                name, *[each[name] for each in values]))
+        raise RowFailed(str(error), error.details) from error
+
+
+def is_tuned(row):
+    return (row.net, row.precision) == ("lenet", "bf16")
+
+
+def recorded_cases(package, row):
+    target = row.name.split()[1]
+    result = cases.run(package, target, plans_flags(package, target))
+    if result["failed_cases"]:
+        raise RowFailed(result["summary"], result)
+    return result
+
+
+def plans_flags(package, target):
+    return dict(case_flags(package.archs))[target]
+
+
+def case_flags(archs):
+    """(target, brewc's flags) of the recorded cases."""
+    return (("cuda", "--gpu-arch=" + archs), ("cpu", "--cpu=" + plans.CPU))
+
+
+def losses(package, row):
+    """Trains LeNet on records of an LMDB for 20 iterations and compares the losses with
+    the CPU's; a second run must give the same bits."""
+    how = schedule.LOSSES[row.detail]
+    plan = package.plan(plans.losses_name(row))
+    expected = package.index["losses"][row.detail]
+    environment = package.environment(how.get("environment", {}))
+    weights, logs = [], []
+    for run in range(how.get("runs", 1)):
+        prefix = package.bench / "trained_run{}".format(run)
+        logs.append(package.call(
+            [package.tool, "train", plan["plan"], "--snapshot-prefix", prefix,
+             "--no-tune"] + [flag for flag in how.get("flags", [])
+                             if flag == "--deterministic"], environment).stderr)
+        found = sorted(package.bench.glob(prefix.name + "_iter_*.caffemodel"))
+        if not found:
+            raise RowFailed("the run left no weights")
+        weights.append(found[-1].read_bytes())
+    for path in package.bench.glob("trained_run*"):
+        path.unlink()
+    trained = yardsticks.losses_of(logs[0])
+    if len(trained) != len(expected["losses"]):
+        raise RowFailed("{} losses were displayed and not {}".format(
+            len(trained), len(expected["losses"])))
+    deviation = yardsticks.deviation(trained, expected["losses"])
+    result = {"deviation": deviation, "tolerance": expected["tolerance"],
+              "first": trained[0], "last": trained[-1]}
+    if "environment" in how and not re.search("NCCL", logs[0]):
+        raise RowFailed("the log says nothing of NCCL", result)
+    if not deviation <= expected["tolerance"]:
+        raise RowFailed("losses are {:.2g} off; at most {:.2g} were expected".format(
+            deviation, expected["tolerance"]), dict(result, losses=trained))
+    if any(each != weights[0] for each in weights):
+        raise RowFailed("two runs gave different weights", result)
+    return result
+
+
+def kernels(package, row):
+    """Nsight Compute's view of the kernels with the largest share of the step."""
+    plan = package.plan(plans.timed_name(row))
+    steps = package.logs / "{}_{}_{}_brew.steps.tsv".format(row.net, row.mode,
+                                                            row.precision)
+    if not steps.exists():
+        raise RowFailed("the step of {} was not measured yet".format(row.net))
+    names = slowest_kernels(steps.read_text(), PROFILED)
+    sections = [word for section in SECTIONS for word in ("--section", section)]
+    done = package.call(["ncu", "--clock-control", "none", *sections, "--kernel-name",
+                         "regex:^(" + "|".join(names) + ")$", "--launch-count",
+                         2 * PROFILED, package.tool, "time", plan["plan"],
+                         "--random-input", "--iterations", 1, *package.engines()])
+    profiled = [name for name in names if name in done.stdout]
+    if not profiled:
+        raise RowFailed("ncu profiled none of " + ", ".join(names))
+    return {"profiled": profiled}
+
+
+def slowest_kernels(table, count):
+    """Symbols of the generated kernels that take the most time, from write_steps()'s
+    table."""
+    time = defaultdict(float)
+    for line in table.splitlines()[1:]:
+        fields = line.split("\t")
+        if fields[3].startswith("kernel "):
+            time[fields[3].split()[1]] += float(fields[4])
+    return sorted(time, key=time.get, reverse=True)[:count]
+
+
+def sanitize(package, row):
+    """compute-sanitizer over LeNet's step or over recorded cases."""
+    words = ["compute-sanitizer", "--tool", row.detail, "--error-exitcode",
+             str(SANITIZER_FAILED)]
+    if not row.net:
+        found = cases.run(package, "cuda", plans_flags(package, "cuda"),
+                          schedule.SANITIZED_CASES, words)
+        if found["failed_cases"]:
+            raise RowFailed(found["summary"], found)
+        return found
+    inputs = package.bench / "inputs.h5"
+    compare.write_inputs(inputs, package.inputs(row, "agree_inputs"))
+    plan = package.plan(plans.agree_name(row, "cuda", row.precision))
+    package.call([*words, *yardsticks.eval_command(
+        package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
+        package.bench / "sanitized.h5"), "--no-tune"])
+    return {"summary": "no findings"}
+
+
+KINDS = {"machine": machine, "rates": rates, "brew": brew, "eager": torch,
+         "compiled": torch, "agree": agree, "cases": recorded_cases, "losses": losses,
+         "kernels": kernels, "sanitize": sanitize}

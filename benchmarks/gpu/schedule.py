@@ -1,0 +1,168 @@
+"""What a run does, in the order of what it is worth, and how long each row may take."""
+
+from typing import NamedTuple
+
+from timed_nets import MODES, NETS, PRECISIONS, VARIANTS
+
+# Seconds after which a row of a kind is killed.
+LIMITS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
+          "compiled": 150, "rates": 60, "losses": 60, "kernels": 90,
+          "sanitize": 90}
+# Seconds that a row of a kind usually needs: with less time left it is not begun.
+USUAL = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
+         "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
+EAGER = ("eager", "channels_last")
+# Precision of the rows that measure what one pass is worth.
+CHOICE_PRECISION = "bf16"
+# Name -> flags of brewc: decisions of the compiler that rest on its model of the GPU.
+CHOICES = {
+    "without join-launches": ["--without=join-launches"],
+    "without gather-gradients": ["--without=gather-gradients"],
+    "with recompute": ["--memory-limit=7500M"],
+    "without offer-kernels": ["--without=offer-kernels"],
+    "without pad-channels": ["--without=pad-channels"],
+    "without fuse-sums": ["--without=fuse-sums"],
+}
+# Name -> how LeNet is trained on records of MNIST from an LMDB: brewc's flags, fields of
+# the solver, the environment of brew-run, and how often. `arch` takes another's place.
+LOSSES = {
+    "f32": {},
+    "bf16": {"flags": ["--precision=bf16"]},
+    "f16": {"flags": ["--precision=f16", "--loss-scale=1024"]},
+    "jit": {"arch": "sm_80"},  # a later GPU's driver compiles its PTX
+    "deterministic": {"flags": ["--deterministic"], "runs": 2},
+    "iter_size": {"solver": "iter_size: 2\nclip_gradients: 0.5\n"},
+    "one_rank": {"flags": ["--distributed"],
+                 "environment": {"BREW_NCCL_SINGLE_RANK": "1"}},
+}
+SANITIZERS = ("memcheck", "initcheck")
+# Recorded cases that run under compute-sanitizer.
+SANITIZED_CASES = ("net_residual", "batchnorm_train", "softmaxloss")
+
+
+class Row(NamedTuple):
+    """One measurement or check. `part`: 1 for the first call, 2 for the second, 3 for
+    what is done when all else is."""
+    name: str
+    kind: str
+    part: int
+    net: str = ""
+    mode: str = ""
+    precision: str = ""
+    detail: str = ""
+
+
+def brew(part, net, mode, precision):
+    return Row("{} {} {} brew".format(net, mode, precision), "brew", part, net,
+               mode, precision)
+
+
+def again(part, net):
+    """The same measurement once more: how much it varies within a run."""
+    return Row("{} train {} brew again".format(net, CHOICE_PRECISION), "brew", part,
+               net, "train", CHOICE_PRECISION)
+
+
+def choice(part, net, name):
+    return Row("{} train {} brew {}".format(net, CHOICE_PRECISION, name), "brew",
+               part, net, "train", CHOICE_PRECISION, name)
+
+
+def torch(part, net, mode, precision, variant):
+    return Row("{} {} {} torch {}".format(net, mode, precision, variant),
+               "eager" if variant in EAGER else "compiled", part, net, mode,
+               precision, variant)
+
+
+def agree(part, net, mode, precision):
+    return Row("agree {} {} {}".format(net, mode, precision), "agree", part, net,
+               mode, precision)
+
+
+def losses(part, name):
+    return Row("losses " + name, "losses", part, "lenet", "train", detail=name)
+
+
+def sanitize(part, what, tool):
+    return Row("sanitize {} {}".format(what, tool), "sanitize", part,
+               "lenet" if what == "lenet" else "", "train", "bf16", tool)
+
+
+# The run stops when one of these fails: nothing else could be trusted.
+SMOKE_TEST = ("machine", "lenet train bf16 brew")
+
+
+def first_call():
+    yield Row("machine", "machine", 1)
+    yield brew(1, "lenet", "train", "bf16")
+    yield brew(1, "resnet50", "train", "bf16")
+    yield torch(1, "resnet50", "train", "bf16", "channels_last")
+    yield torch(1, "resnet50", "train", "bf16", "compile_graph")
+    yield Row("rates", "rates", 1)
+    yield Row("cases cuda", "cases", 1)
+    for name in ("without join-launches", "with recompute",
+                 "without gather-gradients"):
+        yield choice(1, "resnet50", name)
+    yield again(1, "resnet50")
+    yield agree(1, "lenet", "train", "f32")
+    yield agree(1, "lenet", "train", "bf16")
+    yield agree(1, "resnet50", "train", "bf16")
+    for name in LOSSES:
+        yield losses(1, name)
+    for net in ("googlenet", "vgg16", "mobilenet"):
+        yield brew(1, net, "train", "bf16")
+    for net in ("googlenet", "mobilenet"):
+        yield agree(1, net, "train", "bf16")
+
+
+def second_call():
+    yield brew(2, "resnet50", "infer", "bf16")
+    yield torch(2, "resnet50", "infer", "bf16", "channels_last")
+    yield Row("kernels resnet50", "kernels", 2, "resnet50", "train", "bf16")
+    for tool in SANITIZERS:
+        yield sanitize(2, "lenet", tool)
+        yield sanitize(2, "cases", tool)
+    yield brew(2, "lenet", "infer", "bf16")
+    yield agree(2, "resnet50", "infer", "bf16")
+    yield choice(2, "lenet", "without join-launches")
+    for net in ("googlenet", "vgg16", "mobilenet"):
+        yield torch(2, net, "train", "bf16", "channels_last")
+    yield torch(2, "lenet", "train", "bf16", "compile_graph")
+    yield torch(2, "resnet50", "infer", "bf16", "compile_graph")
+
+
+def everything():
+    """Every net, mode and precision; Brew's rows first, each before PyTorch's."""
+    for net in NETS:
+        for mode in MODES:
+            for precision in PRECISIONS:
+                yield brew(3, net, mode, precision)
+                yield torch(3, net, mode, precision, VARIANTS[0])
+    for net in NETS:
+        for name in CHOICES:
+            yield choice(3, net, name)
+        for mode in MODES:
+            for precision in PRECISIONS:
+                yield agree(3, net, mode, precision)
+                for variant in VARIANTS[1:]:
+                    yield torch(3, net, mode, precision, variant)
+
+
+def all_rows():
+    """All rows there are, each once, in the order in which they are done."""
+    rows = {}
+    for row in [*first_call(), *second_call(), *everything()]:
+        rows.setdefault(row.name, row)
+    return list(rows.values())
+
+
+def select(nets=None, modes=None, precisions=None):
+    """The rows of a package: those of both calls, or with a filter all that match it."""
+    if not (nets or modes or precisions):
+        return [row for row in all_rows() if row.part < 3]
+
+    def matches(value, wanted):
+        return not wanted or not value or value in wanted
+    return [row for row in all_rows()
+            if matches(row.net, nets) and matches(row.mode, modes)
+            and matches(row.precision, precisions)]

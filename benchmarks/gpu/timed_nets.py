@@ -1,0 +1,74 @@
+"""The nets that are timed, and the sources that brewc compiles for each."""
+
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent.parent / "nets"
+
+# Nets of FOLDER with the shapes of their data tops.
+NETS = {
+    "lenet": {"data": (64, 1, 28, 28), "label": (64,)},
+    "cifar10_quick": {"data": (100, 3, 32, 32), "label": (100,)},
+    "alexnet": {"data": (128, 3, 227, 227), "label": (128,)},
+    "googlenet": {"data": (128, 3, 224, 224), "label": (128,)},
+    "vgg16": {"data": (64, 3, 224, 224), "label": (64,)},
+    "resnet50": {"data": (128, 3, 224, 224), "label": (128,)},
+    "squeezenet": {"data": (128, 3, 227, 227), "label": (128,)},
+    "mobilenet": {"data": (128, 3, 224, 224), "label": (128,)},
+}
+# Iterations that are timed: more where one is short.
+STEPS = {"lenet": 50, "cifar10_quick": 50}
+FEWER_STEPS = 20
+# Batch of the plans whose results are compared with the CPU's.
+AGREE_BATCH = 8
+PRECISIONS = ("f32", "tf32", "bf16")
+MODES = ("train", "infer")
+# PyTorch's ways to run a net, see torch_step.py. The first one is the fastest as a rule
+# and does not take minutes to compile.
+VARIANTS = ("compile_graph", "channels_last", "compile_autotune", "compile",
+            "eager")
+
+SOLVER = """net: "{net}"
+base_lr: 0.001
+momentum: 0.9
+weight_decay: 0.0005
+lr_policy: "fixed"
+max_iter: 10
+snapshot_after_train: false
+random_seed: 1
+"""
+TEST_FIELDS = "test_iter: 1\ntest_interval: 1000000\n"
+
+
+def prototxt_of(net):
+    return (FOLDER / (net + ".prototxt")).read_text()
+
+
+def solver_of(net):
+    """The text of a solver for the net's file."""
+    has_test = re.search(r"phase:\s*TEST", prototxt_of(net))
+    return SOLVER.format(net=net + ".prototxt") + (TEST_FIELDS if has_test else "")
+
+
+def steps_of(net):
+    return STEPS.get(net, FEWER_STEPS)
+
+
+def shapes_text(shapes):
+    """BLOB=d,d,... for each blob."""
+    return ["{}={}".format(blob, ",".join(map(str, dims)))
+            for blob, dims in shapes.items()]
+
+
+def agree_shapes(net):
+    """The shapes of the net's data tops in a comparison with the CPU."""
+    return {blob: (min(dims[0], AGREE_BATCH),) + dims[1:]
+            for blob, dims in NETS[net].items()}
+
+
+def shape_flags(net, shapes):
+    """brewc's flags that set `shapes`. Synthetic data have all but the batch."""
+    flags = ["--batch={}".format(shapes["data"][0])]
+    if "DummyData" not in prototxt_of(net):
+        flags += ["--input-shape=" + text for text in shapes_text(shapes)]
+    return flags

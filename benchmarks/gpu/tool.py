@@ -1,0 +1,164 @@
+"""Packs brew-run with the libraries that it needs, and proves that they suffice.
+
+The machine with the GPU has a C library, NVIDIA's driver and NVIDIA's wheels; all else
+travels in lib/brew-run, where brew-run's RPATH finds it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# The C library comes from the machine itself; a copy (lib/system) is for one that is
+# older than this machine's.
+SYSTEM = re.compile(r"^(ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.)")
+# What brew-run and its plugins open or need of NVIDIA's.
+NVIDIA = re.compile(r"^lib(cuda|cudnn|cublas|cublasLt|nccl)\.so")
+ELF = b"\x7fELF"
+PROGRAM = "/gpu-check/bin/brew-run"  # in a root folder that holds a package
+# Opened at run time where they lie beside libbrew_runtime: for MPI and for pictures.
+PLUGINS_LEFT_OUT = ("libbrew_mpi.so", "libbrew_opencv.so")
+
+
+class ToolError(Exception):
+    """The tool would not start on the machine with the GPU."""
+
+
+def copy_tool(package, binaries):
+    """Copies brew-run, its libraries and a brewc that hands out compiled plans into
+    `package`. Raises ToolError for what would not be found there."""
+    (package / "bin").mkdir()
+    libraries, system = (package / "lib" / name for name in ("brew-run", "system"))
+    for folder in (libraries, system):
+        folder.mkdir(parents=True)
+    tool = binaries / "brew-run"
+    shutil.copy(tool, package / "bin")
+    shutil.copy(HERE / "plan_store.py", package / "bin" / "brewc")
+    (package / "bin" / "brewc").chmod(0o755)
+    for path in libraries_of(tool):
+        shutil.copy(path, (system if SYSTEM.match(path.name) else libraries)
+                    / path.name)
+    set_rpath(package / "bin" / "brew-run", "$ORIGIN/../lib/brew-run")
+    for path in elf_files(libraries):
+        set_rpath(path, "$ORIGIN")
+    require_closed(package)
+
+
+def libraries_of(tool):
+    """The shared libraries that the loader maps for `tool` here."""
+    listed = subprocess.run(["ldd", str(tool)], capture_output=True, text=True,
+                            check=True).stdout
+    if "not found" in listed:
+        raise ToolError("{} does not start here:\n{}".format(tool, listed))
+    return [Path(match.group(1)) for match in
+            re.finditer(r"^\s*(?:\S+ => )?(/\S+)", listed, re.MULTILINE)]
+
+
+def dynamic_entries(path):
+    """(tag, value) of the dynamic section of an ELF file: NEEDED, RPATH, RUNPATH."""
+    text = subprocess.run(["readelf", "--dynamic", "--wide", str(path)],
+                          capture_output=True, text=True, check=True).stdout
+    return re.findall(r"\((NEEDED|RPATH|RUNPATH)\).*\[(.*)\]", text)
+
+
+def set_rpath(path, rpath):
+    """Replaces the RPATH of an ELF file, if it has one, by a shorter one: a library that
+    was built here names folders of this machine."""
+    for tag, value in dynamic_entries(path):
+        if tag != "RPATH" or value == rpath:
+            continue
+        old, data = value.encode() + b"\0", path.read_bytes()
+        if len(rpath) > len(value) or data.count(old) != 1:
+            raise ToolError("the RPATH of {} ({}) cannot be replaced".format(path.name,
+                                                                           value))
+        path.write_bytes(data.replace(old, rpath.encode().ljust(len(old), b"\0")))
+
+
+def elf_files(folder):
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            with open(path, "rb") as file:
+                if file.read(4) == ELF:
+                    yield path
+
+
+def require_closed(package):
+    """Raises ToolError if a packed ELF file has a RUNPATH, which hides brew-run's RPATH
+    from its own needs, or needs a library that neither travels nor is there."""
+    files = [path for folder in ("bin", "lib") for path in elf_files(package / folder)]
+    packed = {path.name for path in files}
+    for path in files:
+        for tag, value in dynamic_entries(path):
+            if tag == "RUNPATH" and not SYSTEM.match(path.name):
+                raise ToolError("{} has a RUNPATH ({}): link it with "
+                                "--disable-new-dtags".format(path.name, value))
+            if tag == "RPATH" and not value.startswith("$ORIGIN"):
+                raise ToolError("{} has the RPATH {}".format(path.name, value))
+            if tag == "NEEDED" and value not in packed and not (
+                    SYSTEM.match(value) or NVIDIA.match(value)):
+                raise ToolError("{} needs {}, which is not packed".format(path.name,
+                                                                          value))
+
+
+def make_root(root, package):
+    """A root folder that holds nothing but `package` and the C library."""
+    shutil.copytree(package, root / "gpu-check", symlinks=True)
+    for folder in ("lib64", "lib/x86_64-linux-gnu"):
+        (root / folder).mkdir(parents=True)
+        for path in (package / "lib" / "system").iterdir():
+            shutil.copy(path, root / folder)
+    (root / "tmp").mkdir()
+
+
+def isolated(root):
+    """The beginning of a command that runs a program with `root` as its root folder, or
+    None where that is not permitted."""
+    (root / "proc").mkdir(exist_ok=True)  # where the loader reads what $ORIGIN is
+    namespace = ["--mount", "--pid", "--fork", "--mount-proc=" + str(root / "proc"),
+                 "chroot", str(root)]
+    for start in (["unshare", *namespace], ["unshare", "--map-root-user", *namespace]):
+        if not shutil.which(start[0]):
+            continue
+        done = subprocess.run(start + [PROGRAM, "--version"], capture_output=True,
+                              text=True)
+        # Where it is the program that fails, its loader says so.
+        if done.returncode == 0 or "loading shared libraries" in done.stderr:
+            return start
+    return None
+
+
+def try_tool(root, package, commands):
+    """Runs each of the `commands` (words behind brew-run, paths from the root folder) in
+    a root of its own. Raises ToolError for the first that fails. Returns how it was
+    isolated."""
+    make_root(root, package)
+    start, program = isolated(root), PROGRAM
+    how = "in a root folder of its own"
+    if start is None:
+        # The cache of the system's libraries is not read; what is found elsewhere than
+        # in the package is an error.
+        system = package / "lib" / "system"
+        loader = next(system.glob("ld-linux*"))
+        start = [str(loader), "--inhibit-cache", "--library-path", str(system)]
+        program = str(root) + PROGRAM
+        how = "by its own loader"
+        listed = subprocess.run(start + ["--list", program], capture_output=True,
+                                text=True).stdout
+        outside = [line for line in re.findall(r"=> (/\S+)", listed)
+                   if not line.startswith((str(root), str(package)))]
+        if outside:
+            raise ToolError("found outside the package: " + ", ".join(outside))
+    for words in commands:
+        if program != PROGRAM:
+            words = [str(root) + word if word.startswith("/") else word
+                     for word in words]
+        # brew-run need not restart itself, which with a loader it could not.
+        done = subprocess.run(start + [program, *words], capture_output=True, text=True,
+                              env={"PATH": os.environ["PATH"],
+                                   "GOMP_SPINCOUNT": "10000"})
+        if done.returncode != 0:
+            raise ToolError("brew-run {} fails {}: {}".format(
+                " ".join(words), how, (done.stderr or done.stdout).strip()[-600:]))
+    return how

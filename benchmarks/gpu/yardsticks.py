@@ -1,0 +1,144 @@
+"""What results on a GPU are compared with, computed beforehand on the CPU."""
+
+import re
+import shutil
+import subprocess
+
+import compare
+import schedule
+from deploy import statistics_of, write_statistics
+from plans import Plan, agree_plan, compile_all, losses_solver
+from prototxt import parse
+
+LOSS = re.compile(r"Iteration (\d+)[^\n]*?, loss = (\S+)")
+# Least relative deviation of losses that is a reason to fail: sums in another order,
+# after 20 iterations.
+LEAST_TOLERANCE = 1e-3
+SHARE = 0.128  # of 10,000 digits: 20 batches of 64
+
+
+class YardstickError(Exception):
+    """A CPU plan that was to be computed with cannot be."""
+
+
+def run(command, folder):
+    done = subprocess.run([str(word) for word in command], cwd=folder,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        raise YardstickError("{}: {}".format(" ".join(map(str, command)),
+                                             done.stderr.strip()[-600:]))
+    return done.stderr
+
+
+def weights_flags(folder, net, mode):
+    """brew-run's flags for a net's weights: statistics of BatchNorm layers for inference;
+    training computes its own."""
+    channels = mode == "infer" and statistics_of(parse(
+        (folder / (net + "_deploy.prototxt")).read_text()))
+    if not channels:
+        return []
+    path = folder / (net + ".weights.h5")
+    write_statistics(path, channels)
+    return ["--weights", path, "--allow-missing-weights"]
+
+
+def eval_command(tool, folder, plan, net, mode, inputs, outputs):
+    return ([tool, "eval", plan, "--inputs", inputs, "--outputs", outputs]
+            + weights_flags(folder, net, mode)
+            + (["--gradients"] if mode == "train" else []))
+
+
+def yardstick_plan(row):
+    """The CPU plan that rounds as often as the GPU's; for f32 (and tf32, which no CPU
+    has, in bf16) one that adds up in another order."""
+    if row.precision == "f32":
+        return agree_plan(row, "cpu", "f32", ["--no-library"])
+    return agree_plan(row, "cpu", "bf16" if row.precision == "tf32" else row.precision)
+
+
+def agreement(tools, folder, rows, described, archs):
+    """Row name -> dataset -> error of a CPU plan of the row's precision against one in
+    f32. Compiles those plans in `folder` and deletes the ones that do not travel."""
+    wanted = [row for row in rows if row.kind == "agree"]
+    plans = {row.name: (agree_plan(row, "cpu", "f32"), yardstick_plan(row))
+             for row in wanted}
+    compiled = compile_all(tools / "brewc", folder,
+                           [plan for pair in plans.values() for plan in pair], archs)
+    result = {}
+    for row in wanted:
+        inputs = folder / "yardstick_inputs.h5"
+        compare.write_inputs(inputs, described[row.net]["agree_inputs"]
+                             if row.mode == "train" else
+                             data_only(described[row.net]["agree_inputs"]))
+        outputs = []
+        for plan in plans[row.name]:
+            if "error" in compiled[plan.name]:
+                raise YardstickError("{}: {}".format(plan.name,
+                                                     compiled[plan.name]["error"]))
+            outputs.append(folder / (plan.name + ".h5"))
+            run(eval_command(tools / "brew-run", folder, plan.name + ".plan", row.net,
+                             row.mode, inputs, outputs[-1]), folder)
+        result[row.name] = compare.errors(outputs[1], outputs[0])
+        for path in [inputs, *outputs]:
+            path.unlink()
+    travels = {pair[0].name for pair in plans.values()}
+    for name in set(compiled) - travels:
+        (folder / (name + ".plan")).unlink(missing_ok=True)
+    return result
+
+
+def data_only(inputs):
+    """Without labels, which have one dimension: inference reads none."""
+    return [text for text in inputs if "," in text.split("=")[1]]
+
+
+def losses_of(log):
+    """The losses of each iteration in the log of a training run."""
+    return [float(loss) for _, loss in LOSS.findall(log)]
+
+
+def make_records(tools, mnist, folder):
+    """An LMDB of the first digits of MNIST."""
+    run([tools / "brew-data", "mnist", mnist / "t10k-images-idx3-ubyte.gz",
+         mnist / "t10k-labels-idx1-ubyte.gz", "whole_lmdb"], folder)
+    run([tools / "brew-data", "split", "whole_lmdb", "mnist_lmdb={}".format(SHARE),
+         "rest_lmdb={}".format(1 - SHARE)], folder)
+    for name in ("whole_lmdb", "rest_lmdb"):
+        shutil.rmtree(folder / name)
+
+
+def training(tools, folder, rows, archs):
+    """Name of schedule.LOSSES -> the CPU's losses in f32 and by how much others may
+    deviate: as much as a CPU plan of the same precision, three times."""
+    result = {}
+    for row in rows:
+        if row.kind != "losses":
+            continue
+        precision = [flag for flag in schedule.LOSSES[row.detail].get("flags", [])
+                     if flag.startswith(("--precision", "--loss-scale"))]
+        plans = [Plan("losses-{}-{}".format(row.detail, name), [losses_solver(row)],
+                      "cpu", flags)
+                 for name, flags in (("exact", []), ("rounded", precision))]
+        compiled = compile_all(tools / "brewc", folder, plans, archs)
+        losses = []
+        for plan in plans:
+            if "error" in compiled[plan.name]:
+                raise YardstickError("{}: {}".format(plan.name,
+                                                     compiled[plan.name]["error"]))
+            losses.append(losses_of(run([tools / "brew-run", "train",
+                                         plan.name + ".plan"], folder)))
+        for path in [*folder.glob("trained_iter_*"),
+                     *(folder / (name + ".plan") for name in compiled)]:
+            path.unlink()
+        exact, rounded = losses
+        if len(exact) < 20 or len(rounded) != len(exact):
+            raise YardstickError("losses {}: {} and {} were displayed".format(
+                row.detail, len(exact), len(rounded)))
+        result[row.detail] = {"losses": exact, "tolerance": max(
+            LEAST_TOLERANCE, compare.ACCEPTED * deviation(rounded, exact))}
+    return result
+
+
+def deviation(losses, expected):
+    """Largest relative difference."""
+    return max(abs(a - b) / abs(b) for a, b in zip(losses, expected))
