@@ -4,6 +4,7 @@ Each runs in a session of its own and is killed with its whole process group. Wh
 left that group is found by a mark in its environment, which every descendant inherits.
 """
 
+import glob
 import os
 import shutil
 import signal
@@ -23,6 +24,17 @@ class Finished:
 
     def __init__(self, status, stdout, stderr):
         self.status, self.stdout, self.stderr = status, stdout, stderr
+
+
+def find(name):
+    """The path of one of CUDA's programs, also where it is not in PATH; `name` itself if
+    it is nowhere, so that the error of running it names it."""
+    for pattern in ("/usr/local/cuda/bin/", "/usr/local/cuda-*/bin/",
+                    "/opt/nvidia/nsight-compute/*/"):
+        for path in [shutil.which(name)] + sorted(glob.glob(pattern + name)):
+            if path:
+                return path
+    return name
 
 
 def run(command, limit, environment, folder, log):

@@ -11,6 +11,7 @@ from collections import defaultdict
 import cases
 import compare
 import plans
+import processes
 import schedule
 import yardsticks
 from package import RowFailed
@@ -194,9 +195,9 @@ def kernels(package, row):
         raise RowFailed("the step of {} was not measured yet".format(row.net))
     names = slowest_kernels(steps.read_text(), PROFILED)
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    done = package.call(["ncu", "--clock-control", "none", *sections, "--kernel-name",
-                         "regex:^(" + "|".join(names) + ")$", "--launch-count",
-                         2 * PROFILED, package.tool, "time", plan["plan"],
+    done = package.call([processes.find("ncu"), "--clock-control", "none", *sections,
+                         "--kernel-name", "regex:^(" + "|".join(names) + ")$",
+                         "--launch-count", 2 * PROFILED, package.tool, "time", plan["plan"],
                          "--random-input", "--iterations", 1, *package.engines()])
     profiled = [name for name in names if name in done.stdout]
     if not profiled:
@@ -217,8 +218,8 @@ def slowest_kernels(table, count):
 
 def sanitize(package, row):
     """compute-sanitizer over LeNet's step or over recorded cases."""
-    words = ["compute-sanitizer", "--tool", row.detail, "--error-exitcode",
-             str(SANITIZER_FAILED)]
+    words = [processes.find("compute-sanitizer"), "--tool", row.detail,
+             "--error-exitcode", str(SANITIZER_FAILED)]
     if not row.net:
         found = cases.run(package, "cuda", plans_flags(package, "cuda"),
                           schedule.SANITIZED_CASES, words)
