@@ -39,7 +39,8 @@ enum ReaderSpan : unsigned {
 };
 
 /// Global memory: the upper half of a stamp is 10 bits counting launches (so
-/// that stamps of earlier launches count for nothing) and 22 bits of block.
+/// that stamps of earlier launches count for nothing) and 22 bits of block. A
+/// block gets a new number before the bits of its barriers begin again.
 enum : unsigned { kLaunchShift = 54 };
 
 struct Context {
@@ -76,6 +77,20 @@ struct SharedInfo {
   unsigned elementSize;
 };
 
+/// __launch_bounds__ of a kernel. `minimumBlocks`: blocks that one
+/// multiprocessor must have room for; 0 if the text does not say.
+struct LaunchBounds {
+  unsigned threads, minimumBlocks;
+};
+
+/// What an image exports about a kernel.
+struct KernelAttributes {
+  unsigned arguments;
+  LaunchBounds bounds;
+  /// Bytes of static shared memory, known once the image is loaded.
+  const unsigned *sharedBytes;
+};
+
 enum class Shuffle : unsigned { Xor, Down };
 
 #pragma GCC visibility push(default)
@@ -83,17 +98,20 @@ extern "C" {
 extern Context cudasim_context;
 
 /// Checks a launch as a whole and gives its arguments their stamps.
-void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
+void cudasim_begin_launch(const char *kernel,
+                          const KernelAttributes *attributes,
                           const unsigned *grid, const unsigned *block,
-                          Argument *arguments, unsigned count);
+                          Argument *arguments);
 void cudasim_end_launch();
-/// What follows is stage `stage`, with `before` of them before it: blocks of
-/// these have ended.
-void cudasim_begin_stage(unsigned stage, unsigned before);
+/// What follows is stage `stage`: blocks of stages before it have ended.
+void cudasim_begin_stage(unsigned stage);
 /// Sets blockIdx and the stamps of the next block.
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z);
 /// Runs the threads of a block side by side, for kernels with barriers.
 void cudasim_run_fibers(void (*thread)(void *), void *state);
+/// Runs `block`, which runs the threads of a block one after the other, on a
+/// stack as large as those of fibers.
+void cudasim_run_in_turn(void (*block)(void *), void *state);
 
 /// Barriers and shuffles; `line` is that of the kernel's text.
 void cudasim_sync(unsigned line);
@@ -107,9 +125,6 @@ unsigned long long cudasim_block_at(unsigned long long turn,
 /// Counts the block, all of whose threads meet here, and tells them whether it
 /// is the last of `blocks` that do. It is ordered behind those then.
 bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line);
-
-/// A new shared array; together they must fit into a block's static memory.
-void cudasim_declare_shared(unsigned totalBytes);
 
 // Findings: each describes itself on stderr and ends the program.
 [[noreturn]] void cudasim_outside(const Argument *argument, long long index,

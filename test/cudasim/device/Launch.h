@@ -8,11 +8,14 @@ namespace cudasim {
 
 template <unsigned... index> struct Indices {};
 
-template <unsigned count, unsigned... index>
-struct MakeIndices : MakeIndices<count - 1, count - 1, index...> {};
-template <unsigned... index> struct MakeIndices<0, index...> {
-  using Type = Indices<index...>;
-};
+// Recursion would be too deep for the arguments that a kernel may have.
+#if __has_builtin(__make_integer_seq)
+template <class, unsigned... index> using IndicesOf = Indices<index...>;
+template <unsigned count>
+using MakeIndices = __make_integer_seq<IndicesOf, unsigned, count>;
+#else
+template <unsigned count> using MakeIndices = Indices<__integer_pack(count)...>;
+#endif
 
 template <class T> struct Plain { using Type = T; };
 template <class T> struct Plain<const T &> { using Type = T; };
@@ -61,46 +64,49 @@ constexpr unsigned argumentCount(void (*)(Parameters...)) {
   return sizeof...(Parameters);
 }
 
+/// Runs the threads of a block one after the other.
+template <class State> void runThreads(void *pointer) {
+  State *state = static_cast<State *>(pointer);
+  Context &context = cudasim_context;
+  const Index3 block = context.blockDim;
+  unsigned thread = 0;
+  for (unsigned tz = 0; tz < block.z; ++tz)
+    for (unsigned ty = 0; ty < block.y; ++ty)
+      for (unsigned tx = 0; tx < block.x; ++tx) {
+        context.threadIdx = {tx, ty, tz};
+        context.self = thread++;
+        state->slots.call(state->body);
+      }
+}
+
 /// Runs all blocks of a launch once.
 template <class State>
-void runBlocks(const unsigned *grid, const unsigned *block,
-               unsigned long long count, State &state) {
-  Context &context = cudasim_context;
+void runBlocks(const unsigned *grid, unsigned long long count, State &state) {
   for (unsigned long long turn = 0; turn < count; ++turn) {
     const unsigned long long number = cudasim_block_at(turn, count);
     cudasim_begin_block(number % grid[0], number / grid[0] % grid[1],
                         number / grid[0] / grid[1]);
-    if (threadsMeet) {
+    if (threadsMeet)
       cudasim_run_fibers(
           [](void *pointer) {
             State *state = static_cast<State *>(pointer);
             state->slots.call(state->body);
           },
           &state);
-      continue;
-    }
-    unsigned thread = 0;
-    for (unsigned tz = 0; tz < block[2]; ++tz)
-      for (unsigned ty = 0; ty < block[1]; ++ty)
-        for (unsigned tx = 0; tx < block[0]; ++tx) {
-          context.threadIdx = {tx, ty, tz};
-          context.self = thread++;
-          state.slots.call(state.body);
-        }
+    else
+      cudasim_run_in_turn(runThreads<State>, &state);
   }
 }
 
 template <class... Parameters>
-void launch(const char *kernel, unsigned maximumThreads,
+void launch(const char *kernel, const KernelAttributes &attributes,
             void (*body)(Parameters...), const unsigned *grid,
             const unsigned *block, void **values) {
   unsigned next = 0;
   Argument arguments[] = {describe<Parameters>(values[next++])...};
-  cudasim_begin_launch(kernel, maximumThreads, grid, block, arguments,
-                       sizeof...(Parameters));
+  cudasim_begin_launch(kernel, &attributes, grid, block, arguments);
   struct State {
-    Slots<typename MakeIndices<sizeof...(Parameters)>::Type, Parameters...>
-        slots;
+    Slots<MakeIndices<sizeof...(Parameters)>, Parameters...> slots;
     void (*body)(Parameters...);
   } state{decltype(state.slots)(arguments), body};
 
@@ -111,11 +117,11 @@ void launch(const char *kernel, unsigned maximumThreads,
   for (const Argument &argument : arguments)
     if (argument.access == Access::Stages)
       stages = reinterpret_cast<unsigned long long>(argument.data);
-  for (unsigned stage = 0, before = 0; stages >> stage != 0; ++stage) {
+  for (unsigned stage = 0; stages >> stage != 0; ++stage) {
     if ((stages >> stage & 1) == 0)
       continue;
-    cudasim_begin_stage(stage, before++);
-    runBlocks(grid, block, count, state);
+    cudasim_begin_stage(stage);
+    runBlocks(grid, count, state);
   }
   cudasim_end_launch();
 }

@@ -207,22 +207,29 @@ template <class T, unsigned long long count> struct SharedCells {
   T data[count];
   Stamp writers[count];
   Stamp readers[count];
-  bool declared;
 };
 
-/// Bytes of the shared arrays that this image has declared so far.
+/// Bytes of the shared memory that the image's kernels declare.
 static unsigned sharedBytes;
+
+/// A declaration of shared memory, with a type of its own. Each of them
+/// odr-uses the variable, whose initialisation then runs when the image is
+/// loaded: occupancy depends on the sum before any thread has run.
+template <unsigned bytes, class Unique> struct SharedDeclaration {
+  static bool counted;
+  CUDASIM_INLINE static void note() {
+    (void)*const_cast<volatile bool *>(&counted);
+  }
+};
+template <unsigned bytes, class Unique>
+bool SharedDeclaration<bytes, Unique>::counted = (sharedBytes += bytes, true);
+
+/// The flag through which BREW_LAST_BLOCK tells all threads, on a GPU.
+struct LastBlockFlag {};
 
 /// What arrays of several stages lie in, those of each from its beginning on.
 template <unsigned size> struct SharedPool {
   static constexpr unsigned bytes = size;
-  CUDASIM_INLINE static void declare() {
-    static bool declared;
-    if (!declared) {
-      declared = true;
-      cudasim_declare_shared(sharedBytes += size);
-    }
-  }
 };
 
 template <class T>
@@ -272,12 +279,7 @@ template <class T, unsigned long long count> struct SharedArray {
 
   SharedArray(const SharedArray &) = delete;
   CUDASIM_INLINE SharedArray(SharedCells<T, count> &cells, const char *name)
-      : cells(cells), info{name, count, sizeof(T)} {
-    if (!cells.declared) {
-      cells.declared = true;
-      cudasim_declare_shared(sharedBytes += sizeof(T) * count);
-    }
-  }
+      : cells(cells), info{name, count, sizeof(T)} {}
 
   CUDASIM_INLINE SharedReference<T> operator[](long long index) const {
     if (CUDASIM_UNLIKELY(static_cast<unsigned long long>(index) >= count))

@@ -5,8 +5,10 @@
 // the text itself stays as NVRTC compiles it.
 //
 // An argument or a shared array may be used as `name[index]` and, for
-// arguments, through BREW_LOAD and BREW_STORE. CUDASIM_EXPORT, which `compile`
-// puts behind the text, gives a kernel its entry for the stand-in driver.
+// arguments, through BREW_LOAD and BREW_STORE. `compile` puts two macros behind
+// the text: CUDASIM_LAUNCH_BOUNDS, the arguments that the text gives to
+// __launch_bounds__ on a GPU, and CUDASIM_EXPORT, which gives a kernel its
+// entry and its attributes for the stand-in driver.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_H
@@ -36,12 +38,14 @@ static constexpr int warpSize = 32;
   static __attribute__((noinline)) void cudasim_body_##name
 #define CUDASIM_EXPORT(name)                                                   \
   extern "C" __attribute__((visibility("default")))                            \
-  const unsigned cudasim_arguments_##name =                                    \
-      ::cudasim::argumentCount(cudasim_body_##name);                           \
+  const ::cudasim::KernelAttributes cudasim_attributes_##name = {              \
+      ::cudasim::argumentCount(cudasim_body_##name),                           \
+      {CUDASIM_LAUNCH_BOUNDS(cudasim_threads_##name)},                         \
+      &::cudasim::sharedBytes};                                                \
   extern "C"                                                                   \
       __attribute__((visibility("default"))) void cudasim_kernel_##name(       \
           const unsigned *grid, const unsigned *block, void **arguments) {     \
-    ::cudasim::launch(#name, cudasim_threads_##name, cudasim_body_##name,      \
+    ::cudasim::launch(#name, cudasim_attributes_##name, cudasim_body_##name,   \
                       grid, block, arguments);                                 \
   }
 
@@ -52,18 +56,21 @@ static constexpr int warpSize = 32;
 #define BREW_INOUT(type, name, count)                                          \
   const ::cudasim::GlobalOut<type, (count), ::cudasim::Access::InOut, #name>   \
       &name
+#define CUDASIM_DECLARE_SHARED(bytes)                                          \
+  ::cudasim::SharedDeclaration<(bytes), decltype([] {})>::note()
 #define BREW_SHARED(type, name, count)                                         \
+  CUDASIM_DECLARE_SHARED(sizeof(type) * (count));                              \
   static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
   const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
 
 #define BREW_SHARED_POOL(name, bytes)                                          \
   using name = ::cudasim::SharedPool<(bytes)>;                                 \
-  name::declare()
+  CUDASIM_DECLARE_SHARED(bytes)
 #define BREW_SHARED_PART(type, name, count, pool, offset)                      \
   static_assert((offset) % 16 == 0 &&                                          \
                     (offset) + sizeof(type) * (count) <= pool::bytes,          \
                 "a shared array lies outside of the stages' memory");          \
-  static ::cudasim::SharedCells<type, (count)> name##_cells{.declared = true}; \
+  static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
   const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
 
 #define BREW_SYNC() (::cudasim::meet(), ::cudasim::cudasim_sync(__LINE__))
@@ -79,6 +86,7 @@ static constexpr int warpSize = 32;
 #define BREW_COUNTERS(name, count) static unsigned name[count]
 #define BREW_LAST_BLOCK(counter, blocks)                                       \
   (::cudasim::meet(),                                                          \
+   ::cudasim::SharedDeclaration<1, ::cudasim::LastBlockFlag>::note(),          \
    ::cudasim::cudasim_last_block(&(counter), blocks, __LINE__))
 #define BREW_STAGES(name) const ::cudasim::Stages<#name> &name
 #define BREW_STAGE(stages, number)                                             \

@@ -25,15 +25,26 @@ enum Result : int {
   InvalidContext = 201,
   NoBinaryForGpu = 209,
   InvalidHandle = 400,
+  IllegalState = 401,
   NotFound = 500,
   NotReady = 600,
+  LaunchOutOfResources = 701,
   CooperativeLaunchTooLarge = 720,
   StreamCaptureUnsupported = 900,
   StreamCaptureInvalidated = 901,
+  StreamCaptureMerge = 902,
+  StreamCaptureUnmatched = 903,
   StreamCaptureUnjoined = 904,
+  StreamCaptureIsolation = 905,
+  StreamCaptureImplicit = 906,
+  CapturedEvent = 907,
+  StreamCaptureWrongThread = 908,
 };
 
 using DevicePointer = unsigned long long;
+
+/// CU_DEVICE_ATTRIBUTE_MAX_PITCH: bytes from row to row in a copy or a fill.
+constexpr int kMaximumPitch = 0x7fffffff;
 
 struct Context_;
 struct Stream;

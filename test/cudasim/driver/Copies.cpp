@@ -18,7 +18,9 @@ CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
-  if (isPinned(source, bytes))
+  // A captured copy reads its source when the graph runs, whatever memory it
+  // is.
+  if (isPinned(source, bytes) || isCapturing(stream))
     return enqueue(stream, [=] {
       requireDeviceRange(target, bytes, "copy to the device");
       std::memcpy(bytesAt(target), source, bytes);
@@ -78,6 +80,26 @@ struct Side {
     return (height - 1) * pitch + width;
   }
 };
+
+/// Whether rows of two sides, each `height` rows of `width` bytes, have a byte
+/// in common.
+bool overlap(const Side &a, const Side &b, std::size_t width,
+             std::size_t height) {
+  for (std::size_t i = 0, j = 0; i < height && j < height;) {
+    const std::byte *rowOfA = a.first + i * a.pitch,
+                    *rowOfB = b.first + j * b.pitch;
+    if (rowOfA < rowOfB + width && rowOfB < rowOfA + width)
+      return true;
+    // The lower row meets no later one of the other side, which lie higher.
+    rowOfA < rowOfB ? ++i : ++j;
+  }
+  return false;
+}
+
+/// Whether a device may refuse the pitch in copies from device to device.
+bool isRefused(std::size_t pitch) {
+  return pitch % setting("CUDASIM_PITCH_ALIGNMENT", 1) != 0;
+}
 } // namespace
 
 CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
@@ -91,7 +113,11 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
     if (type != HostMemory && type != DeviceMemory)
       return InvalidValue;
   if (width + copy->sourceX > copy->sourcePitch ||
-      width + copy->targetX > copy->targetPitch)
+      width + copy->targetX > copy->targetPitch ||
+      copy->sourcePitch > kMaximumPitch || copy->targetPitch > kMaximumPitch)
+    return InvalidValue;
+  if (copy->sourceType == DeviceMemory && copy->targetType == DeviceMemory &&
+      (isRefused(copy->sourcePitch) || isRefused(copy->targetPitch)))
     return InvalidValue;
   Side source(copy->sourceType, copy->sourceHost, copy->sourceDevice,
               copy->sourceX, copy->sourceY, copy->sourcePitch);
@@ -106,6 +132,8 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
       if (side.isDevice)
         requireDeviceRange(reinterpret_cast<DevicePointer>(side.first),
                            side.extent(width, height), "two-dimensional copy");
+    if (overlap(source, target, width, height))
+      launchFinding("two-dimensional copy: source and target overlap");
     for (std::size_t row = 0; row < height; ++row)
       std::memcpy(target.first + row * target.pitch,
                   source.first + row * source.pitch, width);
@@ -133,7 +161,7 @@ CUDASIM_API int cuMemsetD2D8Async(DevicePointer target, std::size_t pitch,
     return failed;
   if (width == 0 || height == 0)
     return Success;
-  if (height > 1 && pitch < width)
+  if (height > 1 && (pitch < width || pitch > kMaximumPitch))
     return InvalidValue;
   return enqueue(stream, [=] {
     requireDeviceRange(target, (height - 1) * pitch + width,

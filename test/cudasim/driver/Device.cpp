@@ -1,8 +1,7 @@
 //===- Device.cpp - The simulated device and its settings -----------------===//
 //
-// CUDASIM_DEVICES (1), CUDASIM_CAPABILITY (90: 9.0), CUDASIM_DRIVER_VERSION
-// (13000) and CUDASIM_MEMORY (bytes) make it another device, for tests of what
-// a machine may lack.
+// Environment variables make it another device, for tests of what a machine may
+// lack; README.md lists them.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -52,8 +51,23 @@ CUDASIM_API int cuInit(unsigned flags) {
   return Success;
 }
 
+int driverVersion() {
+  return static_cast<int>(setting("CUDASIM_DRIVER_VERSION", 13000));
+}
+
+unsigned fixedResidentBlocks() {
+  return static_cast<unsigned>(setting("CUDASIM_RESIDENT", 0));
+}
+
+unsigned multiprocessorCount() {
+  constexpr unsigned kOfH100 = 132;
+  return fixedResidentBlocks() ? 1
+                               : static_cast<unsigned>(setting(
+                                     "CUDASIM_MULTIPROCESSORS", kOfH100));
+}
+
 CUDASIM_API int cuDriverGetVersion(int *version) {
-  *version = static_cast<int>(setting("CUDASIM_DRIVER_VERSION", 13000));
+  *version = driverVersion();
   return Success;
 }
 
@@ -82,6 +96,7 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (Result failed = checkDevice(device))
     return failed;
   int capability = static_cast<int>(setting("CUDASIM_CAPABILITY", 90));
+  const Multiprocessor multiprocessor = Multiprocessor::ofDevice();
   switch (attribute) {
   case 1: // MAX_THREADS_PER_BLOCK
   case 2: // MAX_BLOCK_DIM_X
@@ -99,17 +114,20 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = 65535;
     return Success;
   case 8: // MAX_SHARED_MEMORY_PER_BLOCK
-    *value = 48 * 1024;
+    *value = Multiprocessor::kSharedPerBlock;
     return Success;
-  case 9:  // TOTAL_CONSTANT_MEMORY
-  case 12: // MAX_REGISTERS_PER_BLOCK
+  case 9: // TOTAL_CONSTANT_MEMORY
     *value = 65536;
+    return Success;
+  case 12: // MAX_REGISTERS_PER_BLOCK
+  case 82: // MAX_REGISTERS_PER_MULTIPROCESSOR
+    *value = Multiprocessor::kRegisters;
     return Success;
   case 10: // WARP_SIZE
     *value = 32;
     return Success;
   case 11: // MAX_PITCH
-    *value = 0x7fffffff;
+    *value = kMaximumPitch;
     return Success;
   case 13: // CLOCK_RATE, in kHz
     *value = 1000000;
@@ -121,16 +139,35 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = 1;
     return Success;
   case 16: // MULTIPROCESSOR_COUNT
-    *value = 1;
+    *value = static_cast<int>(multiprocessorCount());
     return Success;
   case 17: // KERNEL_EXEC_TIMEOUT
     *value = 0;
+    return Success;
+  case 39: // MAX_THREADS_PER_MULTIPROCESSOR
+    *value = static_cast<int>(multiprocessor.threads);
+    return Success;
+  case 51: // TEXTURE_PITCH_ALIGNMENT
+    *value = 32;
     return Success;
   case 75: // COMPUTE_CAPABILITY_MAJOR
     *value = capability / 10;
     return Success;
   case 76: // COMPUTE_CAPABILITY_MINOR
     *value = capability % 10;
+    return Success;
+  case 81: // MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+    *value = static_cast<int>(multiprocessor.shared);
+    return Success;
+  case 97: // MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    *value =
+        static_cast<int>(multiprocessor.shared - multiprocessor.reservedShared);
+    return Success;
+  case 106: // MAX_BLOCKS_PER_MULTIPROCESSOR
+    *value = static_cast<int>(multiprocessor.blocks);
+    return Success;
+  case 111: // RESERVED_SHARED_MEMORY_PER_BLOCK
+    *value = static_cast<int>(multiprocessor.reservedShared);
     return Success;
   case 95: // COOPERATIVE_LAUNCH
     *value = setting("CUDASIM_NO_COOPERATION", 0) != 1;
@@ -196,8 +233,12 @@ const ErrorText errorTexts[] = {
     {NoBinaryForGpu, "CUDA_ERROR_NO_BINARY_FOR_GPU",
      "no kernel image is available for execution on the device"},
     {InvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
+    {IllegalState, "CUDA_ERROR_ILLEGAL_STATE",
+     "the operation cannot be performed in the present state"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+     "too many resources requested for launch"},
     {CooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "too many blocks in cooperative launch"},
     {StreamCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
@@ -206,6 +247,20 @@ const ErrorText errorTexts[] = {
      "operation failed due to a previous error during capture"},
     {StreamCaptureUnjoined, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
      "capturing stream has unjoined work"},
+    {StreamCaptureMerge, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
+     "operation would result in a merge of separate capture sequences"},
+    {StreamCaptureUnmatched, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+     "capture was not ended in the same stream as it began"},
+    {StreamCaptureIsolation, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+     "dependency created on uncaptured work in another stream"},
+    {StreamCaptureImplicit, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+     "operation would make the legacy stream depend on a capturing blocking "
+     "stream"},
+    {CapturedEvent, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {StreamCaptureWrongThread, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture sequence from another "
+     "thread"},
 };
 
 const ErrorText *findText(int result) {

@@ -9,6 +9,7 @@
 #ifndef CUDASIM_DRIVER_H
 #define CUDASIM_DRIVER_H
 
+#include "../device/Context.h"
 #include "Api.h"
 
 #include <functional>
@@ -28,6 +29,37 @@ __attribute__((visibility("default"))) Result ready();
 
 /// A number from the environment, e.g. CUDASIM_MEMORY.
 std::uint64_t setting(const char *name, std::uint64_t otherwise);
+/// CUDASIM_DRIVER_VERSION.
+int driverVersion();
+
+//===----------------------------------------------------------------------===//
+// Multiprocessors
+//===----------------------------------------------------------------------===//
+
+/// What a multiprocessor has room for.
+struct Multiprocessor {
+  static constexpr unsigned kRegisters = 65536;
+  /// Bytes of shared memory of a block that does not opt in to more.
+  static constexpr unsigned kSharedPerBlock = 48 * 1024;
+
+  unsigned threads, blocks;
+  /// Bytes of shared memory, and those of each block that the driver takes.
+  unsigned shared, reservedShared;
+
+  static Multiprocessor ofDevice();
+
+  /// The most registers of a thread that the bounds allow the compiler.
+  unsigned registersOf(const LaunchBounds &bounds) const;
+  /// Blocks of a kernel that are resident together; 0 if one alone is too
+  /// large.
+  unsigned residentBlocks(const KernelAttributes &kernel, unsigned blockThreads,
+                          std::size_t dynamicShared) const;
+};
+
+/// CUDASIM_RESIDENT: blocks that are resident on the device, which then has one
+/// multiprocessor, whatever they need. 0: the limits of Multiprocessor apply.
+unsigned fixedResidentBlocks();
+unsigned multiprocessorCount();
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -54,11 +86,17 @@ Result enqueue(Stream *stream, Work work);
 Result synchronize(Stream *stream);
 /// Waits for every stream; captures forbid it.
 Result synchronizeAll();
+bool isCapturing(Stream *stream);
+/// Success unless a capture forbids this thread to allocate or to wait, which
+/// then makes the capture invalid.
+Result requireNoCapture();
 
 /// What a stand-in library calls to put its work on a stream; `run` is called
 /// with `state` any number of times, `release` once.
 CUDASIM_API int cudasim_enqueue(Stream *stream, void (*run)(void *),
                                 void (*release)(void *), void *state);
+/// requireNoCapture for such libraries, where the real ones allocate or wait.
+CUDASIM_API int cudasim_require_no_capture();
 /// isDeviceRange for such libraries; a finding names `purpose`.
 CUDASIM_API void cudasim_require_range(const void *address, std::uint64_t bytes,
                                        const char *purpose);

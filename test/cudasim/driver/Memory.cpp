@@ -159,6 +159,8 @@ CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
     return failed;
   if (bytes == 0)
     return InvalidValue;
+  if (Result failed = requireNoCapture())
+    return failed;
   void *memory = allocate(bytes);
   if (!memory)
     return OutOfMemory;

@@ -20,7 +20,7 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 struct Function {
   std::string name;
   void (*entry)(const unsigned *grid, const unsigned *block, void **arguments);
-  unsigned argumentCount;
+  const KernelAttributes *attributes;
 };
 
 struct Module {
@@ -81,6 +81,11 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
+  // A load may allocate, which older drivers do not do during a capture.
+  constexpr int kLoadsDuringCaptures = 12030;
+  if (driverVersion() < kLoadsDuringCaptures)
+    if (Result failed = requireNoCapture())
+      return failed;
   // PTX would be text, and a CUBIN is an ELF file of another machine.
   std::uint64_t size =
       std::memcmp(image, ELFMAG, SELFMAG) == 0 ? imageSize(image) : 0;
@@ -122,11 +127,12 @@ CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
     return dlsym(module->library, (std::string(prefix) + name).c_str());
   };
   void *entry = symbol("cudasim_kernel_");
-  auto *count = static_cast<const unsigned *>(symbol("cudasim_arguments_"));
-  if (!entry || !count)
+  auto *attributes =
+      static_cast<const KernelAttributes *>(symbol("cudasim_attributes_"));
+  if (!entry || !attributes)
     return NotFound;
   Function &found = module->functions[name];
-  found = {name, reinterpret_cast<decltype(found.entry)>(entry), *count};
+  found = {name, reinterpret_cast<decltype(found.entry)>(entry), attributes};
   functions.insert(&found);
   *function = &found;
   return Success;
@@ -134,34 +140,72 @@ CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
 
 namespace {
 
-/// Blocks that are resident together, if that is set; else as many as are asked
-/// for, of which a cooperative launch then runs a quarter, so that each takes
-/// several turns, but few: stamps have room for some hundred barriers of one.
-unsigned residentBlocks() {
-  return static_cast<unsigned>(setting("CUDASIM_RESIDENT", 0));
-}
-constexpr unsigned kAnyNumber = 1u << 30;
-constexpr unsigned kTurns = 4, kFewestBlocks = 3;
+using Extent = std::array<unsigned, 3>;
 
-int launch(Function *function, const unsigned (&gridSize)[3],
-           const unsigned (&blockSize)[3], unsigned sharedBytes, Stream *stream,
-           void **arguments, bool cooperates) {
-  if (!functions.count(function))
+/// A launch, as its arguments describe it.
+struct Launch {
+  Function *function;
+  Extent grid, block;
+  unsigned sharedBytes;
+  void **arguments;
+
+  unsigned long long blocks() const {
+    return 1ull * grid[0] * grid[1] * grid[2];
+  }
+  unsigned long long threads() const {
+    return 1ull * block[0] * block[1] * block[2];
+  }
+};
+
+constexpr Extent kLargestGrid = {0x7fffffff, 65535, 65535};
+constexpr Extent kLargestBlock = {1024, 1024, 64};
+
+bool isWithin(const Extent &extent, const Extent &largest) {
+  for (std::size_t i = 0; i < extent.size(); ++i)
+    if (extent[i] == 0 || extent[i] > largest[i])
+      return false;
+  return true;
+}
+
+/// Bytes of arguments that a launch can pass.
+std::size_t argumentLimit() {
+  const bool isLong =
+      driverVersion() >= 12010 && setting("CUDASIM_CAPABILITY", 90) >= 70;
+  return isLong ? 32764 : 4096;
+}
+
+/// Why the device does not start the launch, or Success.
+Result problemOf(const Launch &launch) {
+  if (!functions.count(launch.function))
     return InvalidHandle;
-  if (!arguments && function->argumentCount > 0)
+  const KernelAttributes &kernel = *launch.function->attributes;
+  if ((!launch.arguments && kernel.arguments > 0) ||
+      kernel.arguments * sizeof(void *) > argumentLimit())
     return InvalidValue;
-  if (sharedBytes != 0)
+  if (launch.sharedBytes != 0)
     launchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
                   "memory, but declares all it uses",
-                  function->name.c_str(), sharedBytes);
+                  launch.function->name.c_str(), launch.sharedBytes);
+  if (!isWithin(launch.grid, kLargestGrid) ||
+      !isWithin(launch.block, kLargestBlock) ||
+      launch.threads() > kernel.bounds.threads)
+    return InvalidValue;
+  // A GPU's compiler refuses too large arrays, and so does the engine.
+  if (*kernel.sharedBytes > Multiprocessor::kSharedPerBlock)
+    return Success;
+  const bool fits = Multiprocessor::ofDevice().residentBlocks(
+                        kernel, static_cast<unsigned>(launch.threads()),
+                        launch.sharedBytes) > 0;
+  return fits ? Success : LaunchOutOfResources;
+}
+
+int start(const Launch &launch, Stream *stream, bool cooperates) {
   // A launch takes the values of its arguments when it is queued.
-  std::vector<void *> values(function->argumentCount);
+  std::vector<void *> values(launch.function->attributes->arguments);
   for (std::size_t i = 0; i < values.size(); ++i)
-    std::memcpy(&values[i], arguments[i], sizeof(void *));
-  const std::array<unsigned, 3> grid = {gridSize[0], gridSize[1], gridSize[2]},
-                                block = {blockSize[0], blockSize[1],
-                                         blockSize[2]};
-  return enqueue(stream, [=] {
+    std::memcpy(&values[i], launch.arguments[i], sizeof(void *));
+  return enqueue(stream, [=, function = launch.function, grid = launch.grid,
+                          block = launch.block] {
     cudasim_set_memory_check(isDeviceRange);
     cudasim_set_cooperation(cooperates);
     std::vector<void *> pointers;
@@ -169,6 +213,24 @@ int launch(Function *function, const unsigned (&gridSize)[3],
       pointers.push_back(const_cast<void **>(&value));
     function->entry(grid.data(), block.data(), pointers.data());
   });
+}
+
+/// Blocks of a kernel that are resident on one multiprocessor.
+unsigned occupancyOf(const Function &function, unsigned threads,
+                     std::size_t sharedBytes) {
+  if (const unsigned fixed = fixedResidentBlocks())
+    return fixed;
+  return Multiprocessor::ofDevice().residentBlocks(*function.attributes,
+                                                   threads, sharedBytes);
+}
+
+/// Of the blocks of a cooperative launch the simulator runs a quarter, so that
+/// each takes several turns. With CUDASIM_RESIDENT it runs all.
+unsigned blocksToRun(unsigned blocks) {
+  constexpr unsigned kTurns = 4, kFewest = 3;
+  if (fixedResidentBlocks())
+    return blocks;
+  return std::min(blocks, std::max((blocks + kTurns - 1) / kTurns, kFewest));
 }
 
 } // namespace
@@ -183,8 +245,14 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
     return failed;
   if (extra)
     return InvalidValue;
-  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
-                sharedBytes, stream, arguments, false);
+  const Launch launch = {function,
+                         {gridX, gridY, gridZ},
+                         {blockX, blockY, blockZ},
+                         sharedBytes,
+                         arguments};
+  if (Result problem = problemOf(launch))
+    return problem;
+  return start(launch, stream, false);
 }
 
 CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
@@ -195,28 +263,34 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
-  const unsigned resident = residentBlocks();
-  const unsigned long long blocks = 1ull * gridX * gridY * gridZ;
-  if ((resident && blocks > resident) ||
-      setting("CUDASIM_NO_COOPERATION", 0) != 0)
+  Launch launch = {function,
+                   {gridX, gridY, gridZ},
+                   {blockX, blockY, blockZ},
+                   sharedBytes,
+                   arguments};
+  if (Result problem = problemOf(launch))
+    return problem;
+  const unsigned long long resident =
+      1ull * multiprocessorCount() *
+      occupancyOf(*function, static_cast<unsigned>(launch.threads()),
+                  sharedBytes);
+  if (launch.blocks() > resident || setting("CUDASIM_NO_COOPERATION", 0) != 0)
     return CooperativeLaunchTooLarge;
-  if (!resident)
-    gridX =
-        std::min(gridX, std::max((gridX + kTurns - 1) / kTurns, kFewestBlocks));
-  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
-                sharedBytes, stream, arguments, true);
+  launch.grid[0] = blocksToRun(gridX);
+  return start(launch, stream, true);
 }
 
-CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
-                                                            Function *function,
-                                                            int, std::size_t) {
+CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    int *blocks, Function *function, int threads, std::size_t sharedBytes) {
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
   if (!functions.count(function))
     return InvalidHandle;
-  const unsigned resident = residentBlocks();
-  *blocks = static_cast<int>(resident ? resident : kAnyNumber);
+  if (threads <= 0)
+    return InvalidValue;
+  *blocks = static_cast<int>(
+      occupancyOf(*function, static_cast<unsigned>(threads), sharedBytes));
   return Success;
 }
 

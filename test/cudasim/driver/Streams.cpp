@@ -25,17 +25,21 @@ struct GraphExec {
 
 namespace {
 
+/// CUstreamCaptureMode.
+enum CaptureMode : int { kGlobal, kThreadLocal, kRelaxed };
+
 /// A graph being captured from one stream and those that join it.
 struct Capture {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   Stream *origin;
-  int mode; ///< CUstreamCaptureMode: global, of the thread, relaxed
+  int mode; ///< CaptureMode
   std::thread::id thread;
-  bool invalid = false;
+  bool invalid = false, ended = false;
 
   /// Whether it forbids this thread what would wait for other work.
   bool forbids() const {
-    return mode == 0 || (mode == 1 && thread == std::this_thread::get_id());
+    return mode == kGlobal ||
+           (mode == kThreadLocal && thread == std::this_thread::get_id());
   }
 };
 
@@ -93,19 +97,19 @@ void drainUntil(const Record &record) {
     runOldest(record.stream);
 }
 
-/// Marks a capture as spoilt by a call that may not happen now.
-Result spoil(Capture &capture) {
+/// Makes a capture invalid by a call that may not happen now.
+Result invalidate(Capture &capture, Result reason = StreamCaptureUnsupported) {
   capture.invalid = true;
-  return StreamCaptureUnsupported;
+  return reason;
 }
 
-/// The same for every capture that forbids this thread such calls. One in
-/// another thread does only where its mode is global.
-Result forbidden() {
+/// The legacy default stream waits for blocking streams, which a capture
+/// forbids in every mode.
+Result requireNoBlockingCapture() {
   Result result = Success;
   for (Stream *stream : streams)
-    if (stream->capture && stream->capture->forbids())
-      result = spoil(*stream->capture);
+    if (stream->blocking && stream->capture)
+      result = invalidate(*stream->capture, StreamCaptureImplicit);
   return result;
 }
 
@@ -123,11 +127,29 @@ Result check(Event *event) {
 
 } // namespace
 
+/// A capture in another thread forbids something only where its mode is global.
+Result requireNoCapture() {
+  Result result = Success;
+  for (Stream *stream : streams)
+    if (stream->capture && stream->capture->forbids())
+      result = invalidate(*stream->capture);
+  return result;
+}
+
+bool isCapturing(Stream *stream) {
+  return stream && streams.count(stream) && stream->capture;
+}
+
+int cudasim_require_no_capture() {
+  Lock lock(driverMutex());
+  return requireNoCapture();
+}
+
 Result enqueue(Stream *stream, Work work) {
   if (Result failed = check(stream))
     return failed;
   if (!stream) {
-    if (Result failed = forbidden())
+    if (Result failed = requireNoBlockingCapture())
       return failed;
     for (Stream *other : streams)
       if (other->blocking)
@@ -136,6 +158,8 @@ Result enqueue(Stream *stream, Work work) {
     return Success;
   }
   if (stream->capture) {
+    if (stream->capture->invalid)
+      return StreamCaptureInvalidated;
     stream->capture->graph->nodes.push_back(std::move(work));
     ++stream->captured;
     return Success;
@@ -152,13 +176,13 @@ Result synchronize(Stream *stream) {
   if (!stream)
     return synchronizeAll();
   if (stream->capture)
-    return spoil(*stream->capture);
+    return invalidate(*stream->capture);
   drain(stream);
   return Success;
 }
 
 Result synchronizeAll() {
-  if (Result failed = forbidden())
+  if (Result failed = requireNoCapture())
     return failed;
   for (Stream *stream : streams)
     drain(stream);
@@ -223,8 +247,14 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
     return Success; // nothing recorded: nothing to wait for
   std::shared_ptr<Record> record = event->record;
   if (record->capture) {
-    if (!stream || (stream->capture && stream->capture != record->capture))
-      return spoil(*record->capture);
+    if (record->capture->ended)
+      return CapturedEvent;
+    if (!stream)
+      return invalidate(*record->capture, StreamCaptureImplicit);
+    if (stream->capture && stream->capture != record->capture) {
+      invalidate(*stream->capture);
+      return invalidate(*record->capture, StreamCaptureMerge);
+    }
     if (!stream->capture) {
       stream->capture = record->capture;
       stream->captured = stream->joined = 0;
@@ -234,7 +264,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
     return Success;
   }
   if (stream && stream->capture)
-    return spoil(*stream->capture);
+    return invalidate(*stream->capture, StreamCaptureIsolation);
   return enqueue(stream, [record] { drainUntil(*record); });
 }
 
@@ -267,6 +297,8 @@ CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
     return failed;
   if (Result failed = check(event))
     return failed;
+  if (stream && stream->capture && stream->capture->invalid)
+    return StreamCaptureInvalidated;
   auto record = std::make_shared<Record>();
   record->stream = stream;
   event->record = record;
@@ -281,21 +313,35 @@ CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
   });
 }
 
+namespace {
+/// Invalidates the capture in which the event was recorded, if it was.
+Result requireNotCaptured(const Event &event) {
+  if (!event.record || !event.record->capture)
+    return Success;
+  return invalidate(*event.record->capture, CapturedEvent);
+}
+} // namespace
+
 CUDASIM_API int cuEventSynchronize(Event *event) {
   Lock lock(driverMutex());
   if (Result failed = check(event))
     return failed;
-  if (!event->record)
-    return Success;
-  if (event->record->capture)
-    return spoil(*event->record->capture);
-  drainUntil(*event->record);
+  if (Result failed = requireNotCaptured(*event))
+    return failed;
+  if (Result failed = requireNoCapture())
+    return failed;
+  if (event->record)
+    drainUntil(*event->record);
   return Success;
 }
 
 CUDASIM_API int cuEventQuery(Event *event) {
   Lock lock(driverMutex());
   if (Result failed = check(event))
+    return failed;
+  if (Result failed = requireNotCaptured(*event))
+    return failed;
+  if (Result failed = requireNoCapture())
     return failed;
   return !event->record || event->record->done ? Success : NotReady;
 }
@@ -308,6 +354,8 @@ CUDASIM_API int cuEventElapsedTime(float *milliseconds, Event *start,
       return failed;
     if (!event->timed || !event->record)
       return InvalidHandle;
+    if (Result failed = requireNotCaptured(*event))
+      return failed;
     if (!event->record->done)
       return NotReady;
   }
@@ -333,7 +381,7 @@ CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
     return failed;
   if (!stream || stream->capture || setting("CUDASIM_NO_GRAPHS", 0))
     return StreamCaptureUnsupported;
-  if (mode < 0 || mode > 2)
+  if (mode < kGlobal || mode > kRelaxed)
     return InvalidValue;
   stream->capture = std::make_shared<Capture>();
   stream->capture->origin = stream;
@@ -347,9 +395,15 @@ CUDASIM_API int cuStreamEndCapture(Stream *stream, Graph **graph) {
   if (Result failed = check(stream))
     return failed;
   *graph = nullptr;
-  if (!stream || !stream->capture || stream->capture->origin != stream)
-    return InvalidValue;
+  if (!stream || !stream->capture)
+    return IllegalState;
   std::shared_ptr<Capture> capture = stream->capture;
+  if (capture->origin != stream)
+    return invalidate(*capture, StreamCaptureUnmatched);
+  if (capture->mode != kRelaxed &&
+      capture->thread != std::this_thread::get_id())
+    return invalidate(*capture, StreamCaptureWrongThread);
+  capture->ended = true;
   bool unjoined = false;
   for (Stream *member : streams)
     if (member->capture == capture) {

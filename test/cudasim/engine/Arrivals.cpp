@@ -22,10 +22,19 @@ using Blocks = std::unordered_map<unsigned, unsigned>;
 
 std::map<unsigned *, Blocks> counters; // of the launch
 Blocks ordered;                        // before the running block
+/// By a number that a block had, the next one that it got.
+std::unordered_map<unsigned, unsigned> renumbered;
 
 } // namespace
 
-void beginArrivals() { counters.clear(); }
+void beginArrivals() {
+  counters.clear();
+  renumbered.clear();
+}
+
+void noteRenumbered(unsigned before, unsigned after) {
+  renumbered[before] = after;
+}
 
 void endArrivals() {
   for (auto &[counter, blocks] : counters)
@@ -53,11 +62,19 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
 }
 
 bool hasArrived(unsigned upper, unsigned epoch) {
-  auto found = ordered.find(upper);
-  if (found == ordered.end())
-    return false;
-  const unsigned since = (found->second - epoch) & kEpochMask;
-  return since != 0 && since <= kEpochMask / 2;
+  if (auto found = ordered.find(upper); found != ordered.end()) {
+    const unsigned since = (found->second - epoch) & kEpochMask;
+    if (since != 0 && since <= kBarriersOfNumber)
+      return true;
+  }
+  // The block got a new number at a barrier, and has arrived with that, or is
+  // the running one.
+  const auto now = static_cast<unsigned>(cudasim_context.globalBlock >> 32);
+  for (auto next = renumbered.find(upper); next != renumbered.end();
+       next = renumbered.find(next->second))
+    if (next->second == now || ordered.count(next->second))
+      return true;
+  return false;
 }
 
 extern "C" unsigned long long cudasim_block_at(unsigned long long turn,

@@ -19,6 +19,8 @@ struct LaunchState {
   bool hasStages = false;
   /// Number, in stamps, of the first block of the stage that runs.
   Stamp firstOfStage = 0;
+  /// The next number that no block has.
+  Stamp nextNumber = 0;
 };
 extern LaunchState launchState;
 
@@ -50,6 +52,18 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch);
 /// Whether what the block with stamps `upper` did before its barrier `epoch`
 /// came before the running block went on.
 bool hasArrived(unsigned upper, unsigned epoch);
+
+/// Barriers of a block with one number, half of those that stamps tell apart.
+constexpr unsigned kBarriersOfNumber = (kEpochMask + 1) / 2;
+/// Gives the running block, all of whose threads are at a barrier, a new number
+/// in the stamps of global memory.
+void renumberBlock();
+/// Notes that the block with stamps `before` goes on with stamps `after`.
+void noteRenumbered(unsigned before, unsigned after);
+
+/// Between these two, a thread that overflows its stack is a finding.
+void beginStackWatch();
+void endStackWatch();
 
 /// Stamps for the written arguments of a launch, and the launch's number.
 void prepareStamps(std::vector<Argument *> written);

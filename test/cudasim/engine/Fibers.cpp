@@ -2,7 +2,8 @@
 //
 // Each thread has a stack of its own and runs until it finishes or meets a
 // barrier or shuffle. Warps go first: a warp's lanes run until all of them
-// have finished or wait for the block.
+// have finished or wait for the block. The threads of a kernel without barriers
+// and shuffles run in turn on the first stack.
 //
 //===----------------------------------------------------------------------===//
 #include "Engine.h"
@@ -81,6 +82,13 @@ void wait(Waits waits, unsigned line) {
 void fiberMain() {
   body(bodyState);
   wait(Waits::Finished, 0);
+  __builtin_unreachable();
+}
+
+void blockMain() {
+  body(bodyState);
+  StackPointer finished;
+  switchStack(&finished, scheduler);
   __builtin_unreachable();
 }
 
@@ -195,7 +203,15 @@ void cudasim_run_fibers(void (*thread)(void *), void *state) {
       runWarp(first, last);
     }
     blockEpoch = (blockEpoch + 1) & kEpochMask;
+    if (blockEpoch % kBarriersOfNumber == 0)
+      renumberBlock();
   } while (meetBlock());
+}
+
+void cudasim_run_in_turn(void (*block)(void *), void *state) {
+  body = block;
+  bodyState = state;
+  switchStack(&scheduler, newStack(0, blockMain));
 }
 
 void cudasim_sync(unsigned line) { wait(Waits::ForBlock, line); }

@@ -13,7 +13,7 @@ static constexpr unsigned kMaximumGrid[3] = {0x7fffffff, 65535, 65535};
 static constexpr unsigned kMaximumBlock[3] = {1024, 1024, 64};
 static constexpr unsigned kStaticSharedBytes = 48 * 1024;
 
-static void checkGeometry(unsigned maximumThreads, const unsigned *grid,
+static void checkGeometry(const LaunchBounds &bounds, const unsigned *grid,
                           const unsigned *block) {
   unsigned long long threads = 1;
   for (int i = 0; i < 3; ++i) {
@@ -24,10 +24,16 @@ static void checkGeometry(unsigned maximumThreads, const unsigned *grid,
                     "threads",
                     grid[0], grid[1], grid[2], block[0], block[1], block[2]);
   }
-  if (threads > kMaximumThreads || threads > maximumThreads)
+  if (threads > kMaximumThreads || threads > bounds.threads)
     launchFinding("launched with %llu threads in a block, but declared with at "
                   "most %u",
-                  threads, maximumThreads);
+                  threads, bounds.threads);
+}
+
+static void checkShared(unsigned bytes) {
+  if (bytes > kStaticSharedBytes)
+    launchFinding("the shared arrays take %u bytes, a block has %u", bytes,
+                  kStaticSharedBytes);
 }
 
 static void checkArgument(const Argument &argument) {
@@ -71,6 +77,22 @@ static void checkDisjoint(const Argument &a, const Argument &b) {
                   a.name, b.name);
 }
 
+/// Numbers beyond the stamp's bits fall together, which can only hide a race.
+static void setBlockNumber(Stamp number) {
+  Stamp &stamps = cudasim_context.globalBlock;
+  const Stamp launch = stamps >> kLaunchShift << kLaunchShift;
+  stamps = launch | (number << 32 & ((1ull << kLaunchShift) - 1));
+}
+
+void renumberBlock() {
+  if (launchState.nextNumber >> (kLaunchShift - 32) != 0)
+    return;
+  const auto before = static_cast<unsigned>(cudasim_context.globalBlock >> 32);
+  setBlockNumber(launchState.nextNumber++);
+  noteRenumbered(before,
+                 static_cast<unsigned>(cudasim_context.globalBlock >> 32));
+}
+
 extern "C" {
 
 Context cudasim_context;
@@ -78,12 +100,18 @@ Context cudasim_context;
 void cudasim_set_memory_check(MemoryCheck check) { memoryCheck = check; }
 void cudasim_set_cooperation(bool cooperates) { cooperation = cooperates; }
 
-void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
+void cudasim_begin_launch(const char *kernel,
+                          const KernelAttributes *attributes,
                           const unsigned *grid, const unsigned *block,
-                          Argument *arguments, unsigned count) {
-  launchState = {kernel, arguments, count, block[0] * block[1] * block[2],
-                 false,  0};
-  checkGeometry(maximumThreads, grid, block);
+                          Argument *arguments) {
+  const unsigned count = attributes->arguments;
+  launchState = {};
+  launchState.kernel = kernel;
+  launchState.arguments = arguments;
+  launchState.argumentCount = count;
+  launchState.threads = block[0] * block[1] * block[2];
+  checkGeometry(attributes->bounds, grid, block);
+  checkShared(*attributes->sharedBytes);
   std::vector<Argument *> written;
   for (unsigned i = 0; i < count; ++i) {
     checkArgument(arguments[i]);
@@ -98,18 +126,20 @@ void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
   beginArrivals();
   cudasim_context.blockDim = {block[0], block[1], block[2]};
   cudasim_context.gridDim = {grid[0], grid[1], grid[2]};
+  beginStackWatch();
 }
 
 void cudasim_end_launch() {
+  endStackWatch();
   endArrivals();
   launchState = {};
 }
 
-void cudasim_begin_stage(unsigned stage, unsigned before) {
+void cudasim_begin_stage(unsigned stage) {
   const Index3 &grid = cudasim_context.gridDim;
   cudasim_context.stage = stage;
-  launchState.firstOfStage =
-      static_cast<Stamp>(before) * grid.x * grid.y * grid.z;
+  launchState.firstOfStage = launchState.nextNumber;
+  launchState.nextNumber += static_cast<Stamp>(grid.x) * grid.y * grid.z;
 }
 
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
@@ -117,19 +147,10 @@ void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
   const Index3 &grid = context.gridDim;
   context.blockIdx = {x, y, z};
   context.self = 0;
-  // Blocks beyond the stamp's bits fall together, which can only hide a race.
-  Stamp block = launchState.firstOfStage +
-                (static_cast<Stamp>(z) * grid.y + y) * grid.x + x;
-  Stamp launch = context.globalBlock >> kLaunchShift << kLaunchShift;
-  context.globalBlock = launch | (block << 32 & ((1ull << kLaunchShift) - 1));
+  setBlockNumber(launchState.firstOfStage +
+                 (static_cast<Stamp>(z) * grid.y + y) * grid.x + x);
   context.sharedBlock += 1ull << 32;
   beginBlockArrivals();
-}
-
-void cudasim_declare_shared(unsigned totalBytes) {
-  if (totalBytes > kStaticSharedBytes)
-    finding("the shared arrays take %u bytes, a block has %u", totalBytes,
-            kStaticSharedBytes);
 }
 }
 

@@ -17,20 +17,32 @@
 
 namespace cudasim {
 
-static constexpr std::size_t kGuard = 4096;
-static constexpr std::size_t kStack = 64 * 1024;
+/// Kernels probe each page of a frame in turn (-fstack-clash-protection), so
+/// that a large frame cannot step over it.
+static constexpr std::size_t kGuard = 64 * 1024;
+static constexpr unsigned kStacks = 1024;
+static char *stacks[kStacks];
 
-/// The bytes of a stack, from its lowest.
+/// The bytes of a stack, from its lowest. Only the address space is taken; a
+/// page becomes memory when a thread touches it, so that a kernel gets what it
+/// needs: its frame holds several temporaries for each use of an argument.
 static char *stackMemory(unsigned index) {
-  static char *stacks[1024];
   if (!stacks[index]) {
-    void *memory = mmap(nullptr, kGuard + kStack, PROT_READ | PROT_WRITE,
+    void *memory = mmap(nullptr, kGuard + kStackBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED || mprotect(memory, kGuard, PROT_NONE) != 0)
       launchFinding("no memory for the stack of thread %u", index);
     stacks[index] = static_cast<char *>(memory) + kGuard;
   }
   return stacks[index];
+}
+
+bool isStackGuard(const void *address) {
+  const auto *byte = static_cast<const char *>(address);
+  for (const char *stack : stacks)
+    if (stack && byte >= stack - kGuard && byte < stack)
+      return true;
+  return false;
 }
 
 #if defined(__x86_64__)
@@ -63,7 +75,7 @@ switchStack:
 StackPointer newStack(unsigned index, void (*entry)()) {
   // Six registers, the address to return to, and a frame that is aligned as
   // after a call.
-  auto **top = reinterpret_cast<void **>(stackMemory(index) + kStack) - 8;
+  auto **top = reinterpret_cast<void **>(stackMemory(index) + kStackBytes) - 8;
   std::memset(top, 0, 8 * sizeof(void *));
   top[6] = reinterpret_cast<void *>(entry);
   return top;
@@ -71,7 +83,7 @@ StackPointer newStack(unsigned index, void (*entry)()) {
 
 #else
 
-static ucontext_t contexts[1024];
+static ucontext_t contexts[kStacks];
 static ucontext_t schedulerContext;
 static ucontext_t *current = &schedulerContext;
 
@@ -79,7 +91,7 @@ StackPointer newStack(unsigned index, void (*entry)()) {
   ucontext_t *context = &contexts[index];
   getcontext(context);
   context->uc_stack.ss_sp = stackMemory(index);
-  context->uc_stack.ss_size = kStack;
+  context->uc_stack.ss_size = kStackBytes;
   context->uc_link = nullptr;
   makecontext(context, entry, 0);
   return context;

@@ -25,6 +25,7 @@ struct BrewVendorContext {
 struct BrewVendorCall {
   BrewVendorConvolution description;
   std::uint64_t workspaceLimit;
+  std::array<bool, 3> built = {}; ///< by candidate
 };
 
 namespace cudasim {
@@ -40,6 +41,9 @@ struct Candidate {
 constexpr std::uint64_t kUnusable = UINT64_MAX;
 constexpr Candidate kCandidates[] = {
     {"sim-unusable", kUnusable}, {"sim-scratch", 8192}, {"sim", 0}};
+
+constexpr char kCapturing[] =
+    "the library allocates memory, which a capturing stream forbids";
 
 int fail(char *message, const char *reason) {
   std::snprintf(message, BREW_VENDOR_MESSAGE_SIZE, "%s", reason);
@@ -356,6 +360,8 @@ int open(BrewVendorContext **context, char *message) {
   Context_ *current = nullptr;
   if (cuCtxGetCurrent(&current) != Success || !current)
     return fail(message, "this thread has no CUDA context");
+  if (cudasim_require_no_capture() != Success)
+    return fail(message, kCapturing);
   *context = new BrewVendorContext{current};
   return 0;
 }
@@ -370,7 +376,7 @@ int createConvolution(BrewVendorContext *context,
                       char *message) {
   if (const char *problem = problemOf(*description))
     return fail(message, problem);
-  *call = new BrewVendorCall{*description, workspaceLimit};
+  *call = new BrewVendorCall{*description, workspaceLimit, {}};
   return 0;
 }
 
@@ -388,9 +394,21 @@ const char *engine(BrewVendorCall *call, std::int32_t candidate) {
   return describe(call, candidate);
 }
 
-void release(BrewVendorCall *, std::int32_t) {} // there is nothing to build
+void release(BrewVendorCall *call, std::int32_t candidate) {
+  call->built[static_cast<std::size_t>(candidate)] = false;
+}
+
+/// What the real library does when a candidate is first asked for: it compiles
+/// and loads code, for which it may allocate. False while a capture forbids it.
+bool build(BrewVendorCall *call, std::int32_t candidate) {
+  bool &built = call->built[static_cast<std::size_t>(candidate)];
+  built = built || cudasim_require_no_capture() == Success;
+  return built;
+}
 
 std::uint64_t workspace(BrewVendorCall *call, std::int32_t candidate) {
+  if (!build(call, candidate))
+    return kUnusable;
   std::uint64_t bytes = kCandidates[candidate].workspace;
   return bytes <= call->workspaceLimit ? bytes : kUnusable;
 }
@@ -401,6 +419,8 @@ int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
   if ((b != nullptr) != (description.has_bias != 0))
     return fail(message, "a bias was given to a call without one, or not to "
                          "one with");
+  if (!build(call, candidate))
+    return fail(message, kCapturing);
   if (workspace(call, candidate) == kUnusable)
     return fail(message, "the candidate cannot be used");
   auto *queued = new Convolution{

@@ -266,7 +266,8 @@ void checkAlignments(const Algorithm &algorithm,
 } // namespace
 
 CUDASIM_API int cublasLtCreate(void **handle) {
-  if (ready() != Success)
+  // The library allocates memory on the device.
+  if (ready() != Success || cudasim_require_no_capture() != Success)
     return NotInitialised;
   *handle = new int(0);
   return Ok;

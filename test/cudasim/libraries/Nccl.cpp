@@ -29,6 +29,7 @@ namespace {
 
 enum Status : int {
   Ok = 0,
+  CudaError = 1,
   SystemError = 2,
   InvalidArgument = 4,
   RemoteError = 6
@@ -170,6 +171,8 @@ CUDASIM_API int ncclCommInitRank(Communicator **comm, int ranks, UniqueId id,
                                  int rank) {
   if (ranks < 1 || ranks > kMostRanks || rank < 0 || rank >= ranks)
     return InvalidArgument;
+  if (cudasim_require_no_capture() != Success)
+    return CudaError; // it allocates
   const int file = shm_open(id.internal, O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(Shared)) != 0)
     return SystemError;
@@ -231,6 +234,8 @@ CUDASIM_API const char *ncclGetErrorString(int status) {
   switch (status) {
   case Ok:
     return "no error";
+  case CudaError:
+    return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
   case SystemError:
     return "unhandled system error";
   case InvalidArgument:

@@ -2,12 +2,36 @@
 #ifndef BREW_TEST_CUDASIM_DRIVER_FIXTURE_H
 #define BREW_TEST_CUDASIM_DRIVER_FIXTURE_H
 
+#include "Kernel.h"
 #include "runtime/cuda/DriverApi.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
+#include <string>
 #include <vector>
 
 namespace brew::test {
+
+/// An environment variable for the length of a test.
+struct Setting {
+  Setting(const char *name, const char *value) : name(name) {
+    setenv(name, value, 1);
+  }
+  ~Setting() { unsetenv(name); }
+  const char *name;
+};
+
+/// Pinned memory for the length of a test.
+struct Pinned {
+  Pinned(const runtime::cuda::DriverApi &api, std::size_t count) : api(api) {
+    void *memory = nullptr;
+    EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(float), 0), 0);
+    data = static_cast<float *>(memory);
+  }
+  ~Pinned() { EXPECT_EQ(api.cuMemFreeHost(data), 0); }
+  const runtime::cuda::DriverApi &api;
+  float *data;
+};
 
 /// A context on the simulated device and a stream.
 class DriverTest : public testing::Test {
@@ -29,6 +53,8 @@ protected:
     EXPECT_EQ(api.cuStreamDestroy(stream), 0);
     for (CUdeviceptr address : allocated)
       EXPECT_EQ(api.cuMemFree(address), 0);
+    for (runtime::cuda::CUmodule module : modules)
+      EXPECT_EQ(api.cuModuleUnload(module), 0);
     EXPECT_EQ(api.cuDevicePrimaryCtxRelease(0), 0);
   }
 
@@ -54,8 +80,22 @@ protected:
     return values;
   }
 
+  /// A function of a kernel's image, loaded until the test ends.
+  runtime::cuda::CUfunction load(const Kernel &kernel,
+                                 const std::string &name) {
+    runtime::cuda::CUmodule module = nullptr;
+    runtime::cuda::CUfunction function = nullptr;
+    EXPECT_EQ(api.cuModuleLoadDataEx(&module, kernel.image().data(), 0, nullptr,
+                                     nullptr),
+              0);
+    modules.push_back(module);
+    EXPECT_EQ(api.cuModuleGetFunction(&function, module, name.c_str()), 0);
+    return function;
+  }
+
 private:
   std::vector<CUdeviceptr> allocated;
+  std::vector<runtime::cuda::CUmodule> modules;
 };
 
 template <class T> T *at(runtime::cuda::CUdeviceptr address) {

@@ -3,7 +3,6 @@
 #include "Kernel.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -13,27 +12,6 @@ using namespace brew::test;
 namespace {
 
 using CudasimDriver = DriverTest;
-
-/// Pinned memory for the length of a test.
-struct Pinned {
-  Pinned(const DriverApi &api, std::size_t count) : api(api) {
-    void *memory = nullptr;
-    EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(float), 0), 0);
-    data = static_cast<float *>(memory);
-  }
-  ~Pinned() { EXPECT_EQ(api.cuMemFreeHost(data), 0); }
-  const DriverApi &api;
-  float *data;
-};
-
-/// An environment variable for the length of a test.
-struct Setting {
-  Setting(const char *name, const char *value) : name(name) {
-    setenv(name, value, 1);
-  }
-  ~Setting() { unsetenv(name); }
-  const char *name;
-};
 
 TEST_F(CudasimDriver, FreshMemoryIsNotANumber) {
   CUdeviceptr memory = allocate(64);
@@ -113,27 +91,6 @@ TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
         api.cuMemcpyDtoHAsync(bytes, gone, 16, stream);
       },
       testing::ExitedWithCode(70), "where nothing is allocated");
-}
-
-TEST_F(CudasimDriver, TwoDimensionalCopiesAndFills) {
-  CUdeviceptr memory = upload(std::vector<float>(12, 7));
-  EXPECT_EQ(api.cuMemsetD2D8Async(memory + 4, 16, 0, 8, 3, stream), 0);
-  std::vector<float> expected = {7, 0, 0, 7, 7, 0, 0, 7, 7, 0, 0, 7};
-  EXPECT_EQ(download<float>(memory, 12), expected);
-  std::vector<float> packed = {1, 2, 3};
-  CUDA_MEMCPY2D copy = {};
-  copy.srcMemoryType = 1;
-  copy.srcHost = packed.data();
-  copy.srcPitch = 4;
-  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy.dstDevice = memory;
-  copy.dstXInBytes = 12;
-  copy.dstPitch = 16;
-  copy.WidthInBytes = 4;
-  copy.Height = 3;
-  EXPECT_EQ(api.cuMemcpy2DAsync(&copy, stream), 0);
-  expected = {7, 0, 0, 1, 7, 0, 0, 2, 7, 0, 0, 3};
-  EXPECT_EQ(download<float>(memory, 12), expected);
 }
 
 TEST_F(CudasimDriver, MemoryRunsOut) {

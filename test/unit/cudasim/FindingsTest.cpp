@@ -262,6 +262,19 @@ TEST(CudasimFindings, ArgumentsThatShareMemory) {
                 "kernel 'k': arguments x and y share memory");
 }
 
+TEST(CudasimFindings, StacksThatOverflow) {
+  const std::string body = "volatile char large[16 << 20];\n"
+                           "large[0] = 1;\ny[threadIdx.x] = large[0];\n}\n";
+  const std::string head = "BREW_KERNEL(k, 32)(BREW_OUT(float, y, 32)) {\n";
+  for (const char *barrier : {"BREW_SYNC();\n", ""}) {
+    Kernel kernel("k", head + barrier + body);
+    EXPECT_EXIT(kernel.launch(1, 32, {second}), testing::ExitedWithCode(70),
+                "kernel 'k', block \\(0,0,0\\), thread \\(0,0,0\\): its "
+                "frames take more than the 8388608 bytes of a simulated "
+                "thread's stack");
+  }
+}
+
 TEST(CudasimFindings, MoreThreadsThanDeclared) {
   expectFinding("BREW_OUT(float, y, 1024)", "y[threadIdx.x] = 0.0f;", 1, 512,
                 {second},

@@ -67,8 +67,9 @@ static __device__ void stagesMeet(unsigned *barrier) {
 #endif
 )";
 
-Kernel::Kernel(const std::string &name, const std::string &text)
-    : name(name), source(kPrelude + text) {
+Kernel::Kernel(const std::string &name, const std::string &text,
+               const std::string &prelude)
+    : name(name), source(prelude + text) {
   char folder[] = "/tmp/cudasim-test-XXXXXX";
   if (!mkdtemp(folder))
     throw std::runtime_error("no temporary folder");
@@ -101,9 +102,9 @@ void Kernel::cooperate(bool does) const {
 }
 
 void Kernel::launch(unsigned blocks, unsigned threads,
-                    std::initializer_list<void *> arguments) const {
+                    const std::vector<void *> &arguments) const {
   unsigned grid[3] = {blocks, 1, 1}, block[3] = {threads, 1, 1};
-  std::vector<void *> addresses(arguments);
+  std::vector<void *> addresses = arguments;
   std::vector<void *> pointers;
   for (void *&address : addresses)
     pointers.push_back(&address);

@@ -2,7 +2,6 @@
 #ifndef BREW_TEST_CUDASIM_KERNEL_H
 #define BREW_TEST_CUDASIM_KERNEL_H
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,11 +13,12 @@ extern const char *const kPrelude;
 /// A kernel, compiled from prelude and text into an image that stays loaded.
 class Kernel {
 public:
-  Kernel(const std::string &name, const std::string &text);
+  Kernel(const std::string &name, const std::string &text,
+         const std::string &prelude = kPrelude);
 
   /// Runs `blocks` of `threads`; every argument is the address of its data.
   void launch(unsigned blocks, unsigned threads,
-              std::initializer_list<void *> arguments) const;
+              const std::vector<void *> &arguments) const;
 
   /// Whether the blocks of launches that follow may wait for each other.
   void cooperate(bool does) const;

@@ -2,6 +2,7 @@
 #include "Kernel.h"
 
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -240,6 +241,34 @@ BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
   }
 }
 
+/// As many barriers as stamps tell apart, after which they begin again.
+TEST(CudasimValues, ManyBarriersOrderThreadsAndBlocks) {
+  Kernel kernel("barriers", R"(
+BREW_COUNTERS(arrived, 1);
+BREW_KERNEL(barriers, 64)(BREW_INOUT(float, x, 128), BREW_INOUT(float, y, 128),
+                          BREW_OUT(float, z, 1)) {
+  const int first = blockIdx.x * 64;
+  x[first + threadIdx.x] = 1.0f;
+  for (int i = 0; i < 1024; ++i) {
+    if (i == 424)
+      y[first + threadIdx.x] = 2.0f;
+    BREW_SYNC();
+  }
+  x[first + 63 - threadIdx.x] += 1.0f;
+  if (BREW_LAST_BLOCK(arrived[0], 2) && threadIdx.x == 0) {
+    float sum = 0.0f;
+    for (int i = 0; i < 128; ++i)
+      sum += BREW_FRESH(x, i) + BREW_FRESH(y, i);
+    z[0] = sum;
+  }
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<float> x(128), y(128), z(1);
+  kernel.launch(2, 64, {x.data(), y.data(), z.data()});
+  EXPECT_EQ(z[0], 512.0f);
+}
+
 TEST(CudasimValues, SmallFloatsRoundToNearestEven) {
   Kernel kernel("convert", R"(
 #include <cuda_bf16.h>
@@ -290,6 +319,39 @@ BREW_KERNEL(convert, 32)(BREW_IN(float, x, 12), BREW_OUT(__half, h, 12),
   }
   EXPECT_EQ(back[2], 65504.0f);
   EXPECT_EQ(back[9], 0x1p-24f);
+}
+
+/// More than templates may be nested, with frames larger than a page.
+TEST(CudasimValues, ManyArguments) {
+  constexpr int kArguments = 1100, kThreads = 64;
+  std::string parameters, statements;
+  for (int i = 0; i < kArguments; ++i) {
+    const std::string name = "y" + std::to_string(i);
+    parameters += (i ? ", " : "") + ("BREW_OUT(float, " + name + ", 64)");
+    statements += name + "[threadIdx.x] = 1.0f + threadIdx.x;\n";
+  }
+  for (const char *barrier : {"BREW_SYNC();\n", ""}) {
+    Kernel kernel("k", "BREW_KERNEL(k, 64)(" + parameters + ") {\n" + barrier +
+                           statements + "}\n");
+    Buffer<float> y(kArguments * kThreads);
+    std::vector<void *> arguments;
+    for (int i = 0; i < kArguments; ++i)
+      arguments.push_back(y.data() + i * kThreads);
+    kernel.launch(1, kThreads, arguments);
+    for (int i = 0; i < kArguments * kThreads; ++i)
+      ASSERT_EQ(y[i], static_cast<float>(1 + i % kThreads)) << i;
+  }
+}
+
+TEST(CudasimValues, LaunchesLeaveTheHandlerOfFaults) {
+  Kernel kernel("k", "BREW_KERNEL(k, 32)(BREW_OUT(float, y, 32)) {\n"
+                     "  y[threadIdx.x] = 1.0f;\n}\n");
+  struct sigaction before = {}, after = {};
+  sigaction(SIGSEGV, nullptr, &before);
+  Buffer<float> y(32);
+  kernel.launch(1, 32, {y.data()});
+  sigaction(SIGSEGV, nullptr, &after);
+  EXPECT_EQ(before.sa_sigaction, after.sa_sigaction);
 }
 
 } // namespace
