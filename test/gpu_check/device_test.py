@@ -110,6 +110,13 @@ class Processes(Folder):
         self.assertEqual(processes.clear("left over", self.environment()), [])
         self.assertEqual(processes.marked("left over"), [])
 
+    def test_programs_are_found_outside_path(self):
+        self.assertTrue(processes.find("sh").endswith("/sh"))
+        self.assertEqual(processes.find("no-such-program"), "no-such-program")
+        with mock.patch.object(processes.glob, "glob", lambda pattern: (
+                [pattern] if pattern.startswith("/opt/") else [])):
+            self.assertTrue(processes.find("a-profiler").endswith("/a-profiler"))
+
     def test_what_does_not_leave_the_gpu_is_named(self):
         write_tool(self.folder / "nvidia-smi", "#!/bin/sh\necho 4711\necho 4712\n")
         environment = dict(self.environment(), PATH="{}:{}".format(
