@@ -31,7 +31,7 @@ def check(package, names, target, flags, binaries, number):
                binaries, "--target", target, "--brewc-flags=" + flags, "--only", *names]
     log = package.log(".{}.txt".format(number))
     try:
-        done = processes.run(command, package.limit, package.environment(),
+        done = processes.run(command, package.time_left(), package.environment(),
                              package.folder, log)
     except processes.OutOfTime:
         return 0, len(names), ["FAIL out of time among: " + " ".join(names)]
@@ -45,13 +45,13 @@ def check(package, names, target, flags, binaries, number):
 
 def run(package, target, flags, names=None, wrapper=()):
     """The result of a row: `summary`, `failed_cases` and the `failures`' lines.
-    `wrapper`: the beginning of a command that runs brew-run."""
+    `wrapper`: the beginning of a command that runs brew-run. On GPUs nothing is tuned:
+    several processes would measure against each other."""
     names = list(names or names_of(package.folder))
     shards = [names[i::AT_ONCE] for i in range(AT_ONCE) if names[i::AT_ONCE]]
     with tempfile.TemporaryDirectory() as folder:
-        binaries = package.folder / "bin"
-        if wrapper:
-            binaries = wrapped(Path(folder), binaries, wrapper)
+        more = ["--no-tune"] if target == "cuda" else []
+        binaries = wrapped(Path(folder), package.folder / "bin", wrapper, more)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda shard: check(
                 package, shard[1], target, flags, binaries, shard[0]),
@@ -62,11 +62,11 @@ def run(package, target, flags, names=None, wrapper=()):
             "failures": [line for result in found for line in result[2]]}
 
 
-def wrapped(folder, binaries, wrapper):
-    """A folder of tools whose brew-run is run by `wrapper`."""
+def wrapped(folder, binaries, wrapper, more):
+    """A folder of tools whose brew-run is run by `wrapper`, with `more` arguments."""
     (folder / "brewc").symlink_to(binaries / "brewc")
     tool = folder / "brew-run"
-    tool.write_text("#!/bin/sh\nexec {} \"$@\"\n".format(
-        shlex.join([*wrapper, str(binaries / "brew-run")])))
+    tool.write_text("#!/bin/sh\nexec {} \"$@\" {}\n".format(
+        shlex.join([*wrapper, str(binaries / "brew-run")]), shlex.join(more)))
     tool.chmod(0o755)
     return folder

@@ -34,11 +34,10 @@ class Run:
     def rows(self, wanted):
         """Does these rows; returns the exit status."""
         kept = processes.keep_driver_loaded()
-        self.others = processes.on_gpu(self.package.environment())
+        self.others = processes.on_gpu(self.package.environment()) or []
         try:
             for row in wanted:
-                known = self.done.get(row.name)
-                if known and not ("failed" in known and self.again):
+                if row.name in self.done and not self.is_repeated(self.done[row.name]):
                     continue
                 if self.remaining() < schedule.USUAL[row.kind]:
                     self.left.append(row.name)
@@ -52,6 +51,12 @@ class Run:
                 file.close()
         return self.status()
 
+    def is_repeated(self, known):
+        """Failures for want of time are, and those that would end the run."""
+        return "failed" in known and (
+            self.again or known["row"] in schedule.SMOKE_TEST
+            or is_out_of_time(known))
+
     def status(self):
         if any(name in schedule.SMOKE_TEST for name in self.failed):
             return SMOKE_FAILED
@@ -63,18 +68,23 @@ class Run:
     def do(self, row):
         """Does one row and keeps its result. Returns whether to go on."""
         package = self.package
-        limit = schedule.LIMITS[row.kind]
-        package.limit = min(limit, self.remaining())
-        was_short = package.limit < limit
         package.row = row.name
         print(row.name, flush=True)
         begin = time.monotonic()
-        result = measure(package, row)
+        known = results.engines(package.results)
+        result, lacked_time = self.within_limit(row)
+        if (is_out_of_time(result) and not lacked_time
+                and results.engines(package.results) > known):
+            # It was measuring engines. Those that it has measured are kept.
+            processes.clear(package.mark, package.environment(),
+                            package.server.processes() + self.others)
+            print("  once more, with the engines that it has measured", flush=True)
+            result, lacked_time = self.within_limit(row)
         busy = processes.clear(package.mark, package.environment(),
                                package.server.processes() + self.others)
         took = time.monotonic() - begin
-        if was_short and took >= package.limit and "failed" in result:
-            self.left.append(row.name)  # it lacked time, not more
+        if lacked_time:
+            self.left.append(row.name)
             print("  no time is left for it", flush=True)
             self.save()
             return True
@@ -92,6 +102,16 @@ class Run:
             print("gpu-check: nothing else can be trusted; this is the end", flush=True)
             return False
         return True
+
+    def within_limit(self, row):
+        """The row's result, and whether it failed for having had less time than rows of
+        its kind have."""
+        usual = schedule.LIMITS[row.kind]
+        limit = min(usual, self.remaining())
+        self.package.deadline = time.monotonic() + limit
+        result = measure(self.package, row)
+        return result, ("failed" in result and limit < usual
+                        and time.monotonic() >= self.package.deadline)
 
     def keep(self, result):
         try:
@@ -125,6 +145,10 @@ def measure(package, row):
         return {"failed": "{}: {}".format(type(error).__name__, error)}
 
 
+def is_out_of_time(result):
+    return result.get("failed", "").startswith(processes.OutOfTime.__name__)
+
+
 def run_calls(folder, second, seconds, copy, earlier=(), again=False):
     """The rows of the first call, or those of the second before what the first left
     over, within `seconds`. Returns the exit status."""
@@ -133,7 +157,8 @@ def run_calls(folder, second, seconds, copy, earlier=(), again=False):
         results.adopt(package.results, path)
     wanted = package.rows()
     if second:
-        wanted.sort(key=lambda row: (row.part != 2, row.part))
+        wanted.sort(key=lambda row: (row.name not in schedule.SMOKE_TEST,
+                                     row.part != 2, row.part))
     else:
         wanted = [row for row in wanted if row.part == 1]
     return finish(Run(package, seconds, copy, again), wanted)

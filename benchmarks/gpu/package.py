@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import uuid
 
 import machine
@@ -25,11 +26,11 @@ class RowFailed(Exception):
 class Package:
     """Where the parts are, and how programs are run.
 
-    `stop`: the time (of time.monotonic) at which all work ends.
+    `deadline`: the time (of time.monotonic) at which the present row ends; `row`: its name.
     """
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder = folder = folder.resolve()
         self.bench = folder / "bench"
         self.index = json.loads((self.bench / "index.json").read_text())
         self.archs = json.loads((folder / "settings.json").read_text())["archs"]
@@ -40,7 +41,7 @@ class Package:
         self.libraries = machine.library_path()
         self.server = TorchServer(self.bench, self.logs / "torch.txt",
                                   dict(os.environ, **{processes.MARK: self.mark}))
-        self.limit = schedule.LIMITS["brew"]
+        self.deadline = None
         self.row = "start"
 
     def rows(self):
@@ -82,12 +83,21 @@ class Package:
         """The file of the present row's complete output."""
         return self.logs / (re.sub(r"\W+", "_", self.row) + end)
 
-    def call(self, command, environment=None, status=0):
-        """Runs a program within the row's limit. Raises RowFailed for another exit
-        status."""
-        done = processes.run(command, self.limit, environment or self.environment(),
-                             self.bench, self.log())
-        if done.status != status:
+    def time_left(self):
+        """Seconds until the present row has to end."""
+        if self.deadline is None:
+            return schedule.LIMITS["brew"]
+        return max(0.1, self.deadline - time.monotonic())
+
+    def run(self, command, environment=None):
+        """Runs a program within the row's limit."""
+        return processes.run(command, self.time_left(),
+                             environment or self.environment(), self.bench, self.log())
+
+    def call(self, command, environment=None):
+        """Likewise. Raises RowFailed unless it succeeds."""
+        done = self.run(command, environment)
+        if done.status != 0:
             lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
             raise RowFailed("status {}: {}\n{}".format(done.status, lines[-1][-300:],
                                                        "\n".join(lines[-12:-1])))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import schedule
 from deploy import deploy_text
-from timed_nets import (NETS, agree_shapes, prototxt_of, shape_flags, shapes_text,
-                  solver_of, steps_of)
+from timed_nets import (agree_shapes, prototxt_of, shape_flags, shapes_of,
+                        shapes_text, solver_of, steps_of)
 
 # Runs on any machine that has a GPU of these days.
 CPU = "x86-64-v3"
@@ -58,7 +58,7 @@ def timed_plan(row):
     flags = ["--precision=" + row.precision]
     if is_choice(row):
         flags += schedule.CHOICES[row.detail]
-    return Plan(timed_name(row), source_of(row.net, row.mode, NETS[row.net], ""), "cuda",
+    return Plan(timed_name(row), source_of(row.net, row.mode, shapes_of(row.net), ""), "cuda",
                 flags)
 
 
@@ -105,11 +105,11 @@ def write_sources(folder, nets):
     described = {}
     for net in nets:
         text, few = prototxt_of(net), agree_shapes(net)
-        described[net] = {"inputs": shapes_text(NETS[net]),
+        described[net] = {"inputs": shapes_text(shapes_of(net)),
                           "agree_inputs": shapes_text(few), "steps": steps_of(net)}
         for name, content in (
                 ("", text), ("_solver", solver_of(net)),
-                ("_deploy", deploy_text(text, NETS[net])),
+                ("_deploy", deploy_text(text, shapes_of(net))),
                 # Compared are scores: probabilities hide much of a difference.
                 ("_scores", deploy_text(text, few, scores=True))):
             (folder / (net + name + ".prototxt")).write_text(content)

@@ -55,7 +55,7 @@ def run(command, limit, environment, folder, log):
                 in_time = False
             finally:
                 kill_group(process.pid)
-                process.wait()
+                reap(process)
         texts = [path.read_text(errors="replace") for path in (out, err)]
     finally:
         for path in (out, err):
@@ -68,6 +68,14 @@ def run(command, limit, environment, folder, log):
         raise OutOfTime("out of time after {:.0f} s: {}".format(
             limit, " ".join(command[:2])))
     return Finished(process.returncode, *texts)
+
+
+def reap(process, patience=10):
+    """Waits for a killed process; not for ever: a driver may hold it."""
+    try:
+        process.wait(patience)
+    except subprocess.TimeoutExpired:
+        pass  # clear() finds it
 
 
 def kill_group(group):
@@ -93,16 +101,17 @@ def marked(mark, but=()):
 
 
 def on_gpu(environment):
-    """Ids of processes that use the GPU, by nvidia-smi; none where there is no
-    nvidia-smi."""
+    """Ids of processes that use the GPU; None where nvidia-smi does not say."""
     if not shutil.which("nvidia-smi", path=environment.get("PATH")):
-        return []
+        return None
     try:
         done = subprocess.run(
             ["nvidia-smi", "--query-compute-apps=pid", "--format=csv,noheader"],
             capture_output=True, text=True, timeout=20, env=environment)
     except subprocess.TimeoutExpired:
-        return []
+        return None
+    if done.returncode != 0:
+        return None
     return [int(line) for line in done.stdout.split() if line.isdigit()]
 
 
@@ -117,7 +126,7 @@ def clear(mark, environment, but=(), patience=10):
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        busy = on_gpu(environment) if not left else left
+        busy = left or on_gpu(environment) or []
         busy = [process for process in busy if process not in but]
         if not busy or time.monotonic() > stop:
             return busy

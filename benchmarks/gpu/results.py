@@ -13,6 +13,12 @@ def timing_of(path):
     return path.with_suffix(".timing")
 
 
+def engines(path):
+    """How many engines are kept beside the results `path`."""
+    timing = timing_of(path)
+    return len(timing.read_text().splitlines()) if timing.exists() else 0
+
+
 def read(path):
     """Row name -> result, the last of each row."""
     results = {}
@@ -72,6 +78,11 @@ def adopt(path, earlier):
                                  and "failed" not in result):
             append(path, result)
     adopt_engines(timing_of(path), timing_of(kept))
+    logs = earlier / "logs.tar.gz"
+    if logs.exists() and not (path.parent / "logs").exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tarfile.open(logs) as file:
+            file.extractall(path.parent)
 
 
 def adopt_engines(path, earlier):

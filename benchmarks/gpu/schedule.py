@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from timed_nets import MODES, NETS, PRECISIONS, VARIANTS
+from timed_nets import MODES, NETS, PRECISIONS, STARTS, VARIANTS
 
 # Seconds after which a row of a kind is killed.
 LIMITS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
@@ -35,6 +35,8 @@ LOSSES = {
     "one_rank": {"flags": ["--distributed"],
                  "environment": {"BREW_NCCL_SINGLE_RANK": "1"}},
 }
+# Nets whose gradients cannot be compared in 16 bits (timed_nets.STARTS).
+CHAOTIC = {whole for whole, _, _ in STARTS.values()}
 SANITIZERS = ("memcheck", "initcheck")
 # Recorded cases that run under compute-sanitizer.
 SANITIZED_CASES = ("net_residual", "batchnorm_train", "softmaxloss")
@@ -106,13 +108,15 @@ def first_call():
     yield again(1, "resnet50")
     yield agree(1, "lenet", "train", "f32")
     yield agree(1, "lenet", "train", "bf16")
-    yield agree(1, "resnet50", "train", "bf16")
+    yield agree(1, "resnet50", "train", "f32")
+    yield agree(1, "resnet50_start", "train", "bf16")
     for name in LOSSES:
         yield losses(1, name)
     for net in ("googlenet", "vgg16", "mobilenet"):
         yield brew(1, net, "train", "bf16")
-    for net in ("googlenet", "mobilenet"):
-        yield agree(1, net, "train", "bf16")
+    yield agree(1, "googlenet", "train", "bf16")
+    yield agree(1, "mobilenet", "train", "f32")
+    yield agree(1, "mobilenet_start", "train", "bf16")
 
 
 def second_call():
@@ -143,7 +147,8 @@ def everything():
             yield choice(3, net, name)
         for mode in MODES:
             for precision in PRECISIONS:
-                yield agree(3, net, mode, precision)
+                if precision == "f32" or net not in CHAOTIC or mode == "infer":
+                    yield agree(3, net, mode, precision)
                 for variant in VARIANTS[1:]:
                     yield torch(3, net, mode, precision, variant)
 

@@ -79,6 +79,10 @@ def agreement(tools, folder, rows, described, archs):
             run(eval_command(tools / "brew-run", folder, plan.name + ".plan", row.net,
                              row.mode, inputs, outputs[-1]), folder)
         result[row.name] = compare.errors(outputs[1], outputs[0])
+        try:
+            compare.groups_of(result[row.name])
+        except compare.Disagreement as error:
+            raise YardstickError("{}: {}".format(row.name, error)) from error
         for path in [inputs, *outputs]:
             path.unlink()
     travels = {pair[0].name for pair in plans.values()}

@@ -52,7 +52,12 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
         count == 1
             ? "connecting the GPU of one rank"
             : "connecting the GPUs of " + std::to_string(count) + " ranks");
-  watcher = startSilentThread([this] { watch(); });
+  try {
+    watcher = startSilentThread([this] { watch(); });
+  } catch (...) {
+    ncclCommDestroy(opened); // no destructor will
+    throw;
+  }
 }
 
 Nccl::~Nccl() {

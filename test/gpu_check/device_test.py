@@ -61,7 +61,7 @@ class Cases(Folder):
 
     def test_out_of_time(self):
         made = self.package_with("slow")
-        made.limit = 2
+        made.deadline = time.monotonic() + 2
         result = cases.run(made, "cuda", "--flags")
         self.assertEqual(result["summary"], "2 passed, 1 failed")
         self.assertEqual(result["failures"], ["FAIL out of time among: slow"])
@@ -76,10 +76,10 @@ class Cases(Folder):
         write_tool(self.folder / "bin" / "brewc", "")
         folder = self.folder / "wrapped"
         folder.mkdir()
-        cases.wrapped(folder, self.folder / "bin", ["echo", "a word"])
+        cases.wrapped(folder, self.folder / "bin", ["echo", "a word"], ["--no-tune"])
         done = subprocess.run([folder / "brew-run", "time"], capture_output=True,
                               text=True)
-        self.assertEqual(done.stdout, "a word {}/bin/brew-run time\n".format(
+        self.assertEqual(done.stdout, "a word {}/bin/brew-run time --no-tune\n".format(
             self.folder))
         self.assertIsNotNone(made)
 
@@ -214,7 +214,7 @@ class Device(Folder):
         limits = []
 
         def work(made, row):
-            limits.append(made.limit)
+            limits.append(made.time_left())
             clock.return_value += 30
             return self.work(made, row)
         with mock.patch.dict(rows.KINDS, {"brew": work, "losses": work}):
@@ -231,7 +231,7 @@ class Device(Folder):
         self.addCleanup(mock.patch.stopall)
 
         def work(made, row):
-            clock.return_value += made.limit
+            clock.return_value += made.time_left()
             raise processes.OutOfTime("out of time")
         with mock.patch.dict(rows.KINDS, {"brew": work}):
             status, printed = self.rows(45, ["^lenet train bf16 brew$"])
@@ -239,6 +239,42 @@ class Device(Folder):
             self.assertIn("1 left for want of time: lenet train bf16 brew", printed)
             # With all the time of its kind it is one.
             self.assertEqual(self.rows(600, ["resnet50 train bf16 brew$"])[0], 1)
+
+    def test_a_row_that_ran_out_of_time_while_tuning_goes_on(self):
+        clock = mock.patch("time.monotonic", return_value=0.).start()
+        self.addCleanup(mock.patch.stopall)
+        timing = self.folder / "results" / "results.timing"
+        timing.parent.mkdir()
+        tuned = []
+
+        def work(made, row):
+            if not tuned or tuned[-1] < 2:
+                tuned.append(len(tuned) + 1)
+                timing.write_text("engine\n" * min(2, len(tuned)))
+                clock.return_value += made.time_left()
+                raise processes.OutOfTime("out of time")
+            return self.work(made, row)
+        with mock.patch.dict(rows.KINDS, {"brew": work}):
+            status, printed = self.rows(600, ["^lenet train bf16 brew$"])
+            self.assertEqual(status, device.SMOKE_FAILED)  # it measured twice in vain
+            self.assertEqual(len(tuned), 2)
+            self.assertEqual(printed.count("once more"), 1)
+            # The next call repeats it.
+            self.assertEqual(self.rows(600, ["^lenet train bf16 brew$"])[0], 0)
+            # Without a new engine it hangs, and is not repeated in the same call.
+            tuned.append(0)
+            status, printed = self.rows(600, ["^resnet50 train bf16 brew$"])
+            self.assertEqual(printed.count("once more"), 0)
+
+    def test_a_second_call_begins_with_a_failed_smoke_test(self):
+        self.failing = {"lenet train bf16 brew": RuntimeError("no GPU")}
+        self.call(device.run_calls, False, 520, None)
+        status, _ = self.call(device.run_calls, True, 180, None)
+        self.assertEqual((status, self.ran), (3, ["lenet train bf16 brew"]))
+        self.failing = {}
+        status, _ = self.call(device.run_calls, True, 180, None)
+        self.assertEqual(self.ran[:2], ["lenet train bf16 brew",
+                                        "resnet50 infer bf16 brew"])
 
     def test_what_stays_on_the_gpu_ends_the_run(self):
         with mock.patch.object(processes, "clear", return_value=[4711]):

@@ -103,6 +103,14 @@ class Deploy(Folder):
             for count in deploy.statistics_of(prototxt.parse(text)).values():
                 self.assertGreater(count, 0, name)
 
+    def test_the_first_layers_of_deep_nets(self):
+        for name, (whole, last, _) in timed_nets.STARTS.items():
+            net = prototxt.parse(timed_nets.prototxt_of(name))
+            names = [prototxt.get(layer, "name") for layer in net["layer"]]
+            self.assertEqual(names[-4:], [last, "pool_end", "fc_end", "loss"])
+            self.assertLess(len(names), 50)
+            self.assertEqual(timed_nets.shapes_of(name), timed_nets.NETS[whole])
+
     def test_statistics_that_pass_on_what_they_are_given(self):
         import h5py
         channels = deploy.statistics_of(prototxt.parse(NET))
@@ -311,7 +319,7 @@ class Pack(Folder):
     def test_the_default_set_stays_small(self):
         nets = {row.net for row in schedule.select()}
         self.assertEqual(nets, {"", "lenet", "resnet50", "googlenet", "vgg16",
-                                "mobilenet"})
+                                "mobilenet", *timed_nets.STARTS})
 
     def test_unpacking_with_and_without_xz(self):
         with tarfile.open(self.folder / "p.tar.xz", "w:xz") as archive:

@@ -60,7 +60,7 @@ class Rows(Folder):
         write_index(self.folder, plans=plans, nets={
             "net": {"steps": 7, "inputs": ["x=4,3,8,8", "label=4"],
                     "agree_inputs": ["x=2,3,8,8", "label=2"]}},
-            yardsticks={"agree net train bf16": {"data/c": 0.01, "data/d": 0.02}},
+            yardsticks={"agree net train bf16": {"data/c": 0.02, "data/d": 0.02}},
             losses={name: {"losses": [2.0, 1.0], "tolerance": 0.001}
                     for name in ("f32", "deterministic", "one_rank")})
         self.bench = self.folder / "bench"
@@ -123,6 +123,14 @@ class Rows(Folder):
         self.say("")
         with self.assertRaisesRegex(package.RowFailed, "printed no time"):
             self.row(schedule.brew, "net", "train", "bf16")
+
+    def test_a_loss_that_is_not_finite_fails(self):
+        self.say("0] Initial loss: 2.5\n" + TIMES)
+        self.row(schedule.brew, "net", "train", "bf16")
+        for loss in ("nan", "-inf"):
+            self.say("0] Initial loss: " + loss + "\n" + TIMES)
+            with self.assertRaisesRegex(package.RowFailed, "the loss is " + loss):
+                self.row(schedule.brew, "net", "train", "bf16")
 
     def test_a_plan_that_was_not_compiled_fails(self):
         with self.assertRaisesRegex(package.RowFailed, "net-train-cuda-f32: no"):
@@ -211,26 +219,44 @@ class Rows(Folder):
         with self.assertRaisesRegex(package.RowFailed, "was not measured yet"):
             rows.kernels(self.package, row)
         self.row(schedule.brew, "net", "train", "bf16")
-        self.program("ncu", "#!/bin/sh\necho \"$@\"\necho 'd (512, 1, 1)'\n")
+        self.program("ncu", "#!/bin/sh\necho \"$@\" >&2\necho 'd (512, 1, 1)'\n")
         self.package.row = row.name
         result = rows.kernels(self.package, row)
-        self.assertEqual(result["profiled"], ["d", "a_b"])
+        self.assertEqual(result, {"profiled": ["d"], "not_profiled": ["a_b"]})
         text = (self.package.logs / "kernels_net.txt").read_text()
         self.assertIn("--kernel-name regex:^(d|a_b)$ --launch-count 10", text)
 
-    def test_findings_of_the_sanitizer_fail(self):
-        self.program("compute-sanitizer", "#!/bin/sh\necho \"$@\"\nexit $(cat status)\n")
-        row = schedule.Row("sanitize net memcheck", "sanitize", 2, "net", "train", "bf16",
-                           "memcheck")
+    def sanitize(self, tool, status, output=""):
+        self.program("compute-sanitizer", "#!/bin/sh\necho \"$@\"\ncat {0}/output\n"
+                     "exit $(cat {0}/status)\n".format(self.bench))
+        write_tool(self.folder / "bin" / "brew-run",
+                   "#!/bin/sh\necho '  4 > a  kernel a_b: data.0'\n")
+        (self.bench / "status").write_text(str(status))
+        (self.bench / "output").write_text(output)
+        row = schedule.Row("sanitize net " + tool, "sanitize", 2, "net", "train", "bf16",
+                           tool)
         self.package.row = row.name
-        (self.bench / "status").write_text("0")
-        self.assertEqual(rows.sanitize(self.package, row)["summary"], "no findings")
+        return rows.sanitize(self.package, row)
+
+    def test_findings_of_the_sanitizer(self):
+        self.assertEqual(self.sanitize("memcheck", 0)["summary"], "no findings")
         text = (self.package.logs / "sanitize_net_memcheck.txt").read_text()
-        self.assertIn("--tool memcheck --error-exitcode 99 " + str(self.package.tool)
-                      + " eval net-train-agree-cuda-bf16", text)
-        (self.bench / "status").write_text("99")
-        with self.assertRaisesRegex(package.RowFailed, "status 99"):
-            rows.sanitize(self.package, row)
+        self.assertIn("--tool memcheck --error-exitcode 99 --report-api-errors no {} "
+                      "eval net-train-agree-cuda-bf16".format(self.package.tool), text)
+        self.assertRegex(text, "--no-tune\n")
+        own = "========= Invalid read\n=========     at a_b+0x90 in x.cu:7\n"
+        other = "========= Uninitialized\n=========     at 0x10 in sm90_gemm<float>(int)\n"
+        with self.assertRaisesRegex(package.RowFailed, "findings in a_b$"):
+            self.sanitize("memcheck", 99, own)
+        with self.assertRaisesRegex(package.RowFailed, "findings in sm90_gemm$"):
+            self.sanitize("memcheck", 99, other)
+        with self.assertRaisesRegex(package.RowFailed, "findings in a_b, sm90_gemm$"):
+            self.sanitize("initcheck", 99, other + own)
+        found = self.sanitize("initcheck", 99, other)
+        self.assertEqual(found["in_libraries"], ["sm90_gemm"])
+        for status, output in ((1, own), (99, "")):
+            with self.assertRaisesRegex(package.RowFailed, "status %d" % status):
+                self.sanitize("initcheck", status, output)
 
     def test_pytorch_runs_the_same_net(self):
         asked = []
@@ -244,16 +270,42 @@ class Rows(Folder):
 
 class Judging(unittest.TestCase):
     def test_a_yardstick_that_is_small_by_chance(self):
-        worst = compare.judge({"a": 0.02, "b": 0.01}, {"a": 1e-9, "b": 0.02})
-        self.assertEqual(worst["blob"], "a")  # expected: the median of both, 0.01
-        self.assertAlmostEqual(worst["ratio"], 2, places=5)
-        with self.assertRaisesRegex(compare.Disagreement, "a has an error of 0.05"):
-            compare.judge({"a": 0.05, "b": 0.01}, {"a": 1e-9, "b": 0.02})
+        # Expected: the median of the others, without what no step has changed.
+        yardstick = {"diff/a": 0.0, "diff/b": 0.01, "diff/c": 0.02, "diff/d": 0.03,
+                     "diff/e": 0.0}
+        found = dict(yardstick, **{"diff/a": 0.05})
+        worst = compare.judge(found, yardstick, "bf16")
+        self.assertEqual((worst["blob"], worst["compared"]), ("diff/a", 5))
+        self.assertAlmostEqual(worst["ratio"], 2.5)
+        with self.assertRaisesRegex(compare.Disagreement, "diff/a has an error of 0.07"):
+            compare.judge(dict(found, **{"diff/a": 0.07}), yardstick, "bf16")
+
+    def test_groups_have_yardsticks_of_their_own(self):
+        yardstick = {"data/loss": 1e-5, "diff/a": 0.1, "diff/b": 0.1}
+        with self.assertRaisesRegex(compare.Disagreement, "data/loss has an error of 0.1"):
+            compare.judge({"data/loss": 0.1, "diff/a": 0.1, "diff/b": 0.1}, yardstick,
+                          "bf16")
+        # What a single number may be off.
+        compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, yardstick, "bf16")
+        with self.assertRaises(compare.Disagreement):
+            compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, yardstick,
+                          "f32")
+
+    def test_yardsticks_that_say_nothing(self):
+        good = {"diff/%d" % i: 0.1 for i in range(4)}
+        # What is as large as the values themselves is not compared.
+        worst = compare.judge(dict(good, **{"diff/x": 99.0}),
+                              dict(good, **{"diff/x": 1.2}), "bf16")
+        self.assertEqual(worst["compared"], 4)
+        bad = dict.fromkeys(good, 0.8)
+        with self.assertRaisesRegex(compare.Disagreement,
+                                    "only 0 of 4 datasets in diff have a yardstick"):
+            compare.judge(good, bad, "bf16")
 
     def test_what_has_no_yardstick(self):
-        with self.assertRaisesRegex(compare.Disagreement, "no yardstick for b"):
-            compare.judge({"a": 0.0, "b": 0.0}, {"a": 0.0})
-        compare.judge({"a": 1e-7}, {"a": 0.0, "c": 1.0})
+        for found in ({"a": 0.0, "b": 0.0}, {}):
+            with self.assertRaisesRegex(compare.Disagreement, "no yardstick for"):
+                compare.judge(found, {"a": 0.0}, "f32")
 
     def test_losses_in_a_log(self):
         self.assertEqual(yardsticks.losses_of(
