@@ -204,9 +204,11 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
   return true;
 }
 
-/// The call pairs the dimensions of x and w one by one.
-static bool isCall(Value x, Value w, int64_t axis) {
+/// The call pairs the dimensions of x and w one by one. All three are matrices:
+/// an operand that is not would have to be copied element by element.
+static bool isCall(Value x, Value w, Value y, int64_t axis) {
   return axis > 0 && isMatrix(tensorOf(x), axis) &&
+         isMatrix(tensorOf(y), axis) &&
          tensorOf(w).getRank() == tensorOf(x).getRank() - axis + 1;
 }
 
@@ -224,7 +226,9 @@ StringRef InnerProductOp::libraryGroup() { return "ip"; }
 int64_t InnerProductOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * getNumOutput();
 }
-bool InnerProductOp::hasCall() { return isCall(getX(), getW(), getAxis()); }
+bool InnerProductOp::hasCall() {
+  return isCall(getX(), getW(), getY(), getAxis());
+}
 Operation *InnerProductOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
@@ -237,7 +241,7 @@ int64_t InnerProductBackwardDataOp::countFlops() {
   return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
 }
 bool InnerProductBackwardDataOp::hasCall() {
-  return isCall(getDx(), getW(), getAxis());
+  return isCall(getDx(), getW(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
@@ -249,7 +253,7 @@ int64_t InnerProductBackwardWeightsOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
 }
 bool InnerProductBackwardWeightsOp::hasCall() {
-  return isCall(getX(), getDw(), getAxis());
+  return isCall(getX(), getDw(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardWeightsOp::buildCall(OpBuilder &b,
                                                     Buffer buffer) {
