@@ -31,6 +31,8 @@ MIB = 1 << 20
 # Of the package, and of it with a copy of the repository's tree as a tar file.
 LIMIT, LIMIT_WITH_TREE = 34 * MIB, 60 * MIB
 MODULES = ("numpy", "h5py")
+# xz's largest: plans of one net have much in common, some MiB apart.
+PRESET = 9
 
 
 class PackError(Exception):
@@ -153,9 +155,7 @@ def pack(binaries, shared, archs, output, rows):
         shutil.copy(ROOT / "scripts" / "gpu-check", package / "gpu-check")
         (package / "settings.json").write_text(json.dumps({"archs": archs}))
         commands = cpu_commands(package, index)
-        # Plans of one net have much in common, some MiB apart: the largest preset
-        # sees it.
-        with tarfile.open(output, "w:xz", preset=9) as archive:
+        with tarfile.open(output, "w:xz", preset=PRESET) as archive:
             archive.add(package, "gpu-check")
         sizes = require_small(output)
         unpacked = Path(folder) / "unpacked"
