@@ -75,10 +75,10 @@ class Run:
         result, lacked_time = self.within_limit(row)
         if (is_out_of_time(result) and not lacked_time
                 and results.engines(package.results) > known):
-            # It was measuring engines. Those that it has measured are kept.
+            # It was measuring engines; the timing cache keeps them.
             processes.clear(package.mark, package.environment(),
                             package.server.processes() + self.others)
-            print("  once more, with the engines that it has measured", flush=True)
+            print("  once more, with the engines measured so far", flush=True)
             result, lacked_time = self.within_limit(row)
         busy = processes.clear(package.mark, package.environment(),
                                package.server.processes() + self.others)

@@ -28,7 +28,7 @@ from rows import case_flags
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MIB = 1 << 20
-# Of the package, and of it with a copy of the repository's tree as a tar file.
+# Most bytes of the package, and of the package and the repository's tree as a tar file.
 LIMIT, LIMIT_WITH_TREE = 34 * MIB, 60 * MIB
 MODULES = ("numpy", "h5py")
 # xz's largest: plans of one net have much in common, some MiB apart.
@@ -135,6 +135,10 @@ def pack(binaries, shared, archs, output, rows):
     """Writes the package of `rows`. Returns the lines that say how it is: sizes, and
     what could not be compiled."""
     require_modules()
+    for name in ("brewc", "brew-run", "brew-data"):
+        if not (binaries / name).exists():
+            raise PackError("there is no {} in {}: scripts/build release makes it".format(
+                name, binaries))
     if not shared:
         rows = [row for row in rows
                 if row.kind != "cases" and not row.name.startswith("sanitize cases")]

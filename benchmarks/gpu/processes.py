@@ -1,7 +1,7 @@
-"""Runs programs so that nothing of them is left behind.
+"""Runs programs and leaves no process behind.
 
-Each runs in a session of its own and is killed with its whole process group. What has
-left that group is found by a mark in its environment, which every descendant inherits.
+Each program runs in its own session and is killed with its whole process group. A process
+that has left the group is found by a mark in its environment, which it inherited.
 """
 
 import glob

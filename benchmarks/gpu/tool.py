@@ -14,12 +14,10 @@ HERE = Path(__file__).resolve().parent
 # The C library comes from the machine itself; a copy (lib/system) is for one that is
 # older than this machine's.
 SYSTEM = re.compile(r"^(ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.)")
-# What brew-run and its plugins open or need of NVIDIA's.
+# NVIDIA's libraries, which the machine with the GPU has.
 NVIDIA = re.compile(r"^lib(cuda|cudnn|cublas|cublasLt|nccl)\.so")
 ELF = b"\x7fELF"
 PROGRAM = "/gpu-check/bin/brew-run"  # in a root folder that holds a package
-# Opened at run time where they lie beside libbrew_runtime: for MPI and for pictures.
-PLUGINS_LEFT_OUT = ("libbrew_mpi.so", "libbrew_opencv.so")
 
 
 class ToolError(Exception):

@@ -353,6 +353,17 @@ class Pack(Folder):
                                         r"with the tree 60.9 MiB \(at most 60\)"):
                 pack.require_small(file)
 
+    def test_what_is_no_package(self):
+        for words, text in ((["all"], "is no package: make one with pack"),
+                            (["table", "--package", str(self.folder)], "is no package"),
+                            (["pack", "--bin", str(self.folder)],
+                             "there is no brewc in " + str(self.folder))):
+            done = subprocess.run([sys.executable, str(ROOT / "scripts/gpu-check"), *words],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "^gpu-check: .*" + text)
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
     def test_a_python_package_that_is_missing_is_named_at_once(self):
         with mock.patch.object(pack.importlib.util, "find_spec",
                                lambda name: None if name == "h5py" else name):
