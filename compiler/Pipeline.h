@@ -47,9 +47,9 @@ struct PipelineOptions {
   /// Of activations, their gradients and products. With TF32 (CUDA) only
   /// products round; parameters are never narrow.
   targetir::Precision precision = targetir::Precision::F32;
-  /// What programs may need at a time, as brew-recompute counts it. Without it
-  /// the backward pass computes again only what costs next to nothing, on GPUs
-  /// nothing.
+  /// Most bytes that programs may need at a time, as brew-recompute counts
+  /// them. Without a limit only values that cost next to nothing are
+  /// recomputed, and none on GPUs.
   std::optional<int64_t> recomputeBytes;
   bool isLimited = false; ///< no byte more than needed, for a limit is given
   /// What losses are multiplied by at first (0: not at all), and iterations

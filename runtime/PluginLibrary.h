@@ -12,7 +12,7 @@
 
 namespace brew::runtime {
 
-/// An opened plugin, or the reason why there is none.
+/// An opened plugin, or the reason why it could not be opened.
 struct PluginLibrary {
   void *entry = nullptr; ///< the entry function; null if opening failed
   std::string path;      ///< of the file that was opened

@@ -25,10 +25,16 @@ def names_of(folder):
     return sorted(names)
 
 
-def check(package, names, target, flags, binaries, number):
+def flags_of(archs):
+    """brewc's flags of the cases."""
+    return "--gpu-arch=" + archs
+
+
+def check(package, names, binaries, number):
     """How many of these cases passed and failed, and the lines of those that failed."""
     command = [sys.executable, package.folder / "golden" / "check.py", "--bin",
-               binaries, "--target", target, "--brewc-flags=" + flags, "--only", *names]
+               binaries, "--target", "cuda", "--brewc-flags=" + flags_of(package.archs),
+               "--only", *names]
     log = package.log(".{}.txt".format(number))
     try:
         done = processes.run(command, package.time_left(), package.environment(),
@@ -43,18 +49,18 @@ def check(package, names, target, flags, binaries, number):
     return int(summary.group(1)), int(summary.group(2)), lines[:-1]
 
 
-def run(package, target, flags, names=None, wrapper=()):
+def run(package, names=None, wrapper=()):
     """The result of a row: `summary`, `failed_cases` and the `failures`' lines.
-    `wrapper`: the beginning of a command that runs brew-run. On GPUs nothing is tuned:
-    several processes would measure against each other."""
+    `wrapper`: the beginning of a command that runs brew-run. Nothing is tuned: several
+    processes would measure against each other."""
     names = list(names or names_of(package.folder))
     shards = [names[i::AT_ONCE] for i in range(AT_ONCE) if names[i::AT_ONCE]]
     with tempfile.TemporaryDirectory() as folder:
-        more = ["--no-tune"] if target == "cuda" else []
-        binaries = wrapped(Path(folder), package.folder / "bin", wrapper, more)
+        binaries = wrapped(Path(folder), package.folder / "bin",
+                           [*wrapper, str(package.tool)], ["--no-tune"])
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda shard: check(
-                package, shard[1], target, flags, binaries, shard[0]),
+                package, shard[1], binaries, shard[0]),
                 enumerate(shards)))
     passed, failed = (sum(result[i] for result in found) for i in (0, 1))
     return {"summary": "{} passed, {} failed".format(passed, failed),
@@ -62,11 +68,12 @@ def run(package, target, flags, names=None, wrapper=()):
             "failures": [line for result in found for line in result[2]]}
 
 
-def wrapped(folder, binaries, wrapper, more):
-    """A folder of tools whose brew-run is run by `wrapper`, with `more` arguments."""
+def wrapped(folder, binaries, command, more):
+    """Makes `folder` one of tools whose brew-run runs `command` with its own arguments
+    and `more`. Returns it."""
     (folder / "brewc").symlink_to(binaries / "brewc")
     tool = folder / "brew-run"
     tool.write_text("#!/bin/sh\nexec {} \"$@\" {}\n".format(
-        shlex.join([*wrapper, str(binaries / "brew-run")]), shlex.join(more)))
+        shlex.join(command), shlex.join(more)))
     tool.chmod(0o755)
     return folder

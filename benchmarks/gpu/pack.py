@@ -18,12 +18,12 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+import cases
 import compare
 import plans
 import schedule
 import tool
 import yardsticks
-from rows import case_flags
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -61,18 +61,17 @@ def compile_cases(package, binaries, shared, archs):
     for folder in ("golden", "models"):
         shutil.copytree(shared / folder, package / folder, ignore=ignore)
     with tempfile.TemporaryDirectory() as folder:
-        stubs = Path(folder)
-        shutil.copy(HERE / "plan_store.py", stubs / "brewc")
-        (stubs / "brew-run").write_text("#!/bin/sh\nexit 0\n")
-        for stub in ("brewc", "brew-run"):
-            (stubs / stub).chmod(0o755)
+        tools = Path(folder)
+        shutil.copy(HERE / "plan_store.py", tools / "brewc")
+        (tools / "brew-run").write_text("#!/bin/sh\nexit 0\n")
+        for name in ("brewc", "brew-run"):
+            (tools / name).chmod(0o755)
         environment = dict(os.environ, BREW_PLAN_STORE=str(package / "plans"),
                            BREW_PLAN_COMPILER=str(binaries / "brewc"))
         (package / "plans").mkdir()
-        flags = dict(case_flags(archs))["cuda"]
         done = subprocess.run(
-            [sys.executable, package / "golden" / "check.py", "--bin", stubs,
-             "--target", "cuda", "--brewc-flags=" + flags],
+            [sys.executable, package / "golden" / "check.py", "--bin", tools,
+             "--target", "cuda", "--brewc-flags=" + cases.flags_of(archs)],
             env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True)
         if not re.search(r"\d+ passed, \d+ failed", done.stdout):

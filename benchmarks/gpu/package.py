@@ -12,11 +12,12 @@ import machine
 import processes
 import results
 import schedule
+import yardsticks
 from torch_server import TorchServer
 
 
 class RowFailed(Exception):
-    """A row's check did not hold. `result`: what was measured all the same."""
+    """A row's check did not hold. `result`: the figures that were measured before."""
 
     def __init__(self, message, result=None):
         super().__init__(message)
@@ -49,9 +50,9 @@ class Package:
         return [row for row in schedule.all_rows() if row.name in self.index["rows"]]
 
     def environment(self, more=()):
-        """Of the programs that are run: CUDA's libraries, and the mark by which what is
-        left behind is found. brew-run need not restart itself to set how long idle
-        threads poll."""
+        """The environment of programs: with CUDA's libraries, and the mark by which
+        processes.clear() finds them. With GOMP_SPINCOUNT set brew-run does not restart
+        itself to set it."""
         return dict(os.environ, LD_LIBRARY_PATH=self.libraries, GOMP_SPINCOUNT="10000",
                     **{processes.MARK: self.mark}, **dict(more))
 
@@ -111,9 +112,8 @@ class Package:
         return plan
 
     def inputs(self, row, key="inputs"):
-        """BLOB=d,d,... of what a mode reads: inference has no labels."""
-        return [text for text in self.index["nets"][row.net][key]
-                if row.mode == "train" or "," in text.split("=")[1]]
+        """BLOB=d,d,... of the blobs that the row's mode reads."""
+        return yardsticks.inputs_of(self.index["nets"][row.net][key], row.mode)
 
     def engines(self):
         """One file for all rows: what training measured serves inference."""

@@ -1,5 +1,5 @@
-"""What each kind of row does. All take the package and the row and return the row's
-result; they raise RowFailed for a check that does not hold."""
+"""One function for each kind of row. Each takes the package and the row, and returns the
+row's result or raises RowFailed if a check does not hold."""
 
 import json
 import math
@@ -140,20 +140,10 @@ def is_tuned(row):
 
 
 def recorded_cases(package, row):
-    target = row.name.split()[1]
-    result = cases.run(package, target, plans_flags(package, target))
+    result = cases.run(package)
     if result["failed_cases"]:
         raise RowFailed(result["summary"], result)
     return result
-
-
-def plans_flags(package, target):
-    return dict(case_flags(package.archs))[target]
-
-
-def case_flags(archs):
-    """(target, brewc's flags) of the recorded cases."""
-    return (("cuda", "--gpu-arch=" + archs), ("cpu", "--cpu=" + plans.CPU))
 
 
 def losses(package, row):
@@ -234,8 +224,7 @@ def sanitize(package, row):
         words += ["--report-api-errors", "no"]
     if not row.net:
         # Exit statuses of tools that the checker runs are its own.
-        found = cases.run(package, "cuda", plans_flags(package, "cuda"),
-                          schedule.SANITIZED_CASES, words)
+        found = cases.run(package, schedule.SANITIZED_CASES, words)
         if found["failed_cases"]:
             raise RowFailed(found["summary"], found)
         return found

@@ -1,5 +1,6 @@
 """What results on a GPU are compared with, computed beforehand on the CPU."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -67,9 +68,8 @@ def agreement(tools, folder, rows, described, archs):
     result = {}
     for row in wanted:
         inputs = folder / "yardstick_inputs.h5"
-        compare.write_inputs(inputs, described[row.net]["agree_inputs"]
-                             if row.mode == "train" else
-                             data_only(described[row.net]["agree_inputs"]))
+        compare.write_inputs(inputs, inputs_of(
+            described[row.net]["agree_inputs"], row.mode))
         outputs = []
         for plan in plans[row.name]:
             if "error" in compiled[plan.name]:
@@ -91,9 +91,10 @@ def agreement(tools, folder, rows, described, archs):
     return result
 
 
-def data_only(inputs):
-    """Without labels, which have one dimension: inference reads none."""
-    return [text for text in inputs if "," in text.split("=")[1]]
+def inputs_of(texts, mode):
+    """Those of the BLOB=d,d,... texts that a mode reads: inference reads no labels, which
+    have one dimension."""
+    return [text for text in texts if mode == "train" or "," in text.split("=")[1]]
 
 
 def losses_of(log):
@@ -144,5 +145,7 @@ def training(tools, folder, rows, archs):
 
 
 def deviation(losses, expected):
-    """Largest relative difference."""
+    """Largest relative difference; infinite if one of the losses is not finite."""
+    if not all(map(math.isfinite, losses)):
+        return math.inf  # max() would pass over a NaN
     return max(abs(a - b) / abs(b) for a, b in zip(losses, expected))

@@ -23,8 +23,8 @@ public:
   }
   /// Writes the initial contents to every arena (again).
   void initialise(const Stream &stream);
-  /// Likewise, but only to those of blobs and gradients, which every run
-  /// computes again.
+  /// Writes the initial contents to the arenas of blobs and gradients, which
+  /// every run computes again.
   void initialiseBlobs(const Stream &stream);
 
 private:

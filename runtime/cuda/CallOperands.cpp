@@ -1,4 +1,4 @@
-//===- CallOperands.cpp - What calls are measured on ----------------------===//
+//===- CallOperands.cpp - Random operands for tuning ----------------------===//
 #include "runtime/cuda/CallOperands.h"
 
 #include "runtime/Executor.h"
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t(4) << 20;
 
-/// Random numbers of either sign with magnitudes in [1/16, 1): the bits of 1/16
-/// and those of the three exponents that follow, with any mantissa.
+/// Random numbers of either sign with magnitudes in [1/16, 1): any bit pattern
+/// between those of 1/16 and 1.
 template <typename Bits>
 std::vector<std::byte> randomBlock(Bits sixteenth, Bits one) {
   std::mt19937_64 random(1);

@@ -1,4 +1,4 @@
-//===- CallOperands.h - What calls are measured on --------------*- C++ -*-===//
+//===- CallOperands.h - Random operands for tuning --------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -23,14 +23,14 @@ public:
       : device(device), stream(stream), manifest(manifest),
         address(std::move(address)) {}
 
-  /// Fills all buffers of a call, gaps between elements included, with finite
-  /// numbers of their types between -1 and 1: before parameters are loaded, and
-  /// what arenas contain is to be initialised again.
+  /// Fills all buffers of a call, including gaps between elements, with numbers
+  /// of their types between -1 and 1. Call it before parameters are loaded, and
+  /// initialise the arenas afterwards.
   void fillAll(const plan::Step &call);
-  /// Likewise, but leaves parameters and all else that outlives a run.
+  /// Fills only the buffers that every run computes again.
   void fillBlobs(const plan::Step &call);
-  /// Copies the buffers that a call writes and that outlive a run, so that
-  /// restore() brings their bytes back.
+  /// Saves the buffers that a call writes and that outlive a run, for
+  /// restore().
   void save(const plan::Step &call);
   void restore();
 

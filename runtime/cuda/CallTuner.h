@@ -26,12 +26,12 @@ public:
             bool measure)
       : device(device), stream(stream), cache(cache), measure(measure) {}
 
-  /// What makes a call's buffers ready to be measured on.
+  /// Fills a call's buffers before it is measured.
   using Prepare = std::function<void()>;
 
-  /// Runs the call on its buffers, whose contents it may change; `prepare` is
-  /// called before, if anything is measured. What it measured is in the cache's
-  /// file when it returns.
+  /// Runs the call on its buffers, whose contents it may change. Calls
+  /// `prepare` first if it measures anything, and writes the measurements to
+  /// the cache's file before it returns.
   int choose(VendorCall &call, const Prepare &prepare = {});
 
   struct Tuned {

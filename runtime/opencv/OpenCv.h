@@ -30,7 +30,7 @@ struct EigenDecomposition {
 struct OpenCvFunctions {
   std::uint32_t version; ///< kOpenCvVersion, or the plugin is refused
 
-  // Of AnnotatedData: see runtime/data/annotated/PixelSteps.h.
+  // AnnotatedData's steps on pixels (runtime/data/annotated/PixelSteps.h).
   void (*distort)(formats::Image &image,
                   const caffe::DistortionParameter &settings, Draws &draws);
   formats::Image (*expanded)(const formats::Image &image, int height, int width,
@@ -44,13 +44,13 @@ struct OpenCvFunctions {
   void (*addNoise)(formats::Image &image, const caffe::NoiseParameter &settings,
                    Draws &draws);
 
-  // Of embeddings.
+  // Embeddings.
   /// `matrix`: size x size values, row by row.
   EigenDecomposition (*symmetricEigen)(const std::vector<double> &matrix,
                                        int size);
   std::string (*scatterPng)(const embed::ScatterPlan &plan);
 
-  // Of films of episodes: they draw into a picture of 3 channels.
+  // Films of episodes; `picture` has 3 channels.
   /// `position` of the cart in metres, `angle` of the pole in radians.
   void (*drawCartPole)(formats::Image &picture, double position, double angle);
   /// Writes a line of small text into the upper left corner.

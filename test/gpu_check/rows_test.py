@@ -189,7 +189,8 @@ class Rows(Folder):
                          [True, True])
         for printed, words in (
                 ("Iteration 0, loss = 2.1\nIteration 1, loss = 1\n", "losses are 0.05 off"),
-                ("Iteration 0, loss = nan\nIteration 1, loss = 1\n", "losses are nan off"),
+                ("Iteration 0, loss = nan\nIteration 1, loss = 1\n", "losses are inf off"),
+                ("Iteration 0, loss = 2\nIteration 1, loss = nan\n", "losses are inf off"),
                 ("Iteration 0, loss = 2\n", "1 losses were displayed and not 2")):
             with self.assertRaisesRegex(package.RowFailed, words):
                 self.losses("f32", printed)

@@ -417,8 +417,10 @@ TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       const auto address =
           reinterpret_cast<CUdeviceptr>(executor.deviceData(index));
+      bool found = false;
       for (std::size_t i = 0; i < seen.size(); ++i)
         if (allocated[i].address == address - buffer.offset()) {
+          found = true;
           const auto count = std::size_t(plan::elementCount(buffer));
           SCOPED_TRACE(names[index] + " " + plan::DataType_Name(type));
           if (type == F64)
@@ -428,6 +430,7 @@ TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
           else
             expectRandom<std::uint16_t>(seen[i], buffer.offset(), count);
         }
+      EXPECT_TRUE(found) << names[index];
     }
     // Parameters and all else start as they do without measuring.
     for (std::uint32_t index : {labels, x, w, y, history})
