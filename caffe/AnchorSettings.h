@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace brew::formats {
+namespace brew::caffe {
 
 /// Heights over widths of the anchors: those given, else 0.5, 1 and 2.
 inline std::vector<float>
@@ -34,4 +34,4 @@ inline std::int64_t anchorCount(const caffe::ProposalParameter &settings) {
                                    anchorScales(settings).size());
 }
 
-} // namespace brew::formats
+} // namespace brew::caffe

@@ -1,9 +1,9 @@
 //===- FeedKinds.cpp - What brings data into a program --------------------===//
-#include "formats/FeedKinds.h"
+#include "caffe/FeedKinds.h"
 
 #include "formats/caffe.pb.h"
 
-namespace brew::formats {
+namespace brew::caffe {
 
 static constexpr FeedKind kKinds[] = {
     {"AnnotatedData", FeedSource::Annotated, /*isRefilled=*/true},
@@ -45,4 +45,4 @@ std::string feedTypeOf(FeedSource source) {
   return {};
 }
 
-} // namespace brew::formats
+} // namespace brew::caffe

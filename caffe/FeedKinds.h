@@ -13,7 +13,7 @@ namespace brew::caffe {
 class LayerParameter;
 }
 
-namespace brew::formats {
+namespace brew::caffe {
 
 /// Where a feed's values come from.
 enum class FeedSource {
@@ -67,4 +67,4 @@ bool isRefilled(const FeedKind &kind, const caffe::LayerParameter &layer,
 /// The layer type of what comes from `source`.
 std::string feedTypeOf(FeedSource source);
 
-} // namespace brew::formats
+} // namespace brew::caffe

@@ -1,13 +1,13 @@
 //===- Filler.cpp - Initial values of parameters and dummy data -----------===//
 
-#include "runtime/data/Filler.h"
+#include "caffe/Filler.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 Filler::Filler(const caffe::FillerParameter &parameter,
                std::vector<std::int64_t> blobShape, RandomStream randomStream,
@@ -132,4 +132,4 @@ double Filler::bilinear(std::int64_t index) const {
   return weight(index % width) * weight(index / width % shape[2]);
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "caffe/RandomStream.h"
 #include "formats/caffe.pb.h"
-#include "runtime/data/RandomStream.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 class Filler {
 public:
@@ -67,4 +67,4 @@ private:
   std::vector<double> rowSums; ///< unit ball: one per row of this fill
 };
 
-} // namespace brew::runtime
+} // namespace brew::caffe

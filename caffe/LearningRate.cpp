@@ -1,14 +1,14 @@
 //===- LearningRate.cpp - Caffe's learning rate policies ------------------===//
 
-#include "runtime/train/LearningRate.h"
+#include "caffe/LearningRate.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 #include <vector>
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 void require(bool condition, const std::string &policy, const char *what) {
@@ -84,4 +84,4 @@ double LearningRate::at(int iteration, int &currentStep) const {
   return policy(iteration, currentStep);
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// The rate of each iteration, by one of Caffe's seven policies:
 ///   fixed      base_lr
@@ -30,4 +30,4 @@ private:
   std::function<double(int, int &)> policy;
 };
 
-} // namespace brew::runtime
+} // namespace brew::caffe

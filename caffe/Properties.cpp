@@ -1,9 +1,9 @@
 //===- Properties.cpp - The settings of a learner -------------------------===//
 
-#include "runtime/learn/Properties.h"
+#include "caffe/Properties.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +12,7 @@
 #include <map>
 #include <optional>
 
-namespace brew::runtime::learn {
+namespace brew::caffe {
 namespace {
 
 struct Range {
@@ -167,8 +167,8 @@ struct Entry {
   /// Of its value.
   std::size_t valueOffset() const {
     const std::size_t after = text.find('=') + 1;
-    return offset + std::min(text.find_first_not_of(" \t\r\n", after),
-                             text.size() - 1);
+    return offset +
+           std::min(text.find_first_not_of(" \t\r\n", after), text.size() - 1);
   }
   std::string complaint() const { return "'" + text + "' is not KEY=VALUE"; }
 };
@@ -200,11 +200,21 @@ constexpr const char *kTrainers[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO",
                                      "A2C"};
 
 /// What MyCaffe's trainers and environments take beside that, and nobody here.
-constexpr const char *kOfMyCaffe[] = {
-    "ActionForceGray", "AllowNegativeRewards", "DisableVocabulary",
-    "EnableBinaryActions", "FrameSkip", "GameROM", "Init1", "Init2",
-    "InputSize", "MaxMemory", "Preprocess", "SequenceLength",
-    "TerminateOnRallyEnd", "ValueType", "VocabularyType"};
+constexpr const char *kOfMyCaffe[] = {"ActionForceGray",
+                                      "AllowNegativeRewards",
+                                      "DisableVocabulary",
+                                      "EnableBinaryActions",
+                                      "FrameSkip",
+                                      "GameROM",
+                                      "Init1",
+                                      "Init2",
+                                      "InputSize",
+                                      "MaxMemory",
+                                      "Preprocess",
+                                      "SequenceLength",
+                                      "TerminateOnRallyEnd",
+                                      "ValueType",
+                                      "VocabularyType"};
 
 bool isMyCaffes(const std::string &key) {
   return std::find(std::begin(kOfMyCaffe), std::end(kOfMyCaffe), key) !=
@@ -315,16 +325,17 @@ std::vector<PropertyFinding> checkProperties(const std::string &own) {
       for (const std::string &name : trainers)
         known += (known.empty() ? "" : ", ") + name;
       return {{!guess.empty(), entry.valueOffset(),
-               "there is no trainer '" + value + "'" + guess + " (known: " +
-                   known + ")"}};
+               "there is no trainer '" + value + "'" + guess +
+                   " (known: " + known + ")"}};
     }
     try {
       if (reader.take(key, value))
         continue;
       if (isMyCaffes(key))
         findings.push_back({false, entry.offset,
-                            "property " + key + " has no effect: it is for "
-                            "other trainers and environments of MyCaffe"});
+                            "property " + key +
+                                " has no effect: it is for "
+                                "other trainers and environments of MyCaffe"});
       else
         findings.push_back({true, entry.offset,
                             "there is no property '" + key + "'" +
@@ -380,4 +391,4 @@ parseProperties(const std::string &own, const std::string &given,
   return properties;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::caffe

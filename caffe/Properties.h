@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::caffe {
 
 struct Properties {
   std::string trainerType; ///< PG.SIMPLE, PG.ST, PG.MT, PPO, A2C; "": not given
@@ -73,4 +73,4 @@ std::string currentTrainerName(const std::string &name);
 /// not use, unless its value says what that trainer does anyway.
 void requireUsed(const Properties &properties);
 
-} // namespace brew::runtime::learn
+} // namespace brew::caffe

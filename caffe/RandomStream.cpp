@@ -1,10 +1,10 @@
 //===- RandomStream.cpp - Counter-based random numbers --------------------===//
 
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 #include <cmath>
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 /// FNV-1a, which gives every stream name its own half of the counter.
@@ -69,4 +69,4 @@ std::uint64_t RandomStream::below(std::uint64_t index,
   return static_cast<std::uint64_t>((bits * limit) >> 64);
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// One block of the generator: four independent 32-bit words.
 using RandomBlock = std::array<std::uint32_t, 4>;
@@ -41,4 +41,4 @@ private:
   std::array<std::uint32_t, 2> stream;
 };
 
-} // namespace brew::runtime
+} // namespace brew::caffe

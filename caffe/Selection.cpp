@@ -1,12 +1,12 @@
 //===- Selection.cpp - Which records a data layer shows -------------------===//
-#include "formats/Selection.h"
+#include "caffe/Selection.h"
 
-#include "formats/FeedKinds.h"
+#include "caffe/FeedKinds.h"
 #include "formats/caffe.pb.h"
 
 #include <algorithm>
 
-namespace brew::formats {
+namespace brew::caffe {
 
 template <typename Settings> static Selection selectionIn(const Settings &of) {
   Selection result;
@@ -33,4 +33,4 @@ Selection selectionOf(const caffe::LayerParameter &layer) {
   return {};
 }
 
-} // namespace brew::formats
+} // namespace brew::caffe

@@ -13,7 +13,7 @@ namespace brew::caffe {
 class LayerParameter;
 }
 
-namespace brew::formats {
+namespace brew::caffe {
 
 struct Selection {
   bool shuffle = false;       ///< a new order in each pass
@@ -48,4 +48,4 @@ struct Selection {
 /// Of a layer of any type; that of a type without such fields is sequential.
 Selection selectionOf(const caffe::LayerParameter &layer);
 
-} // namespace brew::formats
+} // namespace brew::caffe

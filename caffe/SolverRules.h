@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::formats {
+namespace brew::caffe {
 
 struct SolverConflict {
   const char *field; ///< of SolverParameter, the one to change
@@ -31,4 +31,4 @@ solverConflicts(const caffe::SolverParameter &solver) {
   return conflicts;
 }
 
-} // namespace brew::formats
+} // namespace brew::caffe

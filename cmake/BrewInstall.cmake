@@ -2,9 +2,9 @@
 #
 # Components, each a Debian package (BrewPackages.cmake):
 #
-#   runtime   brew-run, brew-data, libbrew_runtime, libbrew_formats and libbrew_opencv
+#   runtime   brew-run, brew-data, libbrew_runtime, libbrew_common and libbrew_opencv
 #   mpi       libbrew_mpi, where an MPI is: training on several ranks
-#   compiler  brewc and libbrew_compiler; needs runtime's libbrew_formats
+#   compiler  brewc and libbrew_compiler; needs runtime's libbrew_common
 #   dev       headers, CMake package, pkg-config files, the names to link with
 #
 # Manual pages come from docs/ and completions from the tools' own options. What
@@ -29,11 +29,11 @@ if(BREW_BUILD_COMPILER)
 endif()
 
 # --- Libraries -------------------------------------------------------------
-# Their names are Brew::runtime and Brew::compiler; Brew::formats is theirs.
-set_target_properties(brew_formats PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME formats)
-install(TARGETS brew_formats EXPORT BrewFormatsTargets
+# Their names are Brew::runtime and Brew::compiler; Brew::common is theirs.
+set_target_properties(brew_common PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME common)
+install(TARGETS brew_common EXPORT BrewCommonTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
-install(EXPORT BrewFormatsTargets NAMESPACE Brew::
+install(EXPORT BrewCommonTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
 # Beside libbrew_runtime, which opens it.
 set_target_properties(brew_opencv PROPERTIES INSTALL_RPATH "$ORIGIN")

@@ -6,7 +6,7 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/report/HtmlReport.h"
 #include "dialects/Brew/BrewDialect.h"
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanWriter.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/Timing.h"
@@ -27,7 +27,7 @@ public:
     // Users see their prototxt, not the module.
     context.printOpOnDiagnostic(false);
     context.loadAllAvailableDialects();
-    context.getLoadedDialect<ir::BrewDialect>()->setHostLayers(
+    context.getLoadedDialect<dialects::BrewDialect>()->setHostLayers(
         options.hostLayers);
     mlir::applyDefaultTimingManagerCLOptions(timing);
     timingScope = timing.getRootScope();
@@ -71,7 +71,7 @@ private:
   /// The last phase, for either target; builds the manifest.
   void generateForCpu();
   void generateForCuda();
-  void emitKernelFiles(mlir::ModuleOp kernels, const CpuTarget &target);
+  void emitKernelFiles(mlir::ModuleOp kernels, const cpu::CpuTarget &target);
   void writeText(llvm::StringRef name, llvm::StringRef text);
   void buildManifest(const std::vector<plan::Kernel> &kernels);
   void makeReport();

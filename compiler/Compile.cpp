@@ -1,13 +1,13 @@
 //===- Compile.cpp - From a prototxt to a plan ----------------------------===//
 #include "compiler/Compilation.h"
-#include "compiler/LlvmArguments.h"
-#include "compiler/PlanWeights.h"
 #include "compiler/cuda/GpuArchs.h"
+#include "compiler/manifest/PlanWeights.h"
+#include "compiler/options/LlvmArguments.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "frontends/prototxt/UpgradeText.h"
+#include "frontends/prototxt/upgrade/UpgradeText.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,7 +31,8 @@ void Compilation::importNet() {
 /// Whether a caller brings in a loss and its gradient.
 bool Compilation::hasMemoryLoss() {
   return imported.module
-      ->walk([](ir::MemoryLossOp) { return mlir::WalkResult::interrupt(); })
+      ->walk(
+          [](dialects::MemoryLossOp) { return mlir::WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
@@ -97,14 +98,14 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
 
 void Compilation::describeTarget(PipelineOptions &pipeline) {
   if (options.target == TargetKind::Cpu) {
-    CpuTarget cpu = resolveCpuTarget(options.cpu);
+    cpu::CpuTarget cpu = cpu::resolveCpuTarget(options.cpu);
     pipeline.vectorBits = cpu.vectorBits;
     // Elsewhere oneDNN would take longer over bf16 than over f32.
     pipeline.bf16Products = cpu.has("avx512bf16");
     return;
   }
   try {
-    gpuArchs = resolveGpuArchs(options.gpuArch);
+    gpuArchs = cuda::resolveGpuArchs(options.gpuArch);
   } catch (const Error &error) {
     // Without a plan nothing is compiled: no GPU is needed to look at text.
     if (!options.checkOnly || error.status() != ExitStatus::MachineLacks)
@@ -123,7 +124,7 @@ void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
     throw machineLacks("cannot create folder '" + options.dumpDir + "'");
   llvm::SmallString<128> path(options.dumpDir);
   llvm::sys::path::append(path, name);
-  formats::writeFileAtomically(path.str().str(), text);
+  writeFileAtomically(path.str().str(), text);
 }
 
 void Compilation::emitModule(mlir::ModuleOp module, llvm::StringRef name) {

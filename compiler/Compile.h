@@ -4,7 +4,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/Result.h"
 #include "dialects/Brew/HostLayers.h"
-#include "frontends/prototxt/Import.h"
+#include "frontends/prototxt/import/Import.h"
 
 #include <string>
 
@@ -46,7 +46,7 @@ struct CompileOptions {
   ReportKind report = ReportKind::None;
   /// Types that the program which runs the plan computes itself; those that
   /// import.hostTypes lacks are of Python layers.
-  ir::HostLayerTypes hostLayers;
+  dialects::HostLayerTypes hostLayers;
   prototxt::ImportOptions import;
   PipelineOptions pipeline;
 };

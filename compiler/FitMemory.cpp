@@ -4,7 +4,7 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/report/Costs.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/DenseSet.h"
 
@@ -23,8 +23,8 @@ constexpr double kEnough = 0.98;
 constexpr size_t kListed = 10;
 
 int64_t arenaOf(mlir::ModuleOp plan) {
-  for (auto arena : plan.getOps<planir::ArenaOp>())
-    if (arena.getKind() == planir::ArenaKind::Transient)
+  for (auto arena : plan.getOps<dialects::plan::ArenaOp>())
+    if (arena.getKind() == dialects::plan::ArenaKind::Transient)
       return arena.getSize();
   return 0;
 }
@@ -41,13 +41,13 @@ int64_t bytesOf(mlir::MemRefType type) {
          llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-std::vector<Listed> listOf(planir::ProgramOp program) {
+std::vector<Listed> listOf(dialects::plan::ProgramOp program) {
   std::vector<Listed> all;
   llvm::DenseSet<std::pair<int64_t, int64_t>> seen; // offset and first step
-  program.walk([&](planir::BufferOp buffer) {
+  program.walk([&](dialects::plan::BufferOp buffer) {
     auto live = buffer.getLive();
     // Views of a buffer lie where it does.
-    if (buffer.getArena() == planir::ArenaKind::Transient && live &&
+    if (buffer.getArena() == dialects::plan::ArenaKind::Transient && live &&
         seen.insert({buffer.getOffset(), (*live)[0]}).second)
       all.push_back({buffer.getName().str(),
                      bytesOf(llvm::cast<mlir::MemRefType>(buffer.getType())),
@@ -77,9 +77,9 @@ std::vector<Listed> listOf(planir::ProgramOp program) {
 }
 
 /// The program whose blobs take the most.
-planir::ProgramOp largestOf(mlir::ModuleOp plan) {
-  planir::ProgramOp largest;
-  for (auto program : plan.getOps<planir::ProgramOp>())
+dialects::plan::ProgramOp largestOf(mlir::ModuleOp plan) {
+  dialects::plan::ProgramOp largest;
+  for (auto program : plan.getOps<dialects::plan::ProgramOp>())
     if (!largest || program.getArenaBytes() > largest.getArenaBytes())
       largest = program;
   return largest;
@@ -89,7 +89,7 @@ planir::ProgramOp largestOf(mlir::ModuleOp plan) {
 
 bool Compilation::takesWinograd() const {
   return options.target == TargetKind::Cpu && !options.exactConvolutions &&
-         resolveCpuTarget(options.cpu).has("avx2");
+         cpu::resolveCpuTarget(options.cpu).has("avx2");
 }
 
 int64_t Compilation::needOf(mlir::ModuleOp plan) const {
@@ -122,9 +122,9 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
            needOf(*planned(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the net: of its largest feed
-  imported.module->walk([&](ir::FeedOp feed) {
+  imported.module->walk([&](dialects::FeedOp feed) {
     for (mlir::Value value : feed.getValues())
-      if (auto shape = ir::shapeOf(value); !shape.empty())
+      if (auto shape = dialects::shapeOf(value); !shape.empty())
         batch = std::max(batch, shape[0]);
   });
   int64_t good = 0, bad = batch;
@@ -144,7 +144,7 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
       std::string(scratch ? " and scratch of convolutions" : "") +
       " take at least " + std::to_string(needOf(smallest)) +
       " bytes, which is more than --memory-limit=" + std::to_string(limit);
-  if (planir::ProgramOp program = largestOf(smallest)) {
+  if (dialects::plan::ProgramOp program = largestOf(smallest)) {
     text += "; the largest of program " + program.getSymName().str() +
             " when it needs the most:";
     for (const Listed &each : listOf(program))

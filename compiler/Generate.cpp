@@ -1,11 +1,11 @@
 //===- Generate.cpp - Machine code, report and manifest of a plan ---------===//
 #include "compiler/Compilation.h"
-#include "compiler/WritePlan.h"
 #include "compiler/cpu/EmitKernels.h"
 #include "compiler/cpu/ObjectCode.h"
 #include "compiler/cuda/CudaImages.h"
 #include "compiler/cuda/EmitCuda.h"
-#include "formats/Error.h"
+#include "compiler/manifest/WritePlan.h"
+#include "support/Error.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,7 +15,7 @@ using namespace brew;
 using namespace brew::compiler;
 
 void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
-                                  const CpuTarget &target) {
+                                  const cpu::CpuTarget &target) {
   emitModule(kernels, "kernels");
   writeText("kernels.ll", emitLLVMIR(kernels, target));
   writeText("kernels.s", emitAssembly(kernels, target));
@@ -62,8 +62,8 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
 }
 
 void Compilation::generateForCpu() {
-  CpuTarget target = resolveCpuTarget(options.cpu);
-  if (options.pipeline.precision == targetir::Precision::F16 &&
+  cpu::CpuTarget target = cpu::resolveCpuTarget(options.cpu);
+  if (options.pipeline.precision == dialects::target::Precision::F16 &&
       !target.has("f16c"))
     throw Error(ExitStatus::Usage,
                 "--precision=f16 needs a processor that converts f16 (F16C), "
@@ -71,15 +71,15 @@ void Compilation::generateForCpu() {
                     options.cpu +
                     " does not; --cpu=x86-64-v3 and later do, "
                     "and bf16 works everywhere");
-  std::vector<EmittedKernel> emitted;
+  std::vector<cpu::EmittedKernel> emitted;
   auto kernels = emitKernels(*imported.module, emitted);
   if (wants(Emit::Kernels))
     emitKernelFiles(*kernels, target);
   if (options.report == ReportKind::Html)
-    for (const EmittedKernel &kernel : emitted)
+    for (const cpu::EmittedKernel &kernel : emitted)
       page.kernelTexts.push_back(functionText(*kernels, kernel.symbol));
   std::vector<plan::Kernel> described;
-  for (const EmittedKernel &kernel : emitted) {
+  for (const cpu::EmittedKernel &kernel : emitted) {
     plan::Kernel &out = described.emplace_back();
     out.set_symbol(kernel.symbol);
     out.set_image_segment_index(0);
@@ -105,12 +105,12 @@ void Compilation::generateForCpu() {
 }
 
 void Compilation::generateForCuda() {
-  std::vector<CudaKernel> kernels = emitCuda(*imported.module);
+  std::vector<cuda::CudaKernel> kernels = cuda::emitCuda(*imported.module);
   if (wants(Emit::Kernels))
-    for (const CudaKernel &kernel : kernels)
+    for (const cuda::CudaKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);
   std::vector<plan::Kernel> described;
-  for (const CudaKernel &kernel : kernels) {
+  for (const cuda::CudaKernel &kernel : kernels) {
     described.push_back(describeCuda(kernel));
     accesses.push_back(kernel.accesses);
     if (options.report == ReportKind::Html)
@@ -121,11 +121,11 @@ void Compilation::generateForCuda() {
     return;
   plan::Target *target = manifest.mutable_target();
   target->set_kind(plan::Target::CUDA);
-  if (options.pipeline.precision == targetir::Precision::TF32)
+  if (options.pipeline.precision == dialects::target::Precision::TF32)
     target->set_math(plan::Target::TF32);
   if (options.deterministic)
     target->set_deterministic(true);
-  CudaImageOptions images;
+  cuda::CudaImageOptions images;
   images.archs = gpuArchs;
   images.cache = options.kernelCache;
   if (wants(Emit::Kernels))

@@ -7,7 +7,7 @@
 namespace brew::compiler {
 
 prototxt::SourceLocation sourceOf(mlir::Location loc) {
-  mlir::FileLineColLoc found = ir::prototxtLocation(loc);
+  mlir::FileLineColLoc found = dialects::prototxtLocation(loc);
   if (!found)
     return {};
   return {found.getFilename().str(), static_cast<int>(found.getLine()),
@@ -33,11 +33,11 @@ void PassDiagnostics::operator()(mlir::Diagnostic &diagnostic) {
   prototxt::Diagnostic result = {severityOf(diagnostic.getSeverity()),
                                  sourceOf(diagnostic.getLocation()),
                                  diagnostic.str()};
-  result.layer = ir::layerOf(diagnostic).str();
+  result.layer = dialects::layerOf(diagnostic).str();
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     result.note(sourceOf(note.getLocation()), note.str());
   if (!status)
-    status = ir::exitStatusOf(diagnostic);
+    status = dialects::exitStatusOf(diagnostic);
   if (seen.insert(result.str()).second)
     reporter.report(result);
 }

@@ -1,8 +1,8 @@
 //===- Pipeline.cpp - The phases of a compilation -------------------------===//
 #include "compiler/Pipeline.h"
 
-#include "compiler/ManifestBuilder.h"
 #include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/manifest/ManifestBuilder.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/Target/TargetDialect.h"
@@ -22,12 +22,13 @@
 using namespace brew;
 
 void compiler::registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<ir::BrewDialect, planir::PlanDialect,
-                  mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect, targetir::TargetDialect>();
-  registerCpuDialects(registry);
+  registry
+      .insert<dialects::BrewDialect, dialects::plan::PlanDialect,
+              mlir::arith::ArithDialect, mlir::func::FuncDialect,
+              mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+              mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+              mlir::tensor::TensorDialect, dialects::target::TargetDialect>();
+  cpu::registerCpuDialects(registry);
   registerManifestEntries(registry);
 }
 
@@ -35,7 +36,7 @@ void compiler::registerPasses() {
   static std::once_flag
       once; // MLIR's registry is the process's, without a lock
   std::call_once(once, [] {
-    registerBrewPasses();
+    passes::registerBrewPasses();
     mlir::registerCanonicalizerPass();
     mlir::registerCSEPass();
   });
@@ -56,35 +57,35 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
   };
   switch (phase) {
   case Phase::Import:
-    pm.addPass(createVerifyImport());
+    pm.addPass(passes::createVerifyImport());
     return;
   case Phase::Graph: {
-    ResolveFeedsOptions feeds;
+    passes::ResolveFeedsOptions feeds;
     feeds.inputShapes = words(options.inputShapes);
     feeds.batch = options.batch;
     pm.addPass(createResolveFeeds(feeds));
-    pm.addPass(createInferShapes());
+    pm.addPass(passes::createInferShapes());
     // Blobs are pinned by name while every layer is still there.
-    KeepBlobsOptions kept;
+    passes::KeepBlobsOptions kept;
     kept.blobs = words(options.keep);
     kept.seeds = words(options.seeds);
     pm.addPass(createKeepBlobs(kept));
-    pm.addPass(createTrackItems());
-    pm.addPass(createPropagateStoredParams());
-    UnrollRecurrentOptions recurrent;
+    pm.addPass(passes::createTrackItems());
+    pm.addPass(passes::createPropagateStoredParams());
+    passes::UnrollRecurrentOptions recurrent;
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
-    pm.addPass(createFoldFlatten());
-    optimise("pool-first", [] { return createPoolFirst(); });
+    pm.addPass(passes::createFoldFlatten());
+    optimise("pool-first", [] { return passes::createPoolFirst(); });
     if (options.syncBatchNorm)
-      pm.addPass(createSynchronizeStatistics());
-    DifferentiateOptions gradients;
+      pm.addPass(passes::createSynchronizeStatistics());
+    passes::DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
     gradients.seeds = kept.seeds;
     gradients.lossScale = options.lossScale;
     pm.addPass(createDifferentiate(gradients));
     if (!options.solverType.empty()) {
-      BuildUpdateOptions update;
+      passes::BuildUpdateOptions update;
       update.solverType = options.solverType;
       update.regularization = options.regularization;
       update.keepUpdate = options.keepUpdate;
@@ -93,110 +94,115 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       pm.addPass(createBuildUpdate(update));
     }
     // Splits have a gradient of their own, so they go only now.
-    pm.addPass(createFoldSplits());
-    optimise("join-gradients", [] { return createJoinGradients(); });
-    optimise("fold-normalization", [] { return createFoldNormalization(); });
+    pm.addPass(passes::createFoldSplits());
+    optimise("join-gradients", [] { return passes::createJoinGradients(); });
+    optimise("fold-normalization",
+             [] { return passes::createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());
     pm.addPass(mlir::createCSEPass());
-    pm.addPass(createVerifyGraph());
+    pm.addPass(passes::createVerifyGraph());
     return;
   }
   case Phase::Fused: {
-    AttachTargetOptions target;
+    passes::AttachTargetOptions target;
     target.gpuArchs = words(options.gpuArchs);
     target.vectorBits = options.vectorBits;
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
     optimise("join-convolutions", [&] {
-      JoinConvolutionsOptions join;
+      passes::JoinConvolutionsOptions join;
       join.noLibrary = words(options.noLibrary);
       return createJoinConvolutions(join);
     });
-    optimise("fuse-epilogue", [] { return createFuseEpilogue(); });
-    if (targetir::isNarrow(options.precision)) {
-      LowerPrecisionOptions precision;
+    optimise("fuse-epilogue", [] { return passes::createFuseEpilogue(); });
+    if (dialects::target::isNarrow(options.precision)) {
+      passes::LowerPrecisionOptions precision;
       precision.type = options.precision;
       pm.addPass(createLowerPrecision(precision));
       optimise("pad-channels", [&] {
-        PadChannelsOptions pad;
+        passes::PadChannelsOptions pad;
         pad.noLibrary = words(options.noLibrary);
         return createPadChannels(pad);
       });
-      optimise("fold-feeds", [] { return createFoldFeeds(); });
+      optimise("fold-feeds", [] { return passes::createFoldFeeds(); });
     }
-    AssignLayoutOptions layout;
+    passes::AssignLayoutOptions layout;
     layout.layout = options.layout;
     layout.precision = options.precision;
     layout.noLibrary = words(options.noLibrary);
     layout.orderWeights = !llvm::is_contained(options.without, "order-weights");
     pm.addPass(createAssignLayout(layout));
-    BuildGradientProgramsOptions gradients;
+    passes::BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;
     gradients.clip = options.clip;
     pm.addPass(createBuildGradientPrograms(gradients));
-    LowerToNestsOptions lower;
+    passes::LowerToNestsOptions lower;
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));
-    pm.addPass(createFoldCasts());
+    pm.addPass(passes::createFoldCasts());
     pm.addPass(mlir::createCSEPass());
-    optimise("prepare-weights", [] { return createPrepareWeights(); });
-    optimise("clone-producers", [] { return createCloneProducers(); });
+    optimise("prepare-weights", [] { return passes::createPrepareWeights(); });
+    optimise("clone-producers", [] { return passes::createCloneProducers(); });
     if (options.cuda && !llvm::is_contained(options.without, "sign-bits")) {
-      pm.addPass(createSignBits());
+      pm.addPass(passes::createSignBits());
       // Masks are cheap to read now.
-      optimise("clone-producers", [] { return createCloneProducers(); });
+      optimise("clone-producers",
+               [] { return passes::createCloneProducers(); });
     }
     if (options.cuda)
-      optimise("gather-gradients", [] { return createGatherGradients(); });
+      optimise("gather-gradients",
+               [] { return passes::createGatherGradients(); });
     const auto keepPrecision = [&] {
-      if (targetir::isNarrow(options.precision))
-        optimise("keep-precision", [] { return createKeepPrecision(); });
+      if (dialects::target::isNarrow(options.precision))
+        optimise("keep-precision",
+                 [] { return passes::createKeepPrecision(); });
     };
     keepPrecision();
     if (!llvm::is_contained(options.without, "fuse-depthwise")) {
-      FuseDepthwiseOptions depthwise;
+      passes::FuseDepthwiseOptions depthwise;
       depthwise.precision = options.precision;
       pm.addPass(createFuseDepthwise(depthwise));
       // Calls that are nests now widen what they read.
-      if (targetir::isNarrow(options.precision))
-        pm.addPass(createFoldCasts());
+      if (dialects::target::isNarrow(options.precision))
+        pm.addPass(passes::createFoldCasts());
       keepPrecision();
     }
-    optimise("merge-sums", [] { return createMergeSums(); });
-    optimise("fuse-sums", [] { return createFuseSums(); });
-    optimise("split-reductions", [] { return createSplitReductions(); });
-    RecomputeOptions recompute;
+    optimise("merge-sums", [] { return passes::createMergeSums(); });
+    optimise("fuse-sums", [] { return passes::createFuseSums(); });
+    optimise("split-reductions",
+             [] { return passes::createSplitReductions(); });
+    passes::RecomputeOptions recompute;
     recompute.bytes = options.recomputeBytes.value_or(-1);
     recompute.precision = options.precision;
     // Without a limit a GPU's memory is there to be used: computing values
     // again would only take time.
     if (!options.cuda || options.recomputeBytes)
       optimise("recompute", [&] { return createRecompute(recompute); });
-    pm.addPass(createPlaceSubviews());
-    FormKernelsOptions kernels;
+    pm.addPass(passes::createPlaceSubviews());
+    passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));
-    optimise("last-block", [] { return createLastBlock(); });
-    pm.addPass(createVerifyFused());
+    optimise("last-block", [] { return passes::createLastBlock(); });
+    pm.addPass(passes::createVerifyFused());
     return;
   }
   case Phase::Plan:
-    pm.addPass(createForwardFirst());
-    optimise("offer-kernels", [] { return createOfferKernels(); });
-    optimise("order-steps", [] { return createOrderSteps(); });
+    pm.addPass(passes::createForwardFirst());
+    optimise("offer-kernels", [] { return passes::createOfferKernels(); });
+    optimise("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {
-      PlaceAllReducesOptions reduce;
+      passes::PlaceAllReducesOptions reduce;
       reduce.bucketBytes = options.bucketBytes;
       reduce.halfWire = options.reduceInHalf;
       pm.addPass(createPlaceAllReduces(reduce));
     }
-    JoinLaunchesOptions launches;
+    passes::JoinLaunchesOptions launches;
     launches.isLimited = options.isLimited;
     optimise("join-launches", [&] { return createJoinLaunches(launches); });
-    pm.addPass(createPlanMemory());
+    pm.addPass(passes::createPlanMemory());
     if (options.cuda)
-      pm.addPass(createBuildFeedKernels());
-    pm.addPass(createVerifyPlan());
+      pm.addPass(passes::createBuildFeedKernels());
+    pm.addPass(passes::createVerifyPlan());
     return;
   }
 }

@@ -36,17 +36,17 @@ struct PipelineOptions {
   int64_t batch = 0;                    ///< 0: as the prototxt says
   /// Gradients of recurrent layers' exposed states, which Caffe drops.
   bool exactHiddenGradients = false;
-  targetir::BlobLayout layout = targetir::BlobLayout::Auto;
+  dialects::target::BlobLayout layout = dialects::target::BlobLayout::Auto;
   bool cuda = false; ///< for a GPU instead of the CPU
   /// CUDA: the architectures, the one that decides first (see
   /// brew-attach-target); CPU: width of its vectors, and whether its library
   /// gains by multiplying bf16.
   std::vector<std::string> gpuArchs;
-  int64_t vectorBits = targetir::kDefaultVectorBits;
-  bool bf16Products = targetir::kDefaultBf16;
+  int64_t vectorBits = dialects::target::kDefaultVectorBits;
+  bool bf16Products = dialects::target::kDefaultBf16;
   /// Of activations, their gradients and products. With TF32 (CUDA) only
   /// products round; parameters are never narrow.
-  targetir::Precision precision = targetir::Precision::F32;
+  dialects::target::Precision precision = dialects::target::Precision::F32;
   /// Most bytes that programs may need at a time, as brew-recompute counts
   /// them. Without a limit only values that cost next to nothing are
   /// recomputed, and none on GPUs.
@@ -68,7 +68,7 @@ struct PipelineOptions {
   int64_t bucketBytes = 0;
   bool reduceInHalf = false;  ///< gradients travel as bf16
   bool syncBatchNorm = false; ///< a batch's statistics are those of all ranks
-  bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)
+  bool clip = false; ///< it bounds the gradients' norm (clip_gradients)
 };
 
 /// Registers dialects and interfaces that Brew uses.

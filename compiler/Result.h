@@ -1,8 +1,8 @@
 //===- Result.h - What a compilation gives back -----------------*- C++ -*-===//
 #pragma once
 
-#include "formats/Error.h"
-#include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/text/Diagnostic.h"
+#include "support/Error.h"
 
 #include <functional>
 #include <optional>

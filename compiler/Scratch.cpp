@@ -1,10 +1,10 @@
 //===- Scratch.cpp - Memory that vendor calls need beside buffers ---------===//
 #include "compiler/Scratch.h"
 
-#include "compiler/ManifestBuilder.h"
+#include "compiler/manifest/ManifestBuilder.h"
 #include "dialects/Target/TargetDialect.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/Winograd.h"
+#include "plan/Contract.h"
+#include "plan/Winograd.h"
 
 using namespace brew;
 using namespace brew::compiler;
@@ -19,7 +19,8 @@ plan::Buffer described(mlir::Value value) {
 
 /// The most that a call needs with 1 to `threads` threads: more make larger
 /// blocks, but may make another algorithm the fastest.
-int64_t scratchOf(planir::ConvolutionOp call, bool isDeployed, int64_t threads) {
+int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
+                  int64_t threads) {
   if (call.getKernel().size() != 2)
     return 0;
   plan::ConvolutionCall described;
@@ -33,9 +34,9 @@ int64_t scratchOf(planir::ConvolutionOp call, bool isDeployed, int64_t threads) 
     b = ::described(call.getB());
   if (!plan::winograd::isPossible(described, x, w, b ? &*b : nullptr, y))
     return 0;
-  auto weights = call.getW().getDefiningOp<planir::BufferOp>();
+  auto weights = call.getW().getDefiningOp<dialects::plan::BufferOp>();
   const bool isFixed =
-      isDeployed && weights.getArena() == planir::ArenaKind::Parameters;
+      isDeployed && weights.getArena() == dialects::plan::ArenaKind::Parameters;
   uint64_t most = 0;
   for (int64_t count = 1; count <= threads; ++count) {
     const auto size = plan::winograd::sizeOf(described, x, y, isFixed,
@@ -49,11 +50,11 @@ int64_t scratchOf(planir::ConvolutionOp call, bool isDeployed, int64_t threads) 
 
 } // namespace
 
-int64_t compiler::winogradScratch(planir::ProgramOp program) {
+int64_t compiler::winogradScratch(dialects::plan::ProgramOp program) {
   const bool isDeployed = program.getSymName() == plan::programs::kDeploy;
-  const int64_t threads = targetir::cpuOf(program).getCores();
+  const int64_t threads = dialects::target::cpuOf(program).getCores();
   int64_t most = 0;
-  program.walk([&](planir::ConvolutionOp call) {
+  program.walk([&](dialects::plan::ConvolutionOp call) {
     most = std::max(most, scratchOf(call, isDeployed, threads));
   });
   return most;
@@ -61,7 +62,7 @@ int64_t compiler::winogradScratch(planir::ProgramOp program) {
 
 int64_t compiler::winogradScratch(mlir::ModuleOp plan) {
   int64_t most = 0;
-  for (auto program : plan.getOps<planir::ProgramOp>())
+  for (auto program : plan.getOps<dialects::plan::ProgramOp>())
     most = std::max(most, winogradScratch(program));
   return most;
 }

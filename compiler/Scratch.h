@@ -12,7 +12,7 @@ namespace brew::compiler {
 /// Winograd's algorithms need, where the runtime will take them, with any
 /// number of threads up to that of the machine the module is for. What the
 /// library needs elsewhere is known only where it is loaded.
-int64_t winogradScratch(planir::ProgramOp program);
+int64_t winogradScratch(dialects::plan::ProgramOp program);
 int64_t winogradScratch(mlir::ModuleOp plan);
 
 } // namespace brew::compiler

@@ -10,7 +10,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// The strides that the type of a subview gives, or null for any other type.
 inline mlir::DenseI64ArrayAttr subviewStrides(mlir::RankedTensorType type) {
@@ -24,4 +24,4 @@ inline bool isSubview(mlir::RankedTensorType type) {
   return subviewStrides(type) != nullptr;
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

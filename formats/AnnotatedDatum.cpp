@@ -2,8 +2,8 @@
 #include "formats/AnnotatedDatum.h"
 
 #include "formats/Datum.h"
-#include "formats/Error.h"
 #include "formats/caffe.pb.h"
+#include "support/Error.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>

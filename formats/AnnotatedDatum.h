@@ -1,7 +1,7 @@
 //===- AnnotatedDatum.h - Images with their objects -------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 //===- BinaryProto.cpp - Mean images --------------------------------------===//
 #include "formats/BinaryProto.h"
 
-#include "formats/Error.h"
 #include "formats/ProtoFile.h"
 #include "formats/caffe.pb.h"
+#include "support/Error.h"
 
 namespace brew::formats {
 

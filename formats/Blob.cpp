@@ -1,8 +1,8 @@
 //===- Blob.cpp - A tensor as Caffe's files hold it -----------------------===//
 #include "formats/Blob.h"
 
-#include "formats/Error.h"
 #include "formats/caffe.pb.h"
+#include "support/Error.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,8 +1,8 @@
 //===- BoostList.cpp - How often records are to be drawn ------------------===//
 #include "formats/BoostList.h"
 
-#include "formats/NumberText.h"
 #include "formats/TextLines.h"
+#include "support/NumberText.h"
 
 #include <cmath>
 #include <optional>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <cstdint>
 #include <optional>

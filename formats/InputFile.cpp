@@ -1,8 +1,8 @@
 //===- InputFile.cpp - Plain or gzipped input -----------------------------===//
 #include "formats/InputFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <zlib.h>
 

@@ -2,8 +2,8 @@
 
 #include "formats/Npy.h"
 
-#include "formats/Error.h"
 #include "formats/InputFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,7 +1,7 @@
 //===- PathLookup.cpp - Finding the files a prototxt names ----------------===//
 #include "formats/PathLookup.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <filesystem>

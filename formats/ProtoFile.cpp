@@ -1,8 +1,8 @@
 //===- ProtoFile.cpp - Binary protobuf files ------------------------------===//
 #include "formats/ProtoFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>

@@ -1,8 +1,8 @@
 //===- SnapshotChecksum.cpp - Whether a snapshot is what was written ------===//
 #include "formats/SnapshotChecksum.h"
 
-#include "formats/Error.h"
-#include "formats/FileChecksum.h"
+#include "support/Error.h"
+#include "support/FileChecksum.h"
 
 #include <sys/stat.h>
 

@@ -1,12 +1,12 @@
 //===- SolverStateFile.cpp - .solverstate files ---------------------------===//
 #include "formats/SolverStateFile.h"
 
-#include "formats/Error.h"
-#include "formats/FileChecksum.h"
-#include "formats/Hdf5.h"
-#include "formats/Hdf5Snapshots.h"
 #include "formats/ProtoFile.h"
 #include "formats/SnapshotChecksum.h"
+#include "formats/hdf5/Hdf5.h"
+#include "formats/hdf5/Hdf5Snapshots.h"
+#include "support/Error.h"
+#include "support/FileChecksum.h"
 
 #include <google/protobuf/stubs/logging.h>
 

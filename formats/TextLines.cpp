@@ -1,7 +1,7 @@
 //===- TextLines.cpp - Text files of one entry a line ---------------------===//
 #include "formats/TextLines.h"
 
-#include "formats/ImageFile.h"
+#include "formats/image/ImageFile.h"
 
 #include <algorithm>
 #include <sstream>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cstddef>
 #include <string>

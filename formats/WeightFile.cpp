@@ -1,14 +1,14 @@
 //===- WeightFile.cpp - .caffemodel files ---------------------------------===//
 #include "formats/WeightFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
-#include "formats/Hdf5Snapshots.h"
 #include "formats/ProtoFile.h"
 #include "formats/V1Layers.h"
 #include "formats/caffe.pb.h"
-#include "runtime/plan/PlanFormat.h"
+#include "formats/hdf5/Hdf5.h"
+#include "formats/hdf5/Hdf5Snapshots.h"
+#include "plan/PlanFormat.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>

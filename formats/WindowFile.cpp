@@ -1,9 +1,9 @@
 //===- WindowFile.cpp - Regions of images, for WindowData -----------------===//
 #include "formats/WindowFile.h"
 
-#include "formats/Error.h"
-#include "formats/ImageFile.h"
-#include "formats/NumberText.h"
+#include "formats/image/ImageFile.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <cctype>
 #include <charconv>

@@ -24,15 +24,15 @@ class MathDialect;
 namespace mlir::tensor {
 class TensorDialect;
 }
-namespace brew::planir {
+namespace brew::dialects::plan {
 class PlanDialect;
 }
-namespace brew::targetir {
+namespace brew::dialects::target {
 class TargetDialect;
 }
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes

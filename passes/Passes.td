@@ -8,8 +8,8 @@ include "mlir/Pass/PassBase.td"
 // under the names that the enumeration gives them.
 class valuesOf<list<string> cases, string enumeration> {
   string text = "::llvm::cl::values(" # !interleave(!foreach(each, cases,
-    "clEnumValN(::brew::targetir::" # enumeration # "::" # each #
-    ", ::brew::targetir::stringify" # enumeration # "(::brew::targetir::" #
+    "clEnumValN(::brew::dialects::target::" # enumeration # "::" # each #
+    ", ::brew::dialects::target::stringify" # enumeration # "(::brew::dialects::target::" #
     enumeration # "::" # each # "), \"\")"), ", ") # ")";
 }
 
@@ -193,11 +193,11 @@ def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"gpuArchs", "gpu-arch", "std::string", "sm_90 and the like, or sim">,
     Option<"vectorBits", "vector-bits", "int64_t",
-      "::brew::targetir::kDefaultVectorBits",
+      "::brew::dialects::target::kDefaultVectorBits",
       "Of the CPU: width of its vectors">,
-    Option<"bf16", "bf16", "bool", "::brew::targetir::kDefaultBf16",
+    Option<"bf16", "bf16", "bool", "::brew::dialects::target::kDefaultBf16",
       "Of the CPU: its library gains by multiplying bf16">];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def JoinConvolutions : Pass<"brew-join-convolutions", "::mlir::ModuleOp"> {
@@ -213,8 +213,8 @@ def JoinConvolutions : Pass<"brew-join-convolutions", "::mlir::ModuleOp"> {
   let options = [
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use (conv, ip), or `all`">];
-  let dependentDialects = ["::brew::ir::BrewDialect",
-    "::brew::targetir::TargetDialect", "::mlir::arith::ArithDialect",
+  let dependentDialects = ["::brew::dialects::BrewDialect",
+    "::brew::dialects::target::TargetDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -224,7 +224,7 @@ def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
     Only where nothing else reads the value before the ReLU, and one with a slope
     behind an inner product only where the target's library has such a product.
   }];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
@@ -238,10 +238,10 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     such results, except that those of inner products by weights are f32.
   }];
   let options = [
-    Option<"type", "type", "::brew::targetir::Precision",
-      "::brew::targetir::Precision::BF16", "bf16 or f16",
+    Option<"type", "type", "::brew::dialects::target::Precision",
+      "::brew::dialects::target::Precision::BF16", "bf16 or f16",
       valuesOf<["BF16", "F16"], "Precision">.text>];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -280,17 +280,17 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     those of at most four channels have their outputs side by side, unless
     `order-weights` is off, as vectors of generated code want them.
   }];
-  let options = [Option<"layout", "layout", "::brew::targetir::BlobLayout",
-      "::brew::targetir::BlobLayout::Auto", "auto, nchw or nhwc",
+  let options = [Option<"layout", "layout", "::brew::dialects::target::BlobLayout",
+      "::brew::dialects::target::BlobLayout::Auto", "auto, nchw or nhwc",
       valuesOf<["Auto", "NCHW", "NHWC"], "BlobLayout">.text>,
-    Option<"precision", "precision", "::brew::targetir::Precision",
-      "::brew::targetir::Precision::F32", "What products compute in",
+    Option<"precision", "precision", "::brew::dialects::target::Precision",
+      "::brew::dialects::target::Precision::F32", "What products compute in",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>,
     Option<"orderWeights", "order-weights", "bool", "true",
       "Inner products' weights take the order of channels-last bottoms">,
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use, or `all`">];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::ModuleOp"> {
@@ -308,7 +308,7 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
       "The solver adds up gradients (iter_size)">,
     Option<"clip", "clip", "bool", "false",
       "The solver looks at the gradients' norm (clip_gradients)">];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
@@ -327,7 +327,7 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
   let summary = "Replaces layers that are no vendor call by their generic form";
   let options = [ListOption<"noLibrary", "no-library", "std::string",
     "Groups of vendor calls not to use (conv, ip), or `all`">];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
@@ -365,7 +365,7 @@ def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
 
     On GPUs nests that read single elements for a sum to begin with become part of it.
   }];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect",
     "::mlir::linalg::LinalgDialect"];
 }
@@ -379,10 +379,10 @@ def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
     time by the machine's roofline than making it and the calls do.
   }];
   let options = [
-    Option<"precision", "precision", "::brew::targetir::Precision",
-      "::brew::targetir::Precision::F32", "What products compute in",
+    Option<"precision", "precision", "::brew::dialects::target::Precision",
+      "::brew::dialects::target::Precision::F32", "What products compute in",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
 }
@@ -394,7 +394,7 @@ def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
     (the mask of a ReLU behind a sum) gives a second result, a bit for each element, and the
     backward pass reads that. On GPUs, for all but small values.
   }];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
 }
@@ -407,7 +407,7 @@ def GatherGradients : Pass<"brew-gather-gradients", "::mlir::ModuleOp"> {
     gradient that cover the element, where that takes less time. Operations count as the
     bytes that the machine moves meanwhile. On GPUs, where channels lie side by side.
   }];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -420,7 +420,7 @@ def JoinGradients : Pass<"brew-join-gradients", "::mlir::ModuleOp"> {
     tops' gradients, put one below the other; where copying all of these would move less
     than the sum does.
   }];
-  let dependentDialects = ["::brew::ir::BrewDialect"];
+  let dependentDialects = ["::brew::dialects::BrewDialect"];
 }
 
 def KeepPrecision : Pass<"brew-keep-precision", "::mlir::ModuleOp"> {
@@ -461,7 +461,7 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let options = [
     Option<"leastWork", "least-work", "int64_t", "0",
       "Iterations from which on a second stage pays; 0: as for the target">];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -486,10 +486,10 @@ def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"bytes", "bytes", "int64_t", "0", "Of what programs need at a time">,
-    Option<"precision", "precision", "::brew::targetir::Precision",
-      "::brew::targetir::Precision::F32", "What products compute in",
+    Option<"precision", "precision", "::brew::dialects::target::Precision",
+      "::brew::dialects::target::Precision::F32", "What products compute in",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
@@ -500,7 +500,7 @@ def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
     parts of channels-last blobs whose pixels are aligned for the widest access; on CPUs
     those of 1x1 in f32, and those that Winograd's algorithms compute, write such parts.
   }];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -515,12 +515,12 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     // Each may have half a dozen arguments; a GPU's kernel takes 4095
-    // (runtime/plan/Contract.h).
+    // (plan/Contract.h).
     Option<"mostParts", "most-parts", "int64_t", "512",
       "Independent flat kernels that become one">,
     Option<"shareUpdates", "share-updates", "bool", "false",
       "Keep the updates of parameters apart, so that ranks can share them">];
-  let dependentDialects = ["::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect"];
 }
 
@@ -536,7 +536,7 @@ def LastBlock : Pass<"brew-last-block", "::mlir::ModuleOp"> {
   let options = [
     Option<"mostCycles", "most-cycles", "int64_t", "0",
       "Cycles of a last block that are worth a launch; 0: as for the target">];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -574,7 +574,7 @@ def JoinLaunches : Pass<"brew-join-launches", "::mlir::ModuleOp"> {
   let options = [
     Option<"isLimited", "limited", "bool", "false",
       "Memory is to be no more by a byte; else by a little">];
-  let dependentDialects = ["::brew::targetir::TargetDialect"];
+  let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
@@ -608,8 +608,8 @@ def OfferKernels : Pass<"brew-offer-kernels", "::mlir::ModuleOp"> {
     all of it is one kernel that needs no memory of its own. Measuring chooses between the
     two: `brew-run tune`, and every session on a GPU.
   }];
-  let dependentDialects = ["::brew::planir::PlanDialect",
-    "::brew::targetir::TargetDialect",
+  let dependentDialects = ["::brew::dialects::plan::PlanDialect",
+    "::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
 }
@@ -622,7 +622,7 @@ def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
     values are produced where they are stored. Offsets come from the best of several
     greedy orders.
   }];
-  let dependentDialects = ["::brew::planir::PlanDialect"];
+  let dependentDialects = ["::brew::dialects::plan::PlanDialect"];
 }
 
 def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
@@ -635,7 +635,7 @@ def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
     the database's first; where it is not known, or more than twice that of the crop,
     the host crops.
   }];
-  let dependentDialects = ["::brew::ir::BrewDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::brew::dialects::BrewDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -4,23 +4,23 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_VERIFYIMPORT
 #define GEN_PASS_DEF_VERIFYGRAPH
 #define GEN_PASS_DEF_VERIFYFUSED
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -37,7 +37,7 @@ FlatSymbolRefAttr paramOf(Operation *op) {
              : FlatSymbolRefAttr();
 }
 
-struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
+struct VerifyImport : brew::passes::impl::VerifyImportBase<VerifyImport> {
   LogicalResult check(Operation *op, const SymbolTable &symbols) {
     if (!isa<ShapeInterface>(op) && !isEdge(op))
       return op->emitError("phase import: this operation is no layer");
@@ -63,7 +63,7 @@ struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
   }
 };
 
-struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
+struct VerifyGraph : brew::passes::impl::VerifyGraphBase<VerifyGraph> {
   /// What learns has a gradient in programs that learn, and where there is an
   /// update, what has a gradient has one.
   LogicalResult checkLearning() {
@@ -145,16 +145,16 @@ LogicalResult checkSubviews(Operation *op) {
   auto isTaken = [](Value value, auto takes) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return !type || !isSubview(type) ||
-           takes(type, brew::placeOf(value).offset);
+           takes(type, brew::passes::placeOf(value).offset);
   };
   bool follows = true;
   for (OpOperand &use : op->getOpOperands())
     follows &= isTaken(use.get(), [&](RankedTensorType type, int64_t offset) {
-      return brew::readsPart(use, type, offset);
+      return brew::passes::readsPart(use, type, offset);
     });
   for (Value result : op->getResults())
     follows &= isTaken(result, [&](RankedTensorType type, int64_t offset) {
-      return brew::makesPart(result, type, offset);
+      return brew::passes::makesPart(result, type, offset);
     });
   if (follows)
     return success();
@@ -233,7 +233,7 @@ LogicalResult checkKernel(KernelOp kernel) {
   return success();
 }
 
-struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
+struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       bool ends = false;

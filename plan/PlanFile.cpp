@@ -4,11 +4,11 @@
 // is checked in PlanValidator.cpp.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/PlanValidator.h"
+#include "plan/Contract.h"
+#include "plan/PlanValidator.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cctype>

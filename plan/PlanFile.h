@@ -1,8 +1,8 @@
 //===- PlanFile.h - A loaded, validated plan --------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/PlanFormat.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/PlanFormat.h"
+#include "plan/plan.pb.h"
 
 #include <cstddef>
 #include <cstdint>

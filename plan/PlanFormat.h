@@ -2,12 +2,12 @@
 //
 // A plan is this header, the manifest (plan.proto, serialized), then segments
 // aligned to 64 bytes. All integers are little-endian. Shared by the writer
-// (compiler/) and the reader (runtime/plan/PlanFile.h).
+// (compiler/) and the reader (plan/PlanFile.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 #include <cstdint>
 

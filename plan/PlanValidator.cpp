@@ -1,8 +1,8 @@
 //===- PlanValidator.cpp - Rules for everything but programs --------------===//
-#include "runtime/plan/PlanValidator.h"
+#include "plan/PlanValidator.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <set>

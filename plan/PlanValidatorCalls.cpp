@@ -1,7 +1,7 @@
 //===- PlanValidatorCalls.cpp - Shapes of vendor calls and copies ---------===//
-#include "runtime/plan/PlanFile.h"
-#include "runtime/plan/PlanValidator.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/PlanFile.h"
+#include "plan/PlanValidator.h"
+#include "plan/WindowAxes.h"
 
 #include <algorithm>
 

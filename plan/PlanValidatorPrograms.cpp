@@ -1,6 +1,6 @@
 //===- PlanValidatorPrograms.cpp - Rules for programs and their steps -----===//
-#include "runtime/plan/PlanFile.h"
-#include "runtime/plan/PlanValidator.h"
+#include "plan/PlanFile.h"
+#include "plan/PlanValidator.h"
 
 #include <cmath>
 #include <set>

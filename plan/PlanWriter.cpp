@@ -1,8 +1,8 @@
 //===- PlanWriter.cpp - Manifest and segments to the bytes of a plan ------===//
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanWriter.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/PlanValidator.h"
+#include "plan/PlanValidator.h"
+#include "support/Error.h"
 
 #include <cstring>
 #include <zlib.h>

@@ -1,8 +1,8 @@
 //===- PlanWriter.h - Manifest and segments to the bytes of a plan --------===//
 #pragma once
 
-#include "runtime/plan/PlanFormat.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/PlanFormat.h"
+#include "plan/plan.pb.h"
 
 #include <string>
 #include <vector>

@@ -1,15 +1,15 @@
 //===- StepText.h - What a step does, in a few words ------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <string>
 
 namespace brew::plan {
 
-/// "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice FORWARD":
-/// as `brew-run inspect` and the compiler's reports show a step. The step's
-/// indices must be those of `manifest`.
+/// "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
+/// FORWARD": as `brew-run inspect` and the compiler's reports show a step. The
+/// step's indices must be those of `manifest`.
 inline std::string actionText(const Manifest &manifest, const Step &step) {
   switch (step.action_case()) {
   case Step::kLaunch:

@@ -1,7 +1,7 @@
 //===- WindowAxes.h - A convolution's window by dimension -------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,8 +1,8 @@
 //===- Winograd.cpp - Where Winograd's algorithms are taken ---------------===//
-#include "runtime/plan/Winograd.h"
+#include "plan/Winograd.h"
 
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/Contract.h"
+#include "plan/WindowAxes.h"
 
 #include <algorithm>
 

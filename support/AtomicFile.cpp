@@ -1,8 +1,8 @@
 //===- AtomicFile.cpp - Files that appear whole or not at all -------------===//
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
-#include "formats/Error.h"
-#include "formats/WriteAll.h"
+#include "support/Error.h"
+#include "support/WriteAll.h"
 
 #include <atomic>
 #include <cerrno>
@@ -14,7 +14,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace brew::formats {
+namespace brew {
 namespace {
 
 constexpr size_t bufferBytes = 1 << 18;
@@ -152,4 +152,4 @@ void writeFileAtomically(const std::string &path, std::string_view bytes) {
   file.commit();
 }
 
-} // namespace brew::formats
+} // namespace brew

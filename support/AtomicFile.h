@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace brew::formats {
+namespace brew {
 
 /// A file being written. Every failure is an Error(3) that names the target and
 /// the system's reason; the temporary is gone by then.
@@ -66,4 +66,4 @@ void syncFolder(const std::string &folder);
 /// What the system says about an errno value.
 std::string errnoText(int error);
 
-} // namespace brew::formats
+} // namespace brew

@@ -6,20 +6,19 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
 
-namespace brew::formats {
+namespace brew {
 
 /// Bytes that the caller's structure and the library's have in common. Throws
 /// Error (2) if the size was not set.
 template <typename Struct> std::size_t commonSize(const Struct &given) {
   if (given.struct_size < sizeof given.struct_size)
-    throw Error(ExitStatus::Usage,
-                "the struct_size of a structure is not set");
+    throw Error(ExitStatus::Usage, "the struct_size of a structure is not set");
   return std::min(given.struct_size, sizeof(Struct));
 }
 
@@ -33,8 +32,8 @@ template <typename Struct> Struct take(const Struct *given) {
   return result;
 }
 
-/// Fills in the caller's structure, as far as it goes. Throws Error (2) if there
-/// is none.
+/// Fills in the caller's structure, as far as it goes. Throws Error (2) if
+/// there is none.
 template <typename Struct> void give(Struct *out, const Struct &value) {
   if (!out)
     throw Error(ExitStatus::Usage, "there is no structure to fill in");
@@ -43,4 +42,4 @@ template <typename Struct> void give(Struct *out, const Struct &value) {
   out->struct_size = size;
 }
 
-} // namespace brew::formats
+} // namespace brew

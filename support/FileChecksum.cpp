@@ -1,8 +1,8 @@
 //===- FileChecksum.cpp - CRC-32 of bytes and of files --------------------===//
-#include "formats/FileChecksum.h"
+#include "support/FileChecksum.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <zlib.h>
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace brew::formats {
+namespace brew {
 namespace {
 
 constexpr std::string_view kLineBegin = "\nbrew-crc32 ";
@@ -120,4 +120,4 @@ void verifyChecksumLine(const std::string &path, const std::string &kind) {
     throw badInput(path + ": damaged " + kind + ": its checksum is wrong");
 }
 
-} // namespace brew::formats
+} // namespace brew

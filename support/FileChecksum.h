@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace brew::formats {
+namespace brew {
 
 /// The CRC-32 of zlib and gzip, of bytes that come piece by piece.
 class Crc32 {
@@ -41,4 +41,4 @@ std::string checksumLine(std::string_view bytes);
 /// be read. No-op if it has no such line, or cannot be opened.
 void verifyChecksumLine(const std::string &path, const std::string &kind);
 
-} // namespace brew::formats
+} // namespace brew

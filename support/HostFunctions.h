@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <brew/host_layer.h>
 
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <string>
 
-namespace brew::formats {
+namespace brew {
 
 /// The room for a function's message, in the structure that it is called with;
 /// fails with what it wrote.
@@ -75,4 +75,4 @@ template <typename Setup> brew_host_setup hostSetup(const Setup &from) {
   return setup;
 }
 
-} // namespace brew::formats
+} // namespace brew

@@ -1,8 +1,8 @@
 //===- InvalidUtf8.cpp - Bytes that are not UTF-8
 //--------------------------===//
-#include "formats/InvalidUtf8.h"
+#include "support/InvalidUtf8.h"
 
-namespace brew::formats {
+namespace brew {
 namespace {
 
 /// How many bytes the character has that `text` begins with; 0 if it is none.
@@ -39,4 +39,4 @@ std::optional<std::size_t> findInvalidUtf8(std::string_view text) {
   return std::nullopt;
 }
 
-} // namespace brew::formats
+} // namespace brew

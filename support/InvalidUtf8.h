@@ -5,9 +5,9 @@
 #include <optional>
 #include <string_view>
 
-namespace brew::formats {
+namespace brew {
 
 /// Where the first byte stands that begins no character of UTF-8.
 std::optional<std::size_t> findInvalidUtf8(std::string_view text);
 
-} // namespace brew::formats
+} // namespace brew

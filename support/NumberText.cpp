@@ -1,11 +1,11 @@
 //===- NumberText.cpp - Numbers as text, whatever the locale --------------===//
-#include "formats/NumberText.h"
+#include "support/NumberText.h"
 
 #include <charconv>
 #include <limits>
 #include <type_traits>
 
-namespace brew::formats {
+namespace brew {
 namespace {
 
 /// Enough for the largest double without an exponent.
@@ -74,4 +74,4 @@ std::optional<int> readInteger(std::string_view text) {
   return read<int>(text);
 }
 
-} // namespace brew::formats
+} // namespace brew

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace brew::formats {
+namespace brew {
 
 /// With so many digits behind the point, as `%.*f` in the locale "C".
 std::string fixedText(double value, int decimals);
@@ -27,4 +27,4 @@ std::optional<float> readFloat(std::string_view text);
 /// The integer that is all of `text`, decimal, perhaps with a sign.
 std::optional<int> readInteger(std::string_view text);
 
-} // namespace brew::formats
+} // namespace brew

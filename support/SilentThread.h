@@ -1,7 +1,7 @@
 //===- SilentThread.h - Threads that take no signals ------------*- C++ -*-===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <csignal>
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace brew::runtime {
+namespace brew {
 
 /// Starts a thread on which no signal is delivered: signals are the business of
 /// the program's own threads. Throws Error (3) if the system gives no thread.
@@ -30,4 +30,4 @@ template <typename Body> std::thread startSilentThread(Body &&body) {
   }
 }
 
-} // namespace brew::runtime
+} // namespace brew

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace brew::formats {
+namespace brew {
 
 /// The text with U+FFFD in place of what is not UTF-8, as JSON shows it: names
 /// of files and classes have any bytes.
@@ -17,4 +17,4 @@ inline std::string validUtf8(const std::string &text) {
       .get<std::string>();
 }
 
-} // namespace brew::formats
+} // namespace brew

@@ -1,11 +1,11 @@
 //===- WriteAll.cpp - All bytes to a descriptor ---------------------------===//
 
-#include "formats/WriteAll.h"
+#include "support/WriteAll.h"
 
 #include <cerrno>
 #include <unistd.h>
 
-namespace brew::formats {
+namespace brew {
 
 int writeAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -19,4 +19,4 @@ int writeAll(int fd, std::string_view bytes) {
   return 0;
 }
 
-} // namespace brew::formats
+} // namespace brew

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-namespace brew::formats {
+namespace brew {
 
 /// Writes all of `bytes` to `fd`, however many calls it takes. Returns 0, or
 /// the errno of the call that failed.
 int writeAll(int fd, std::string_view bytes);
 
-} // namespace brew::formats
+} // namespace brew

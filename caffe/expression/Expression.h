@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 /// What a node computes. The functions are those of the language; a few of its
 /// words are built from other nodes and have none of their own.
@@ -98,4 +98,4 @@ struct Formula {
 Formula parse(const std::string &text, const std::vector<std::string> &bottoms,
               int params);
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

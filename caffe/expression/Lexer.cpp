@@ -1,12 +1,12 @@
 //===- Lexer.cpp - Words and signs of a formula ---------------------------===//
 
-#include "formats/expression/Lexer.h"
+#include "caffe/expression/Lexer.h"
 
 #include <cctype>
 #include <charconv>
 #include <cmath>
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 namespace {
 
@@ -94,4 +94,4 @@ void Lexer::takeSign() {
   ++at;
 }
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

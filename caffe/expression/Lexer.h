@@ -1,11 +1,11 @@
 //===- Lexer.h - Words and signs of a formula -------------------*- C++ -*-===//
 #pragma once
 
-#include "formats/expression/Expression.h"
+#include "caffe/expression/Expression.h"
 
 #include <string>
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 enum class TokenKind { Number, Name, QuotedName, Sign, End };
 
@@ -47,4 +47,4 @@ private:
   Token token;
 };
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

@@ -1,11 +1,11 @@
 //===- Names.cpp - Names and functions of formulas ------------------------===//
 
-#include "formats/Suggest.h"
-#include "formats/expression/Parser.h"
+#include "caffe/expression/Parser.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 namespace {
 
@@ -143,4 +143,4 @@ NodePointer Parser::call(const Token &name) {
   return chain(std::move(node));
 }
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

@@ -15,11 +15,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "formats/expression/Parser.h"
+#include "caffe/expression/Parser.h"
 
 #include <algorithm>
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 NodePointer Parser::make(Kind kind, size_t offset, NodePointer first,
                          NodePointer second, NodePointer third) {
@@ -249,4 +249,4 @@ Formula parse(const std::string &text, const std::vector<std::string> &bottoms,
   return Parser(text, bottoms, params).run();
 }
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

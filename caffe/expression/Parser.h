@@ -1,9 +1,9 @@
 //===- Parser.h - The parser of formulas ------------------------*- C++ -*-===//
 #pragma once
 
-#include "formats/expression/Lexer.h"
+#include "caffe/expression/Lexer.h"
 
-namespace brew::expression {
+namespace brew::caffe::expression {
 
 using NodePointer = std::unique_ptr<Node>;
 
@@ -85,4 +85,4 @@ private:
   int nodes = 0;
 };
 
-} // namespace brew::expression
+} // namespace brew::caffe::expression

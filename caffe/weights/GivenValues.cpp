@@ -1,12 +1,12 @@
 //===- GivenValues.cpp - Parameters that fillers alone have set -----------===//
 
-#include "runtime/weights/GivenValues.h"
+#include "caffe/weights/GivenValues.h"
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <algorithm>
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 std::string joined(const std::vector<std::string> &names) {
@@ -70,4 +70,4 @@ std::string missingWeightsText(const std::vector<std::string> &files,
          joined(layers);
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

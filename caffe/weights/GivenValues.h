@@ -1,14 +1,14 @@
 //===- GivenValues.h - Parameters that fillers alone have set ---*- C++ -*-===//
 #pragma once
 
-#include "runtime/weights/WeightBinding.h"
+#include "caffe/weights/WeightBinding.h"
 
 #include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// Which parameters of a plan have values that somebody gave: the plan, the
 /// prototxt, a weight file, or a caller. The others have those of their
@@ -47,4 +47,4 @@ std::string missingWeightsText(const std::vector<std::string> &files,
                                const std::vector<std::string> &layers,
                                bool isError);
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -1,16 +1,16 @@
 //===- InitialValues.cpp - What parameters start from ---------------------===//
-#include "runtime/weights/InitialValues.h"
+#include "caffe/weights/InitialValues.h"
 
-#include "formats/Error.h"
-#include "runtime/data/Filler.h"
-#include "runtime/plan/PlanFile.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/Filler.h"
+#include "caffe/weights/Layout.h"
+#include "plan/PlanFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <system_error>
 #include <thread>
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 template <typename Element>
@@ -83,4 +83,4 @@ void writeInitialValues(const plan::Manifest &manifest,
   fillBuffer(filler, buffer, memory, threads);
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

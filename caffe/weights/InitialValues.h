@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// Writes the first values of `parameter` to `memory`, the first byte of its
 /// buffer, in the buffer's layout. `given` are the values of its initial
@@ -26,4 +26,4 @@ void writeInitialValues(const plan::Manifest &manifest,
                         const std::byte *given, std::uint64_t seed, int threads,
                         std::byte *memory);
 
-} // namespace brew::runtime
+} // namespace brew::caffe

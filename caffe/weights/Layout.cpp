@@ -1,11 +1,11 @@
 //===- Layout.cpp - Between row-major values and plan buffers -------------===//
 
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
 
-#include "formats/Error.h"
-#include "runtime/weights/ShortFloats.h"
+#include "caffe/weights/ShortFloats.h"
+#include "support/Error.h"
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 /// Calls `body` with a null pointer of the buffer's element type.
@@ -133,4 +133,4 @@ std::string shapeText(const std::vector<std::int64_t> &dims) {
   return text;
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

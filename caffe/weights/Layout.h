@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// Positions in memory (in elements) of a buffer's values in row-major order.
 /// Cheap to build; walks the strides without a division per element.
@@ -103,4 +103,4 @@ void ElementOrder::forEachRun(std::int64_t begin, std::int64_t end,
   }
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// The upper half of a float.
 class BFloat16 {
@@ -80,4 +80,4 @@ private:
 
 static_assert(sizeof(BFloat16) == 2 && sizeof(Float16) == 2);
 
-} // namespace brew::runtime
+} // namespace brew::caffe

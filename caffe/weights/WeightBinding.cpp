@@ -1,16 +1,16 @@
 //===- WeightBinding.cpp - Weight files against a plan's parameters -------===//
-#include "runtime/weights/WeightBinding.h"
+#include "caffe/weights/WeightBinding.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/PlanFile.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
+#include "plan/PlanFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
-namespace brew::runtime {
+namespace brew::caffe {
 namespace {
 
 /// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
@@ -256,4 +256,4 @@ std::string oneSidedText(const WeightBinding &binding,
   return summary;
 }
 
-} // namespace brew::runtime
+} // namespace brew::caffe

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/WeightFile.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <cstdint>
 #include <deque>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace brew::runtime {
+namespace brew::caffe {
 
 /// One blob of a layer in weight files: an owner or a sharer of a parameter.
 struct FileBlob {
@@ -63,4 +63,4 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
 std::string oneSidedText(const WeightBinding &binding,
                          const std::vector<std::string> &except = {});
 
-} // namespace brew::runtime
+} // namespace brew::caffe

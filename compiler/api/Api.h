@@ -2,8 +2,8 @@
 #pragma once
 
 #include "brew/compiler.h"
-#include "compiler/Options.h"
-#include "formats/CallerStructs.h"
+#include "compiler/options/Options.h"
+#include "support/CallerStructs.h"
 
 #include <memory>
 #include <new>
@@ -51,7 +51,7 @@ brew_status guarded(std::string &message, Work work) noexcept {
   }
 }
 
-using formats::give;
+using brew::give;
 
 /// A diagnostic in C's words, over one that must outlive it.
 class DiagnosticView {

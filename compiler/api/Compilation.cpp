@@ -1,7 +1,7 @@
 //===- Compilation.cpp - compiler.h: compilations -------------------------===//
 #include "compiler/api/Api.h"
 
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <deque>
 
@@ -147,10 +147,11 @@ brew_status brew_upgrade_file(const brew_compiler_options *options,
 brew_status brew_upgrade_text(const brew_compiler_options *options,
                               const char *text, size_t size, const char *name,
                               brew_compilation **compilation) {
-  return makeCompilation(
-      compilation, text || !size, options, [&](const OptionSet &, const DiagnosticSink &sink) {
-        return upgrade(sourceOf(text, size, name, nullptr), sink);
-      });
+  return makeCompilation(compilation, text || !size, options,
+                         [&](const OptionSet &, const DiagnosticSink &sink) {
+                           return upgrade(sourceOf(text, size, name, nullptr),
+                                          sink);
+                         });
 }
 
 void brew_compilation_destroy(brew_compilation *compilation) {
@@ -205,7 +206,7 @@ brew_status brew_compilation_write(brew_compilation *compilation,
     const std::optional<std::string> *found = outputOf(*compilation, output);
     if (!found || !*found || !path)
       throw Error(ExitStatus::Usage, "there is no such output to write");
-    formats::writeFileAtomically(path, **found);
+    writeFileAtomically(path, **found);
     return BREW_OK;
   });
 }

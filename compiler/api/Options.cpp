@@ -1,7 +1,7 @@
 //===- Options.cpp - compiler.h: the table of options, and options --------===//
 #include "compiler/api/Api.h"
 
-#include "formats/HostFunctions.h"
+#include "support/HostFunctions.h"
 
 using namespace brew::compiler;
 using namespace brew::compiler::api;
@@ -102,21 +102,21 @@ brew_status brew_compiler_options_set(brew_compiler_options *options,
 namespace {
 
 /// What a type's function says of a layer.
-brew::ir::Shapes shapesOf(const brew_host_layer &type,
-                          const brew::ir::HostSetup &from) {
+brew::dialects::Shapes shapesOf(const brew_host_layer &type,
+                                const brew::dialects::HostSetup &from) {
   std::vector<brew_host_shape> bottoms;
   for (const auto &dims : from.bottoms)
-    bottoms.push_back(brew::formats::hostShape(dims));
+    bottoms.push_back(brew::hostShape(dims));
   std::vector<brew_host_shape> tops(from.tops);
-  brew_host_setup setup = brew::formats::hostSetup(from);
+  brew_host_setup setup = brew::hostSetup(from);
   setup.bottom_count = bottoms.size();
   setup.bottoms = bottoms.data();
   setup.top_count = tops.size();
   setup.tops = tops.data();
   setup.user = type.user;
-  brew::formats::HostOutcome outcome(setup);
+  brew::HostOutcome outcome(setup);
   outcome.check(type.shapes(&setup), "shapes");
-  brew::ir::Shapes shapes;
+  brew::dialects::Shapes shapes;
   for (const brew_host_shape &top : tops) {
     if (top.ndim > BREW_MAX_DIMS)
       throw brew::badInput("its program gives a top more than " +
@@ -135,13 +135,13 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
   return guarded(options->message, [&] {
     if (!layer)
       throw brew::Error(brew::ExitStatus::Usage, "the host layer is NULL");
-    brew_host_layer known = brew::formats::take(layer);
-    brew::ir::HostLayerType type;
+    brew_host_layer known = brew::take(layer);
+    brew::dialects::HostLayerType type;
     type.name = known.type ? known.type : "";
     type.hasBackward = known.backward != nullptr;
     known.type = nullptr; // the caller's text
     if (known.shapes)
-      type.shapes = [known](const brew::ir::HostSetup &setup) {
+      type.shapes = [known](const brew::dialects::HostSetup &setup) {
         return shapesOf(known, setup);
       };
     options->set.addHostLayer(std::move(type));

@@ -1,6 +1,6 @@
 //===- Process.cpp - compiler.h: what concerns the whole process ----------===//
-#include "compiler/LlvmArguments.h"
 #include "compiler/api/Api.h"
+#include "compiler/options/LlvmArguments.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"

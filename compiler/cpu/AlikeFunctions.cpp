@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 static size_t hashOf(func::FuncOp function) {
   llvm::hash_code hash = hash_value(function.getFunctionType());
@@ -38,4 +38,4 @@ func::FuncOp AlikeFunctions::firstLike(func::FuncOp function) {
   return function;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

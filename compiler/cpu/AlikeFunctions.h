@@ -10,7 +10,7 @@
 
 #include <map>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// Functions, of which those that differ in name and locations alone are one.
 class AlikeFunctions {
@@ -23,4 +23,4 @@ private:
   std::map<size_t, llvm::SmallVector<mlir::func::FuncOp, 1>> known; ///< by hash
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

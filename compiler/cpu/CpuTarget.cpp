@@ -2,7 +2,7 @@
 
 #include "compiler/cpu/CpuTarget.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 namespace {
 
 /// The instruction sets that code generation for f32, f64, their 16-bit
@@ -117,4 +117,4 @@ CpuTarget resolveCpuTarget(std::string_view name) {
       name, [&](llvm::StringRef feature) { return present.lookup(feature); });
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// What generated code may use. Code is compiled for plain x86-64 plus exactly
 /// `features`, so a machine that has them all can run it; `cpu` steers only
@@ -31,4 +31,4 @@ struct CpuTarget {
 /// (with the nearest ones), MachineLacks for `native` elsewhere than on x86-64.
 CpuTarget resolveCpuTarget(std::string_view name);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -8,7 +8,7 @@
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,12 +24,12 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 namespace {
 
 /// Ranges of flat loops start at multiples of this many elements, so that no
 /// two threads write one cache line and vectors are aligned.
-constexpr int64_t kFlatStep = targetir::CpuAttr::kCacheLine;
+constexpr int64_t kFlatStep = dialects::target::CpuAttr::kCacheLine;
 
 /// A kernel of more parts calls a function for each: LLVM's time grows faster
 /// than a function does, and parts that are alike are one function.
@@ -71,8 +71,8 @@ SmallVector<unsigned> argumentsOf(const Part &part) {
 class CpuKernelEmitter {
 public:
   /// `partFunctions` has those of earlier kernels of the module.
-  CpuKernelEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu,
-                   AlikeFunctions &partFunctions)
+  CpuKernelEmitter(OpBuilder &b, dialects::plan::KernelOp op,
+                   dialects::target::CpuAttr cpu, AlikeFunctions &partFunctions)
       : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu),
         partFunctions(partFunctions) {}
 
@@ -132,7 +132,7 @@ private:
     });
     double perPosition = cost / static_cast<double>(domain);
     int64_t grain = static_cast<int64_t>(
-        std::clamp(targetir::CpuAttr::kWakeCycles / perPosition, 1.0,
+        std::clamp(dialects::target::CpuAttr::kWakeCycles / perPosition, 1.0,
                    static_cast<double>(domain)));
     return flat || spans.size() > 1 ? llvm::alignTo(grain, kFlatStep) : grain;
   }
@@ -210,7 +210,7 @@ private:
                             ArrayRef<unsigned> taken) {
     SmallVector<Type> types;
     for (unsigned argument : taken)
-      types.push_back(ir::memrefOf(kernel.arguments[argument]));
+      types.push_back(dialects::memrefOf(kernel.arguments[argument]));
     types.append(2, b.getIndexType());
     auto function =
         func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
@@ -220,7 +220,7 @@ private:
       RankedTensorType type = kernel.arguments[argument];
       // Single numbers may be packed into one buffer.
       // Subviews start at any element of the whole.
-      if (type.getNumElements() == 1 || ir::isSubview(type))
+      if (type.getNumElements() == 1 || dialects::isSubview(type))
         function.setArgAttr(
             i, alignAttr,
             b.getI64IntegerAttr(elementBytes(type.getElementType())));
@@ -279,7 +279,7 @@ private:
   OpBuilder &b;
   Location loc;
   Kernel kernel;
-  targetir::CpuAttr cpu;
+  dialects::target::CpuAttr cpu;
   AlikeFunctions &partFunctions;
 };
 
@@ -291,15 +291,15 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   context
       ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
                     math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
-                    targetir::TargetDialect>();
-  targetir::CpuAttr cpu = targetir::cpuOf(module);
+                    dialects::target::TargetDialect>();
+  dialects::target::CpuAttr cpu = dialects::target::cpuOf(module);
   if (!cpu)
     throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   AlikeFunctions partFunctions;
-  for (auto op : module.getOps<planir::KernelOp>()) {
-    OwningOpRef<planir::KernelOp> folded = foldBodies(op);
+  for (auto op : module.getOps<dialects::plan::KernelOp>()) {
+    OwningOpRef<dialects::plan::KernelOp> folded = foldBodies(op);
     kernels.push_back(CpuKernelEmitter(b, *folded, cpu, partFunctions).emit());
   }
   std::string diagnostics;
@@ -313,4 +313,4 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   return result;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// What a launch of an emitted kernel needs to know.
 struct EmittedKernel {
@@ -37,4 +37,4 @@ struct EmittedKernel {
 mlir::OwningOpRef<mlir::ModuleOp>
 emitKernels(mlir::ModuleOp module, std::vector<EmittedKernel> &kernels);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

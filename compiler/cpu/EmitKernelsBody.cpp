@@ -13,7 +13,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// Bytes of one buffer that may lie on a thread's stack.
 static constexpr int64_t kStackBytes = 16384;
@@ -337,4 +337,4 @@ void BodyEmitter::store(Nest &nest, unsigned nestNumber, unsigned result,
                             address(output.address, loops));
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// Where the values of a part are while its code is built. All memrefs are
 /// one-dimensional, whatever the layout of the tensor.
@@ -119,4 +119,4 @@ private:
   Storage &storage;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 namespace {
 
@@ -113,4 +113,4 @@ double CpuCosts::rowsCost(const Nest &nest, unsigned outer,
   return best * nest.iterations();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

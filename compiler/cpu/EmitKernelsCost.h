@@ -9,7 +9,7 @@
 #include "compiler/kernels/KernelModel.h"
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// A row of accumulators that stays in registers, or else next to them: where
 /// these are few, shorter rows (with AVX2) proved slower.
@@ -21,7 +21,8 @@ int64_t windowOf(const Nest &nest);
 /// What nests cost on one processor.
 class CpuCosts {
 public:
-  explicit CpuCosts(targetir::CpuAttr cpu) : cpu(cpu), lanes(cpu.lanes()) {}
+  explicit CpuCosts(dialects::target::CpuAttr cpu)
+      : cpu(cpu), lanes(cpu.lanes()) {}
 
   /// Whether a reduction innermost is worth a row of partial sums: LLVM would
   /// add up a vector's lanes each time the loop ends.
@@ -33,11 +34,11 @@ public:
   double rowsCost(const Nest &nest, unsigned outer,
                   std::optional<unsigned> &innermost) const;
 
-  const targetir::CpuAttr cpu;
+  const dialects::target::CpuAttr cpu;
   const int64_t lanes; ///< elements of a vector
 
 private:
   double accessCost(std::optional<int64_t> step, mlir::Type element) const;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 namespace {
 
@@ -406,4 +406,4 @@ void emitPart(OpBuilder &b, Location loc, Part &part, const Schedule &schedule,
   PartEmitter(b, loc, part, schedule, arguments, scratch).emit(begin, end);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

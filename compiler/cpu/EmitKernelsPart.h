@@ -4,7 +4,7 @@
 #include "compiler/cpu/EmitKernelsBody.h"
 #include "compiler/cpu/EmitKernelsSchedule.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// Writes the loops that run units [begin, end) (index values) of the part's
 /// domain. `arguments` are the launch's buffers, one-dimensional.
@@ -12,4 +12,4 @@ void emitPart(mlir::OpBuilder &b, mlir::Location loc, Part &part,
               const Schedule &schedule, mlir::ValueRange arguments,
               mlir::Value begin, mlir::Value end, Scratch &scratch);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

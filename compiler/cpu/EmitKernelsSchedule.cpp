@@ -12,11 +12,11 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 namespace {
 
-using targetir::CpuAttr;
+using dialects::target::CpuAttr;
 
 /// Largest window that is unrolled inside the vector loop.
 constexpr int64_t kUnrolledWindow = 32;
@@ -346,4 +346,4 @@ int64_t domainOf(const Part &part, const Schedule &schedule) {
   return gridPoints(part, schedule.outer);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -17,7 +17,7 @@
 #include "compiler/kernels/KernelModel.h"
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// How a reducing nest accumulates a row of values, one per iteration of its
 /// innermost loop, in memory (or registers, if LLVM sees fit), outside which
@@ -48,9 +48,9 @@ struct Schedule {
 
 /// Chooses the cheapest schedule of `part` (normalised) on `cpu` and prepares
 /// the part for it: may split grid loops, and places temporaries.
-Schedule chooseSchedule(Part &part, targetir::CpuAttr cpu);
+Schedule chooseSchedule(Part &part, dialects::target::CpuAttr cpu);
 
 /// Units of the part's domain under `schedule`.
 int64_t domainOf(const Part &part, const Schedule &schedule);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

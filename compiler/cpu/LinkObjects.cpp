@@ -2,8 +2,8 @@
 
 #include "compiler/cpu/LinkObjects.h"
 
-#include "compiler/LlvmArguments.h"
-#include "formats/Error.h"
+#include "compiler/options/LlvmArguments.h"
+#include "support/Error.h"
 
 #include "lld/Common/Driver.h"
 
@@ -21,7 +21,7 @@
 
 LLD_HAS_DRIVER(elf)
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 namespace {
 
 /// A fresh folder that goes away with its content.
@@ -174,4 +174,4 @@ std::string linkSharedObject(const std::vector<std::string> &objects) {
   return (*buffer)->getBuffer().str();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

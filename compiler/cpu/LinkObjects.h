@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 /// Links relocatable ELF objects (their bytes) in the order given and returns
 /// the bytes of the stripped shared object, which depend on nothing else.
@@ -17,4 +17,4 @@ namespace brew::compiler {
 /// be written.
 std::string linkSharedObject(const std::vector<std::string> &objects);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

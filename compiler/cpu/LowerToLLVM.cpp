@@ -3,7 +3,7 @@
 #include "compiler/cpu/LowerToLLVM.h"
 
 #include "compiler/cpu/CpuTarget.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -45,7 +45,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 namespace {
 
 /// Math functions whose f32 polynomials are as good as the tests demand; the
@@ -375,4 +375,4 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
   }
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

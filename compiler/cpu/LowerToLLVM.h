@@ -29,14 +29,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 namespace mlir {
 class DialectRegistry;
 class ModuleOp;
 } // namespace mlir
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 struct CpuTarget;
 
@@ -60,4 +60,4 @@ void registerCpuDialects(mlir::DialectRegistry &registry);
 /// Throws Error (Bug) with MLIR's diagnostics if anything cannot be lowered.
 void lowerToLLVMDialect(mlir::ModuleOp module, const CpuTarget &target);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

@@ -7,7 +7,7 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LinkObjects.h"
 #include "compiler/cpu/LowerToLLVM.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -32,7 +32,7 @@
 #include <mutex>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 namespace {
 
 /// Kernels per LLVM module. Small modules spread well over threads; each costs
@@ -259,4 +259,4 @@ std::string emitAssembly(mlir::ModuleOp module, const CpuTarget &target) {
   return generate(shard, *machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

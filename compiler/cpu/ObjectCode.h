@@ -16,7 +16,7 @@ namespace mlir {
 class ModuleOp;
 } // namespace mlir
 
-namespace brew::compiler {
+namespace brew::compiler::cpu {
 
 struct CpuTarget;
 
@@ -32,4 +32,4 @@ std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target);
 /// The same code as assembly (.s).
 std::string emitAssembly(mlir::ModuleOp module, const CpuTarget &target);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cpu

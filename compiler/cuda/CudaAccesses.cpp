@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 namespace {
 
@@ -42,9 +42,9 @@ private:
   Reach reach(unsigned argument, int64_t elements, bool isPack,
               const NestSchedule &inner) const {
     const int64_t bytes = bytesOf(argument, isPack ? inner.pack : 1);
-    return {
-        static_cast<unsigned>(std::min(bytes, targetir::GpuAttr::kAccessBytes)),
-        std::min(elements, kernel.arguments[argument].getNumElements())};
+    return {static_cast<unsigned>(
+                std::min(bytes, dialects::target::GpuAttr::kAccessBytes)),
+            std::min(elements, kernel.arguments[argument].getNumElements())};
   }
 
   void note(const Nest &nest, const NestSchedule &inner) {
@@ -124,4 +124,4 @@ std::vector<TensorAccess> accessesOf(const Kernel &kernel,
   return AccessCounter(kernel, schedule).run();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

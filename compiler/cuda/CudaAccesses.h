@@ -4,7 +4,7 @@
 #include "compiler/cuda/CudaSchedule.h"
 #include "compiler/report/AccessBytes.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// What each argument of `kernel`, with its loops as scheduled, is read and
 /// written in. The bytes are those of bytesOf, an argument's divided among the
@@ -12,4 +12,4 @@ namespace brew::compiler {
 std::vector<TensorAccess> accessesOf(const Kernel &kernel,
                                      const CudaSchedule &schedule);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Expressions up to this length stay part of the one that uses them: without
 /// names, so that equal kernels of other blobs are alike.
@@ -246,4 +246,4 @@ void CudaBody::storeToBuffers(const Output &output, ArrayRef<CudaCode> loops,
   }
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

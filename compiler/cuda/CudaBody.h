@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Where the values of a part are in the text.
 struct CudaValues {
@@ -104,4 +104,4 @@ private:
   llvm::DenseMap<mlir::Value, Operand> common; ///< to the neighbours of a pack
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

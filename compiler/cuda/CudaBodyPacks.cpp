@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 std::pair<unsigned, std::vector<int64_t>>
 CudaBody::packKey(unsigned argument, const Linear &address) {
@@ -136,4 +136,4 @@ void CudaBody::forgetPacks() {
   common.clear();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,9 +5,9 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
-using targetir::GpuAttr;
+using dialects::target::GpuAttr;
 
 /// What threads may wait for the one with the longest share, as a part of all.
 static constexpr double kWaste = 1.15;
@@ -96,4 +96,4 @@ bool readsOwnTile(const Part &first, const PartSchedule &chosen,
   return true;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -3,7 +3,7 @@
 
 #include "compiler/cuda/CudaSchedule.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Whether a block can take points of `part` as columns, given the schedule of
 /// its nests: a reduction, then what each point makes of it. How many.
@@ -19,4 +19,4 @@ std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
 bool readsOwnTile(const Part &first, const PartSchedule &chosen,
                   const Part &last);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

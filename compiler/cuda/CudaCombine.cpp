@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Whether `value` is an index that grows from each iteration of the reductions
 /// to the next.
@@ -77,4 +77,4 @@ Combine combineOf(const Nest &nest, unsigned number) {
   return reorderable ? Combine::Sum : Combine::None;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

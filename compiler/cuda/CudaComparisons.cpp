@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 std::optional<CudaCode> CudaScalars::comparison(Operation &op,
                                                 ArrayRef<CudaCode> x) {
@@ -86,4 +86,4 @@ std::optional<CudaCode> CudaScalars::comparison(Operation &op,
   return std::nullopt;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

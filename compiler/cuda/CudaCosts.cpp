@@ -7,9 +7,9 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
-using targetir::GpuAttr;
+using dialects::target::GpuAttr;
 
 /// The cost of one element along a loop that moves its address by `step`:
 /// neighbouring lanes share memory sectors.
@@ -180,4 +180,4 @@ double CudaCosts::timeAlone(const Cost &cost, int64_t points,
   return std::max(traffic, latency) + std::min(traffic, latency) / 4;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

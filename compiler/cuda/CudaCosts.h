@@ -8,11 +8,11 @@
 
 #include "compiler/cuda/CudaSchedule.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 class CudaCosts {
 public:
-  CudaCosts(const Kernel &kernel, targetir::GpuAttr gpu)
+  CudaCosts(const Kernel &kernel, dialects::target::GpuAttr gpu)
       : kernel(kernel), gpu(gpu),
         elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
 
@@ -38,8 +38,8 @@ private:
                      std::optional<unsigned> loop) const;
 
   const Kernel &kernel;
-  targetir::GpuAttr gpu;
+  dialects::target::GpuAttr gpu;
   double elementsPerCycle; ///< of four bytes that memory delivers
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -7,9 +7,9 @@
 #include "compiler/cuda/Nvrtc.h"
 #include "compiler/cuda/SimCompiler.h"
 #include "dialects/Target/TargetDialect.h"
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -20,7 +20,7 @@
 #include <map>
 #include <optional>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 namespace {
 
 class ImageCompiler {
@@ -167,7 +167,7 @@ private:
             llvm::sys::fs::createUniqueDirectory("brewc-kernel", folder))
       throw machineLacks("cannot create a temporary folder: " + code.message());
     const std::string path = folder.str().str() + name;
-    formats::writeFileAtomically(path, text);
+    writeFileAtomically(path, text);
     return path;
   }
 
@@ -199,7 +199,7 @@ void requireArguments(const CudaKernel &kernel, int version,
   const std::string more =
       has + "more than " + std::to_string(plan::kShortArguments) + " need ";
   for (const std::string &arch : archs)
-    if (arch != "sim" && targetir::archNumber(arch) < kLeastArch)
+    if (arch != "sim" && dialects::target::archNumber(arch) < kLeastArch)
       throw Error(ExitStatus::Usage, "--gpu-arch: " + more + "an sm_" +
                                          std::to_string(kLeastArch) +
                                          " or later, and not " + arch);
@@ -229,4 +229,4 @@ void compileCuda(const std::vector<CudaKernel> &kernels,
   ImageCompiler(kernels, options).run(described, target, segments);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

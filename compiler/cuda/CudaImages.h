@@ -2,12 +2,12 @@
 #pragma once
 
 #include "compiler/cuda/EmitCuda.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 struct CudaImageOptions {
   std::vector<std::string> archs; ///< as resolveGpuArchs gives them
@@ -37,4 +37,4 @@ void requireArguments(const CudaKernel &kernel, int version,
 /// The description of `kernel` but for its images.
 plan::Kernel describeCuda(const CudaKernel &kernel);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Whether a blob must not be called `name` in the text: keywords, what CUDA
 /// and host compilers define, functions and variables of Brew's text.
@@ -95,4 +95,4 @@ std::string CudaNames::numbered(StringRef prefix) {
   return prefix.str() + std::to_string(next++);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

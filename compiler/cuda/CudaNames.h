@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Hands out identifiers that a reader of the prototxt recognises and that
 /// collide neither with each other nor with what CUDA C++ or Brew's own text
@@ -23,4 +23,4 @@ private:
   unsigned next = 0;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

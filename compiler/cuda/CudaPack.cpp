@@ -9,11 +9,11 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 namespace {
 
-using targetir::GpuAttr;
+using dialects::target::GpuAttr;
 
 /// Registers that packs may take in a thread, of 255 at most.
 constexpr int64_t kPackRegisters = 96;
@@ -272,4 +272,4 @@ unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
   });
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

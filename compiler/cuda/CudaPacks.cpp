@@ -6,9 +6,9 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
-using targetir::GpuAttr;
+using dialects::target::GpuAttr;
 
 static constexpr unsigned kBitsOfByte = 8;
 
@@ -78,4 +78,4 @@ bool CudaPacks::coversStore(unsigned argument, const Output &store,
          covers(argument, store.address, inner.packed, inner.pack);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

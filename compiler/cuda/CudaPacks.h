@@ -12,7 +12,7 @@
 
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 struct NestSchedule;
 
@@ -47,4 +47,4 @@ private:
   std::vector<bool> areBits;                 ///< of each argument
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

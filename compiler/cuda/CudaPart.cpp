@@ -5,12 +5,12 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// "'conv1' (lenet.prototxt:34)" for a nest.
 static std::string originOf(linalg::GenericOp nest) {
   std::string text;
-  if (auto layer = ir::Origin::of(nest).layer)
+  if (auto layer = dialects::Origin::of(nest).layer)
     text = "'" + layer.str() + "'";
   nest->getLoc()->walk([&](Location each) {
     auto file = dyn_cast<FileLineColLoc>(each);
@@ -49,7 +49,7 @@ void PartEmitter::emit() {
 
 void PartEmitter::nameKept() {
   for (auto [nest, inner] : llvm::zip(part.nests, schedule.nests)) {
-    auto layer = ir::Origin::of(nest.op).layer;
+    auto layer = dialects::Origin::of(nest.op).layer;
     values.names.emplace_back();
     for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage)) {
       values.names.back().emplace_back();
@@ -261,4 +261,4 @@ void emitCudaPart(const Kernel &kernel, Part &part,
   PartEmitter(part, schedule, text).emit();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Writes a part's statements. What a thread does alone, what packs do and what
 /// teams do have files of their own.
@@ -174,4 +174,4 @@ private:
   std::set<unsigned> readArguments;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

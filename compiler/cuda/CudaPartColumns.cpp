@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 std::string PartEmitter::unrolled(const NestSchedule &inner) const {
   const int loads = inner.pack > 1 ? 4 : 8;
@@ -189,4 +189,4 @@ void PartEmitter::emitColumns() {
   lines.close();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Element of an array that belongs to the neighbour of the loop over them.
 static CudaCode ofNeighbour(const CudaCode &array) {
@@ -192,4 +192,4 @@ void PartEmitter::emitPackedValues(unsigned n, SmallVector<CudaCode> at) {
   storePacks(n, first, packs);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 CudaCode PartEmitter::neutral(const Output &output, Combine combine,
                               const CudaCode &initial) {
@@ -227,4 +227,4 @@ bool PartEmitter::isZero(const Source &source) {
           matchPattern(source.constant, m_Zero()));
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

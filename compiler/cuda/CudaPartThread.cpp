@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 SmallVector<CudaCode> PartEmitter::initials(const Nest &nest,
                                             ArrayRef<CudaCode> at) {
@@ -117,4 +117,4 @@ void PartEmitter::emitThreadNest(unsigned n) {
   closeLoops(opened);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -1,7 +1,7 @@
 //===- CudaPrelude.cpp - What stands before a kernel's function -----------===//
 #include "compiler/cuda/CudaScalars.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 std::string CudaPrelude::text() const {
   std::string text = "#ifdef BREW_CUDASIM\n#include \"cudasim.h\"\n#else\n";
@@ -149,4 +149,4 @@ BREW_DEVICE int brewFirst(int a, int b) {
   return text;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

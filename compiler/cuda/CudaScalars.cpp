@@ -1,7 +1,7 @@
 //===- CudaScalars.cpp - Scalar types and operations in CUDA C++ ----------===//
 #include "compiler/cuda/CudaScalars.h"
 
-#include "formats/NumberText.h"
+#include "support/NumberText.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
 
@@ -74,12 +74,11 @@ CudaCode CudaScalars::literal(Type type, double value) {
                {isDouble ? "0x7ff0000000000000ull" : "0x7f800000u"});
     return value < 0 ? CudaCode::group("-" + magnitude) : magnitude;
   }
-  std::string result = isDouble
-                           ? formats::shortestText(value)
-                           : formats::shortestText(static_cast<float>(value));
+  std::string result =
+      isDouble ? shortestText(value) : shortestText(static_cast<float>(value));
   // Without an exponent where that is no longer than a reader expects.
   if (value == std::trunc(value) && std::fabs(value) < 1e7)
-    result = formats::fixedText(value, 1);
+    result = fixedText(value, 1);
   if (result.find_first_of(".e") == std::string::npos)
     result += ".0";
   if (!isDouble)
@@ -363,4 +362,4 @@ std::optional<CudaCode> CudaScalars::expression(Operation &op,
   return code;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -17,7 +17,7 @@
 #include <set>
 #include <string>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Type of an element in memory.
 std::string storageType(mlir::Type type);
@@ -76,4 +76,4 @@ private:
   CudaPrelude &prelude;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

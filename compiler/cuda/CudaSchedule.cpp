@@ -10,11 +10,11 @@
 
 using namespace mlir;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 namespace {
 
-using targetir::GpuAttr;
+using dialects::target::GpuAttr;
 
 /// Threads of a block where a point needs no team of its own.
 constexpr unsigned kThreads = 256;
@@ -442,4 +442,4 @@ CudaSchedule scheduleForCuda(Kernel &kernel, ArrayRef<int64_t> alignments,
   return Scheduler(kernel, alignments, gpu, team).run();
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -26,10 +26,10 @@
 #include "compiler/kernels/KernelModel.h"
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Lanes of a warp.
-inline constexpr unsigned kWarp = targetir::GpuAttr::kWarp;
+inline constexpr unsigned kWarp = dialects::target::GpuAttr::kWarp;
 
 /// How partial results of a reduction are combined.
 enum class Combine {
@@ -108,7 +108,7 @@ struct CudaSchedule {
 /// argument, bytes of which every address that it is given is a multiple.
 /// Throws Error (Bug) if a grid point's values fit no memory.
 CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
-                             targetir::GpuAttr gpu, unsigned team = 0);
+                             dialects::target::GpuAttr gpu, unsigned team = 0);
 
 /// How partial results of output `number` can be combined.
 Combine combineOf(const Nest &nest, unsigned number);
@@ -119,7 +119,7 @@ Combine combineOf(const Nest &nest, unsigned number);
 
 /// Points of a part; `chosen` is its schedule, of one thread per point.
 unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
-                const PartSchedule &chosen, targetir::GpuAttr gpu);
+                const PartSchedule &chosen, dialects::target::GpuAttr gpu);
 
 /// Columns of a part's first nest; `chosen` is its schedule, in columns.
 unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
@@ -130,4 +130,4 @@ unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
                     const Nest &nest, const NestSchedule &inner, unsigned team,
                     unsigned lanes);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -8,7 +8,7 @@
 
 #include <deque>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// An argument of a kernel function.
 struct CudaArgument {
@@ -93,4 +93,4 @@ private:
 void emitCudaPart(const Kernel &kernel, Part &part,
                   const PartSchedule &schedule, CudaText &text);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -3,7 +3,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 struct CudaCode::Node {
   enum class Kind { Piece, Word, Name, Element, Call, Group, Join };
@@ -205,4 +205,4 @@ void CudaStatements::print(std::string &text, CudaStyle style) const {
   printBody(root.body, 1, text, style);
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

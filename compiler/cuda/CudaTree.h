@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// An identifier of the text: what readers see, and what it is called where the
 /// text is to be free of names.
@@ -108,4 +108,4 @@ private:
   std::vector<size_t> path;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -7,16 +7,16 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/SubviewType.h"
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 namespace {
 
 /// Elements from which 32-bit indices could overflow, with room for windows
@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kWideElements = int64_t(1) << 30;
 
 constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
-static_assert(kWidestAccess == targetir::GpuAttr::kAccessBytes,
+static_assert(kWidestAccess == dialects::target::GpuAttr::kAccessBytes,
               "packs are as wide as what arenas are aligned to");
 
 /// The buffers of every launch that there is, or may be, of a module's kernels.
@@ -35,7 +35,7 @@ public:
   CudaKernelEmitter(KernelOp op, ArrayRef<SmallVector<Value>> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
-  CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
+  CudaKernel emit(dialects::target::GpuAttr gpu, unsigned team) {
     CudaSchedule schedule = scheduleForCuda(kernel, alignments(), gpu, team);
     text.threads = schedule.threads;
     text.packs = schedule.packs;
@@ -72,8 +72,9 @@ private:
     for (RankedTensorType type : kernel.arguments) {
       CudaArgument argument;
       argument.element = type.getElementType();
-      argument.count = argument.isBits() ? ir::memrefOf(type).getNumElements()
-                                         : spanOf(type);
+      argument.count = argument.isBits()
+                           ? dialects::memrefOf(type).getNumElements()
+                           : spanOf(type);
       text.prelude.f16 |= argument.element.isF16();
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);
@@ -139,7 +140,7 @@ private:
   SmallVector<int64_t> alignments() {
     SmallVector<int64_t> result;
     for (RankedTensorType type : kernel.arguments)
-      result.push_back(launches.empty() && ir::isSubview(type)
+      result.push_back(launches.empty() && dialects::isSubview(type)
                            ? elementBytes(type.getElementType())
                            : kWidestAccess);
     for (ArrayRef<Value> launch : launches)
@@ -279,7 +280,7 @@ private:
     for (const Part &part : kernel.parts)
       for (const Nest &nest : part.nests)
         linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
-          auto layer = ir::Origin::of(nest.op).layer;
+          auto layer = dialects::Origin::of(nest.op).layer;
           auto file = dyn_cast<FileLineColLoc>(each);
           if (!file)
             return WalkResult::advance();
@@ -351,8 +352,8 @@ private:
 } // namespace
 
 std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
-  module.getContext()->loadDialect<targetir::TargetDialect>();
-  targetir::GpuAttr gpu = targetir::gpuOf(module);
+  module.getContext()->loadDialect<dialects::target::TargetDialect>();
+  dialects::target::GpuAttr gpu = dialects::target::gpuOf(module);
   if (!gpu)
     throw Error(ExitStatus::Bug, "kernels for a CPU reached the GPU's emitter");
   Launches launches;
@@ -385,4 +386,4 @@ std::string withoutComments(const std::string &text) {
   return result;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

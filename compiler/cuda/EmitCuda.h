@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// A plan.kernel as CUDA C++.
 struct CudaKernel {
@@ -37,4 +37,4 @@ std::vector<CudaKernel> emitCuda(mlir::ModuleOp module, unsigned team = 0);
 /// `text` without the lines that are comments.
 std::string withoutComments(const std::string &text);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

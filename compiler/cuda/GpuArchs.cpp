@@ -2,7 +2,7 @@
 #include "compiler/cuda/GpuArchs.h"
 
 #include "dialects/Target/TargetDialect.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -12,7 +12,7 @@
 
 using namespace llvm;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 namespace {
 
@@ -78,7 +78,7 @@ std::vector<std::string> resolveGpuArchs(std::string_view option) {
     if (word == "native") {
       for (const std::string &arch : Driver().archs())
         add(arch);
-    } else if (word == "sim" || targetir::archNumber(word)) {
+    } else if (word == "sim" || dialects::target::archNumber(word)) {
       add(word.str());
     } else {
       throw Error(ExitStatus::Usage,
@@ -92,8 +92,8 @@ std::vector<std::string> resolveGpuArchs(std::string_view option) {
 std::string newestVirtualArch(const std::vector<std::string> &archs) {
   unsigned newest = 0;
   for (const std::string &arch : archs)
-    newest = std::max(newest, targetir::archNumber(arch));
+    newest = std::max(newest, dialects::target::archNumber(arch));
   return newest ? "compute_" + std::to_string(newest) : "";
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// The architectures that `option` (`sm_90,sm_80`, `native`, `sim`) names, in
 /// order and each once: "sm_90", ..., "sim". `native` stands for those of this
@@ -18,4 +18,4 @@ std::vector<std::string> resolveGpuArchs(std::string_view option);
 /// if there is none but `sim`.
 std::string newestVirtualArch(const std::vector<std::string> &archs);
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

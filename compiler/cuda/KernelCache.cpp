@@ -1,8 +1,8 @@
 //===- KernelCache.cpp - Compiled kernels of earlier runs -----------------===//
 #include "compiler/cuda/KernelCache.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -11,7 +11,7 @@
 
 #include <cstdlib>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Raised when entries written before can no longer be used.
 static constexpr llvm::StringRef kMagic = "brew kernel 1\n";
@@ -57,11 +57,10 @@ void KernelCache::store(const std::string &key,
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   try {
-    formats::writeFileAtomically(pathOf(key),
-                                 kMagic.str() + digestOf(bytes) + bytes);
+    writeFileAtomically(pathOf(key), kMagic.str() + digestOf(bytes) + bytes);
   } catch (const Error &) {
     // A full or read-only disk: the kernel is compiled again next time.
   }
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

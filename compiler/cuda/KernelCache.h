@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// Machine code on disk, under $XDG_CACHE_HOME/brew or ~/.cache/brew, by what
 /// it was compiled from. It only saves time: entries that are damaged or cannot
@@ -23,4 +23,4 @@ private:
   std::string folder; ///< empty: disabled
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

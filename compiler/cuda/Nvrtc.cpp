@@ -1,7 +1,7 @@
 //===- Nvrtc.cpp - NVIDIA's run-time compiler, opened on first use --------===//
 #include "compiler/cuda/Nvrtc.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 namespace {
 
@@ -206,4 +206,4 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
   return result;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// NVRTC, a shared library that may be absent. Safe to use from several
 /// threads.
@@ -40,4 +40,4 @@ private:
   std::unique_ptr<Api> api;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -1,7 +1,7 @@
 //===- SimCompiler.cpp - Kernels for the simulator of Brew's tests --------===//
 #include "compiler/cuda/SimCompiler.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,7 +15,7 @@
 
 using namespace llvm;
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 static std::string folderOfSimulator() {
   if (const char *folder = std::getenv("BREW_CUDASIM"); folder && *folder)
@@ -91,4 +91,4 @@ SimCompiler::Result SimCompiler::compile(const std::string &text,
   return result;
 }
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace brew::compiler {
+namespace brew::compiler::cuda {
 
 /// The program that compiles a kernel's text for the architecture "sim": it
 /// lies in $BREW_CUDASIM, or else in ../lib/cudasim beside the folder of this
@@ -25,4 +25,4 @@ private:
   std::string program, version;
 };
 
-} // namespace brew::compiler
+} // namespace brew::compiler::cuda

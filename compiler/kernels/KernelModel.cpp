@@ -2,7 +2,7 @@
 
 #include "compiler/kernels/KernelModel.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-void refuse(planir::KernelOp op, const std::string &reason) {
+void refuse(dialects::plan::KernelOp op, const std::string &reason) {
   throw Error(ExitStatus::Bug, "kernel '" + op.getSymName().str() +
                                    "' cannot be emitted: " + reason);
 }
@@ -75,8 +75,8 @@ Value maximumOperand(linalg::GenericOp nest, unsigned number) {
   return x;
 }
 
-OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op) {
-  OwningOpRef<planir::KernelOp> folded(op.clone());
+OwningOpRef<dialects::plan::KernelOp> foldBodies(dialects::plan::KernelOp op) {
+  OwningOpRef<dialects::plan::KernelOp> folded(op.clone());
   if (failed(
           applyPatternsGreedily(*folded, RewritePatternSet(op->getContext()))))
     refuse(op, "its bodies do not fold");

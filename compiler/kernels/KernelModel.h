@@ -113,7 +113,7 @@ struct Nest {
 };
 
 struct Part {
-  planir::KernelOp kernel;
+  dialects::plan::KernelOp kernel;
   unsigned grid = 0; ///< leading loops that all nests share
   /// It reads, from the launch's buffers, what the parts before it in its stage
   /// compute.
@@ -124,7 +124,7 @@ struct Part {
 };
 
 struct Kernel {
-  planir::KernelOp op;
+  dialects::plan::KernelOp op;
   /// Types of the launch's buffers.
   llvm::SmallVector<mlir::RankedTensorType> arguments;
   std::vector<Part> parts;
@@ -132,7 +132,7 @@ struct Kernel {
 
 /// Reads `op`; checks that it keeps the rules of brew.kernel. Throws Error
 /// (Bug) naming the kernel if it does not.
-Kernel buildKernel(planir::KernelOp op);
+Kernel buildKernel(dialects::plan::KernelOp op);
 
 /// Checks that only the grid point that overwrites an element of buffer
 /// `argument`, which result `result` of a nest shares, reads it; throws like
@@ -144,7 +144,8 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
 /// A copy of `op` with its bodies folded. They may hold index arithmetic that
 /// interchanged loops have left behind; folded, it shows which accesses are
 /// linear. Throws like buildKernel.
-mlir::OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op);
+mlir::OwningOpRef<dialects::plan::KernelOp>
+foldBodies(dialects::plan::KernelOp op);
 
 /// Scalar floating-point operations of all iterations.
 uint64_t flopsOf(const Kernel &kernel);
@@ -175,7 +176,8 @@ bool staysAtPoint(mlir::AffineMap written, unsigned dim, const Part &part,
                   llvm::ArrayRef<Loop> loops, std::optional<unsigned> reader);
 
 /// Throws the Error (Bug) that kernel `op` cannot be emitted.
-[[noreturn]] void refuse(planir::KernelOp op, const std::string &reason);
+[[noreturn]] void refuse(dialects::plan::KernelOp op,
+                         const std::string &reason);
 
 /// If `value` (yielded for output `number`) is select(x > accumulated, x,
 /// accumulated), x; else null.

@@ -48,7 +48,7 @@ bool addLinear(AffineExpr expr, int64_t factor, Linear &sum) {
 /// One kernel under construction.
 class KernelModelBuilder {
 public:
-  explicit KernelModelBuilder(planir::KernelOp op) { kernel.op = op; }
+  explicit KernelModelBuilder(dialects::plan::KernelOp op) { kernel.op = op; }
 
   Kernel build() {
     addArguments();
@@ -56,7 +56,7 @@ public:
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         addNest(generic);
       else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
-                    ir::FillOp, ir::ReinterpretOp>(op))
+                    dialects::FillOp, dialects::ReinterpretOp>(op))
         refuse(kernel.op, "it holds a " + op.getName().getStringRef().str());
     }
     addDestinations();
@@ -83,7 +83,8 @@ private:
         continue;
       }
       if (place >= inputs || taken[place] ||
-          ir::memrefOf(kernel.arguments[place]) != ir::memrefOf(type))
+          dialects::memrefOf(kernel.arguments[place]) !=
+              dialects::memrefOf(type))
         refuse(kernel.op, "a result cannot be in the place of argument " +
                               std::to_string(place));
       taken[place] = true;
@@ -104,7 +105,7 @@ private:
   /// Where `tensor` lives; null if it has no value (tensor.empty).
   std::optional<Source> sourceOf(Value tensor) {
     // A view has its source's elements at the same places of the buffer.
-    while (auto view = tensor.getDefiningOp<ir::ReinterpretOp>()) {
+    while (auto view = tensor.getDefiningOp<dialects::ReinterpretOp>()) {
       tensor = view.getX();
       if (isa_and_nonnull<linalg::GenericOp>(tensor.getDefiningOp()))
         refuse(kernel.op, "it views a value of its own");
@@ -133,8 +134,8 @@ private:
                        kernel.parts.back().stage;
         return source;
       }
-      if (ir::isStoredOnTheWay(generic,
-                               cast<OpResult>(tensor).getResultNumber()))
+      if (dialects::isStoredOnTheWay(generic,
+                                     cast<OpResult>(tensor).getResultNumber()))
         refuse(kernel.op, "a nest reads what another one stores on the way");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
@@ -142,7 +143,7 @@ private:
       return source;
     }
     Type element = tensorType(tensor).getElementType();
-    if (auto fill = dyn_cast<ir::FillOp>(op)) {
+    if (auto fill = dyn_cast<dialects::FillOp>(op)) {
       double value = fill.getValue().convertToDouble();
       ::mlir::Builder b(op->getContext());
       if (isa<FloatType>(element))
@@ -196,7 +197,7 @@ private:
     RankedTensorType type = tensorType(op.getResult(result));
     SmallVector<int64_t> strides(type.getRank(), 0);
     int64_t next = 1;
-    const SmallVector<int64_t> order = ir::memoryOrder(type);
+    const SmallVector<int64_t> order = dialects::memoryOrder(type);
     for (int64_t dim : llvm::reverse(order))
       if (map.getDimPosition(dim) >= grid) {
         strides[dim] = next;
@@ -217,7 +218,7 @@ private:
     Access access{source, zero(op), zero(op)};
     if (source.kind == Source::Kind::Constant)
       return access;
-    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(tensor)),
+    SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(tensor)),
                          local = localStrides(source);
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
       std::optional<unsigned> loop;
@@ -237,7 +238,7 @@ private:
     if (!source)
       refuse(kernel.op, "it extracts from a tensor without value");
     SmallVector<int64_t> strides =
-        ir::memoryStrides(tensorType(extract.getTensor()));
+        dialects::memoryStrides(tensorType(extract.getTensor()));
     SmallVector<int64_t> local = localStrides(*source);
     local.resize(strides.size(), 0);
     Extract result{*source, zero(op), strides, zero(op), local};
@@ -263,7 +264,7 @@ private:
   }
 
   void addNest(linalg::GenericOp op) {
-    const std::optional<ir::NestGrid> place = ir::NestGrid::of(op);
+    const std::optional<dialects::NestGrid> place = dialects::NestGrid::of(op);
     if (!place || place->part < 0 || place->depth < 0 ||
         place->depth > op.getNumLoops())
       refuse(kernel.op, "a nest has no valid part and grid");
@@ -303,7 +304,7 @@ private:
                                       op.getMatchingIndexingMap(operand));
     }
     for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
-      if (ir::isStoredOnTheWay(op, i))
+      if (dialects::isStoredOnTheWay(op, i))
         nest.stores.push_back(storeOf(op, i));
       else if (nest.stores.empty())
         nest.outputs.push_back(outputOf(op, i, nest));
@@ -341,7 +342,7 @@ private:
     store.element = tensorType(init).getElementType();
     store.address = zero(op);
     AffineMap map = outputMap(op, number);
-    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init));
+    SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init));
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
       if (!addLinear(expr, strides[dim], store.address))
         refuse(kernel.op, "an indexing map is not linear");
@@ -358,7 +359,7 @@ private:
     if (!map.isProjectedPermutation())
       refuse(kernel.op, "a result is not written loop by loop");
     unsigned grid = kernel.parts.back().grid;
-    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init)),
+    SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init)),
                          local = localStrides(op, number, grid);
     SmallVector<bool> used(nest.loops.size(), false);
     for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
@@ -420,7 +421,7 @@ private:
 
 } // namespace
 
-Kernel buildKernel(planir::KernelOp op) {
+Kernel buildKernel(dialects::plan::KernelOp op) {
   return KernelModelBuilder(op).build();
 }
 

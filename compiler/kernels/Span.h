@@ -9,7 +9,8 @@ namespace brew::compiler {
 /// more than it has if it is a subview of another.
 inline int64_t spanOf(mlir::RankedTensorType type) {
   int64_t last = 0;
-  for (auto [dim, stride] : llvm::zip(type.getShape(), ir::memoryStrides(type)))
+  for (auto [dim, stride] :
+       llvm::zip(type.getShape(), dialects::memoryStrides(type)))
     last += (dim - 1) * stride;
   return last + 1;
 }

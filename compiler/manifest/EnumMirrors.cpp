@@ -7,8 +7,8 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/caffe.pb.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/Contract.h"
+#include "plan/plan.pb.h"
 
 namespace brew {
 namespace {
@@ -18,45 +18,49 @@ constexpr bool same(Mirror mirror, Original original) {
   return static_cast<long long>(mirror) == static_cast<long long>(original);
 }
 
-// brew::planir and brew::plan.
-static_assert(same(planir::ArenaKind::Transient, plan::TRANSIENT));
-static_assert(same(planir::ArenaKind::Parameters, plan::PARAMETERS));
-static_assert(same(planir::ArenaKind::Gradients, plan::GRADIENTS));
-static_assert(same(planir::ArenaKind::State, plan::STATE));
-static_assert(same(planir::ArenaKind::Scalars, plan::SCALARS));
-static_assert(same(planir::Direction::Forward, plan::FORWARD));
-static_assert(same(planir::Direction::BackwardData, plan::BACKWARD_DATA));
-static_assert(same(planir::Direction::BackwardWeights, plan::BACKWARD_WEIGHTS));
+// brew::dialects::plan and brew::plan.
+static_assert(same(dialects::plan::ArenaKind::Transient, plan::TRANSIENT));
+static_assert(same(dialects::plan::ArenaKind::Parameters, plan::PARAMETERS));
+static_assert(same(dialects::plan::ArenaKind::Gradients, plan::GRADIENTS));
+static_assert(same(dialects::plan::ArenaKind::State, plan::STATE));
+static_assert(same(dialects::plan::ArenaKind::Scalars, plan::SCALARS));
+static_assert(same(dialects::plan::Direction::Forward, plan::FORWARD));
+static_assert(same(dialects::plan::Direction::BackwardData,
+                   plan::BACKWARD_DATA));
+static_assert(same(dialects::plan::Direction::BackwardWeights,
+                   plan::BACKWARD_WEIGHTS));
 
-// brew::ir and brew::plan.
-static_assert(same(ir::SolverScalar::LearningRate, plan::LEARNING_RATE));
-static_assert(same(ir::SolverScalar::Momentum, plan::MOMENTUM));
-static_assert(same(ir::SolverScalar::WeightDecay, plan::WEIGHT_DECAY));
-static_assert(same(ir::SolverScalar::GradientScale, plan::GRADIENT_SCALE));
-static_assert(same(ir::SolverScalar::Momentum2, plan::MOMENTUM2));
-static_assert(same(ir::SolverScalar::Delta, plan::DELTA));
-static_assert(same(ir::SolverScalar::RmsDecay, plan::RMS_DECAY));
-static_assert(same(ir::SolverScalar::BiasCorrection, plan::BIAS_CORRECTION));
-static_assert(ir::getMaxEnumValForSolverScalar() < plan::kScalarCount);
+// brew::dialects and brew::plan.
+static_assert(same(dialects::SolverScalar::LearningRate, plan::LEARNING_RATE));
+static_assert(same(dialects::SolverScalar::Momentum, plan::MOMENTUM));
+static_assert(same(dialects::SolverScalar::WeightDecay, plan::WEIGHT_DECAY));
+static_assert(same(dialects::SolverScalar::GradientScale,
+                   plan::GRADIENT_SCALE));
+static_assert(same(dialects::SolverScalar::Momentum2, plan::MOMENTUM2));
+static_assert(same(dialects::SolverScalar::Delta, plan::DELTA));
+static_assert(same(dialects::SolverScalar::RmsDecay, plan::RMS_DECAY));
+static_assert(same(dialects::SolverScalar::BiasCorrection,
+                   plan::BIAS_CORRECTION));
+static_assert(dialects::getMaxEnumValForSolverScalar() < plan::kScalarCount);
 static_assert(plan::kScalarCount == plan::SCALAR_COUNT);
 
-// brew::ir and Caffe.
+// brew::dialects and Caffe.
 using Eltwise = caffe::EltwiseParameter;
-static_assert(same(ir::EltwiseKind::Prod, Eltwise::PROD));
-static_assert(same(ir::EltwiseKind::Sum, Eltwise::SUM));
-static_assert(same(ir::EltwiseKind::Max, Eltwise::MAX));
+static_assert(same(dialects::EltwiseKind::Prod, Eltwise::PROD));
+static_assert(same(dialects::EltwiseKind::Sum, Eltwise::SUM));
+static_assert(same(dialects::EltwiseKind::Max, Eltwise::MAX));
 using Reduction = caffe::ReductionParameter;
-static_assert(same(ir::ReductionKind::Sum, Reduction::SUM));
-static_assert(same(ir::ReductionKind::AbsSum, Reduction::ASUM));
-static_assert(same(ir::ReductionKind::SumSq, Reduction::SUMSQ));
-static_assert(same(ir::ReductionKind::Mean, Reduction::MEAN));
+static_assert(same(dialects::ReductionKind::Sum, Reduction::SUM));
+static_assert(same(dialects::ReductionKind::AbsSum, Reduction::ASUM));
+static_assert(same(dialects::ReductionKind::SumSq, Reduction::SUMSQ));
+static_assert(same(dialects::ReductionKind::Mean, Reduction::MEAN));
 using Loss = caffe::LossParameter;
-static_assert(same(ir::Normalization::Full, Loss::FULL));
-static_assert(same(ir::Normalization::Valid, Loss::VALID));
-static_assert(same(ir::Normalization::BatchSize, Loss::BATCH_SIZE));
-static_assert(same(ir::Normalization::None, Loss::NONE));
-static_assert(same(ir::NetPhase::Train, caffe::TRAIN));
-static_assert(same(ir::NetPhase::Test, caffe::TEST));
+static_assert(same(dialects::Normalization::Full, Loss::FULL));
+static_assert(same(dialects::Normalization::Valid, Loss::VALID));
+static_assert(same(dialects::Normalization::BatchSize, Loss::BATCH_SIZE));
+static_assert(same(dialects::Normalization::None, Loss::NONE));
+static_assert(same(dialects::NetPhase::Train, caffe::TRAIN));
+static_assert(same(dialects::NetPhase::Test, caffe::TEST));
 
 // Names and their numbers.
 static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==

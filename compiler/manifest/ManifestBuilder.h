@@ -1,7 +1,7 @@
 //===- ManifestBuilder.h - The manifest of a plan, piece by piece ---------===//
 #pragma once
 
-#include "compiler/WritePlan.h"
+#include "compiler/manifest/WritePlan.h"
 
 #include "dialects/Plan/PlanDialect.h"
 
@@ -32,35 +32,37 @@ public:
   unsigned kernelIndexOf(llvm::StringRef name) const {
     return kernelIndex.lookup(name);
   }
-  planir::KernelOp kernelOf(llvm::StringRef name) {
-    return symbols.lookup<planir::KernelOp>(name);
+  dialects::plan::KernelOp kernelOf(llvm::StringRef name) {
+    return symbols.lookup<dialects::plan::KernelOp>(name);
   }
   const plan::Kernel &generated(unsigned kernel) const {
     return manifest.kernels(kernel);
   }
   /// Adds a step with the fields that all of them have.
-  static plan::Step &addStep(planir::StepInterface op, plan::Program &program);
+  static plan::Step &addStep(dialects::plan::StepInterface op,
+                             plan::Program &program);
 
 private:
   void addArenas();
   void addKernels();
   void addParameters();
   void addCarried();
-  void addProgram(planir::ProgramOp program, const prototxt::NetRecord *record);
-  void addLayers(planir::ProgramOp program, const prototxt::NetRecord &record,
-                 plan::Program &out);
-  unsigned buffer(llvm::StringRef name, planir::ArenaKind arena,
+  void addProgram(dialects::plan::ProgramOp program,
+                  const prototxt::NetRecord *record);
+  void addLayers(dialects::plan::ProgramOp program,
+                 const prototxt::NetRecord &record, plan::Program &out);
+  unsigned buffer(llvm::StringRef name, dialects::plan::ArenaKind arena,
                   uint64_t offset, mlir::MemRefType type, int program);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   const std::vector<plan::Kernel> &kernels;
   plan::Manifest manifest;
-  std::map<planir::ArenaKind, unsigned> arenas;
+  std::map<dialects::plan::ArenaKind, unsigned> arenas;
   llvm::StringMap<unsigned> kernelIndex;
-  std::map<
-      std::tuple<planir::ArenaKind, uint64_t, std::string, const void *, int>,
-      unsigned>
+  std::map<std::tuple<dialects::plan::ArenaKind, uint64_t, std::string,
+                      const void *, int>,
+           unsigned>
       known;
   int currentProgram = -1;
 };
@@ -68,7 +70,7 @@ private:
 /// Sets the element type, dimensions, strides and size of a buffer.
 void describe(mlir::MemRefType type, plan::Buffer &buffer);
 /// Sets the window of a call over one to three spatial dimensions.
-void setWindow(planir::ConvolutionOp call, plan::Window &window);
+void setWindow(dialects::plan::ConvolutionOp call, plan::Window &window);
 
 /// Gives the operations of the plan dialect their entries in manifests.
 void registerManifestEntries(mlir::DialectRegistry &registry);

@@ -1,6 +1,6 @@
 //===- ManifestEntries.cpp - Feeds and sinks in a plan file ---------------===//
-#include "compiler/ManifestBuilder.h"
 #include "compiler/PassDiagnostics.h"
+#include "compiler/manifest/ManifestBuilder.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -8,7 +8,7 @@
 #include "compiler/ManifestInterface.cpp.inc"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 using brew::compiler::ManifestBuilder;
 using brew::compiler::ManifestInterface;
 namespace plan = brew::plan;

@@ -1,10 +1,10 @@
 //===- ManifestSteps.cpp - Steps in a plan file ---------------------------===//
-#include "compiler/ManifestBuilder.h"
+#include "compiler/manifest/ManifestBuilder.h"
 
 #include "mlir/IR/MLIRContext.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 using brew::compiler::ManifestBuilder;
 using brew::compiler::ManifestInterface;
 namespace plan = brew::plan;

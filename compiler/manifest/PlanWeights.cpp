@@ -1,14 +1,14 @@
 //===- PlanWeights.cpp - Weights that go into a plan ----------------------===//
-#include "compiler/PlanWeights.h"
+#include "compiler/manifest/PlanWeights.h"
 
+#include "caffe/weights/GivenValues.h"
+#include "caffe/weights/InitialValues.h"
+#include "caffe/weights/Layout.h"
+#include "caffe/weights/WeightBinding.h"
 #include "dialects/Brew/BrewDialect.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/WeightFile.h"
-#include "runtime/weights/GivenValues.h"
-#include "runtime/weights/InitialValues.h"
-#include "runtime/weights/Layout.h"
-#include "runtime/weights/WeightBinding.h"
+#include "support/Error.h"
 
 #include <set>
 #include <thread>
@@ -20,7 +20,7 @@ void compiler::checkGivenBlobs(mlir::ModuleOp module,
                                const prototxt::GivenBlobs &blobs,
                                prototxt::Diagnostics &diagnostics) {
   std::set<std::pair<std::string, int>> seen;
-  for (auto program : module.getOps<ir::ProgramOp>()) {
+  for (auto program : module.getOps<dialects::ProgramOp>()) {
     mlir::DictionaryAttr params = program.getParamsAttr();
     if (!params)
       continue;
@@ -32,7 +32,7 @@ void compiler::checkGivenBlobs(mlir::ModuleOp module,
       auto shape =
           mlir::cast<mlir::DenseI64ArrayAttr>(shapes[key.second]).asArrayRef();
       const std::vector<int64_t> dims(shape.begin(), shape.end());
-      if (!runtime::fits(given.blob, dims))
+      if (!caffe::fits(given.blob, dims))
         diagnostics.error(given.where, given.layerWords + "blobs " +
                                            std::to_string(key.second) + " is " +
                                            formats::dimsText(given.blob.dims) +
@@ -66,25 +66,25 @@ std::string givenBytes(const prototxt::GivenBlobs &blobs,
 
 /// Reports layers in only one of `file` and the net. Throws Error (1) as
 /// embedWeights() does.
-void reportOneSided(const runtime::WeightBinding &binding,
-                    const std::vector<runtime::FileLayer> &layers,
+void reportOneSided(const caffe::WeightBinding &binding,
+                    const std::vector<caffe::FileLayer> &layers,
                     const prototxt::GivenBlobs &blobs,
                     const plan::Manifest &manifest, const std::string &file,
                     bool allowMissing, prototxt::Diagnostics &diagnostics) {
-  runtime::GivenValues given(manifest);
+  caffe::GivenValues given(manifest);
   for (const auto &[key, blob] : blobs)
     given.add(manifest, key.first);
   given.add(binding);
   const std::vector<std::string> without = given.layersWithout(layers);
   if (!without.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
-        runtime::missingWeightsText({file}, without, /*isError=*/true));
-  const std::string summary = runtime::oneSidedText(binding, without);
+        caffe::missingWeightsText({file}, without, /*isError=*/true));
+  const std::string summary = caffe::oneSidedText(binding, without);
   if (!summary.empty())
     diagnostics.add({prototxt::Severity::Note, {file}, summary});
   if (!without.empty())
     diagnostics.warning(
-        {file}, runtime::missingWeightsText({}, without, /*isError=*/false));
+        {file}, caffe::missingWeightsText({}, without, /*isError=*/false));
 }
 
 } // namespace
@@ -121,25 +121,24 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
     };
     for (const plan::Parameter &parameter : manifest.parameters()) {
       const std::string given = givenBytes(blobs, manifest, parameter);
-      runtime::writeInitialValues(
+      caffe::writeInitialValues(
           manifest, parameter,
           given.empty() ? nullptr
                         : reinterpret_cast<const std::byte *>(given.data()),
           seed, threads, memoryOf(parameter.buffer_index()));
     }
     const formats::Weights weights = formats::readWeights(file);
-    const std::vector<runtime::FileLayer> layers =
-        runtime::fileLayersOf(manifest);
-    const runtime::WeightBinding binding =
-        runtime::bindWeights(layers, weights, file);
+    const std::vector<caffe::FileLayer> layers = caffe::fileLayersOf(manifest);
+    const caffe::WeightBinding binding =
+        caffe::bindWeights(layers, weights, file);
     reportOneSided(binding, layers, blobs, manifest, file, allowMissing,
                    diagnostics);
     for (const auto &[index, blob] : binding.values) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       if (blob->isDouble())
-        runtime::store(buffer, blob->doubles.data(), memoryOf(index));
+        caffe::store(buffer, blob->doubles.data(), memoryOf(index));
       else
-        runtime::store(buffer, blob->floats.data(), memoryOf(index));
+        caffe::store(buffer, blob->floats.data(), memoryOf(index));
     }
     arena.set_initial_segment_index(segments.size());
     manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);

@@ -1,9 +1,9 @@
 //===- PlanWeights.h - Weights that go into a plan --------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/Diagnostic.h"
-#include "frontends/prototxt/GivenBlobs.h"
-#include "runtime/plan/plan.pb.h"
+#include "frontends/prototxt/check/GivenBlobs.h"
+#include "frontends/prototxt/text/Diagnostic.h"
+#include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

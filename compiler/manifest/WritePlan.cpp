@@ -1,17 +1,17 @@
 //===- WritePlan.cpp - From the plan dialect to a plan file ---------------===//
-#include "compiler/WritePlan.h"
+#include "compiler/manifest/WritePlan.h"
 
-#include "compiler/ManifestBuilder.h"
 #include "compiler/PassDiagnostics.h"
+#include "compiler/manifest/ManifestBuilder.h"
 
-#include "formats/Error.h"
-#include "passes/ParameterPlaces.h"
-#include "runtime/plan/Contract.h"
+#include "passes/analysis/ParameterPlaces.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
 
@@ -112,7 +112,7 @@ unsigned ManifestBuilder::buffer(Value value) {
 }
 
 void ManifestBuilder::addCarried() {
-  auto carried = module->getAttrOfType<DictionaryAttr>(brew::kCarriedAttr);
+  auto carried = module->getAttrOfType<DictionaryAttr>(passes::kCarriedAttr);
   if (!carried)
     return;
   for (NamedAttribute state : carried) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/NetRecord.h"
-#include "runtime/plan/plan.pb.h"
+#include "frontends/prototxt/check/NetRecord.h"
+#include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -1,10 +1,10 @@
 //===- WriteProgram.cpp - The programs of a plan file ---------------------===//
-#include "compiler/ManifestBuilder.h"
+#include "compiler/manifest/ManifestBuilder.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
 namespace caffe = brew::caffe;

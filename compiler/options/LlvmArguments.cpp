@@ -1,8 +1,8 @@
 //===- LlvmArguments.cpp - MLIR's and LLVM's own options ------------------===//
-#include "compiler/LlvmArguments.h"
+#include "compiler/options/LlvmArguments.h"
 
 #include "compiler/Pipeline.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"

@@ -1,5 +1,5 @@
 //===- OptionRow.cpp - A row of the table of options ----------------------===//
-#include "compiler/Options.h"
+#include "compiler/options/Options.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 //===- OptionTable.cpp - The options of a compilation ---------------------===//
-#include "compiler/Options.h"
+#include "compiler/options/Options.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -64,7 +64,8 @@ bool isSomething(Text value) { return !value.empty(); }
 void applyPrecision(Options &options, Text value) {
   options.import.f64 = value == "f64";
   options.pipeline.precision =
-      targetir::symbolizePrecision(value).value_or(targetir::Precision::F32);
+      dialects::target::symbolizePrecision(value).value_or(
+          dialects::target::Precision::F32);
 }
 
 /// A row, which its methods complete.
@@ -189,7 +190,7 @@ const std::vector<OptionRow> &optionTable() {
                   {"nhwc", "channels last"}})
           .calledA("layout")
           .by([](Options &o, Text v) {
-            o.pipeline.layout = *targetir::symbolizeBlobLayout(v);
+            o.pipeline.layout = *dialects::target::symbolizeBlobLayout(v);
           }),
       row("level", Kind::Integer, "NetState level")
           .shows("N")

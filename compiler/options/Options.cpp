@@ -1,8 +1,8 @@
 //===- Options.cpp - The options that a caller gives ----------------------===//
-#include "compiler/Options.h"
+#include "compiler/options/Options.h"
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/LayerKinds.h"
+#include "frontends/prototxt/check/LayerKinds.h"
+#include "support/Suggest.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -91,7 +91,7 @@ void OptionSet::set(const std::string &name, const char *value) {
   kept.insert(kept.end(), values.begin(), values.end());
 }
 
-void addHostLayer(CompileOptions &options, ir::HostLayerType type) {
+void addHostLayer(CompileOptions &options, dialects::HostLayerType type) {
   if (type.name.empty())
     usage("a host layer's type has no name");
   if (prototxt::findLayerKind(type.name))
@@ -101,7 +101,7 @@ void addHostLayer(CompileOptions &options, ir::HostLayerType type) {
                : "' is a layer type of Brew's own, which the program cannot "
                  "compute instead"));
   options.import.hostTypes.insert(type.name);
-  for (ir::HostLayerType &known : options.hostLayers)
+  for (dialects::HostLayerType &known : options.hostLayers)
     if (known.name == type.name) {
       known = std::move(type);
       return;
@@ -109,10 +109,10 @@ void addHostLayer(CompileOptions &options, ir::HostLayerType type) {
   options.hostLayers.push_back(std::move(type));
 }
 
-void OptionSet::addHostLayer(ir::HostLayerType type) {
+void OptionSet::addHostLayer(dialects::HostLayerType type) {
   CompileOptions checked;
   compiler::addHostLayer(checked, type);
-  for (const ir::HostLayerType &known : hostLayers)
+  for (const dialects::HostLayerType &known : hostLayers)
     if (known.name == type.name)
       usage("host layer type '" + type.name + "' was given twice");
   hostLayers.push_back(std::move(type));
@@ -129,16 +129,16 @@ CompileOptions OptionSet::finish() const {
       row.apply(options, row.defaultText);
   }
   // With their functions, over those that are only named.
-  for (const ir::HostLayerType &type : hostLayers)
+  for (const dialects::HostLayerType &type : hostLayers)
     compiler::addHostLayer(options, type);
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
-  const bool isHalf = pipeline.precision == targetir::Precision::F16;
+  const bool isHalf = pipeline.precision == dialects::target::Precision::F16;
   if (!cuda && (isGiven("gpu-arch") || isGiven("no-kernel-cache")))
     usage("--gpu-arch and --no-kernel-cache are for --target cuda");
   if (cuda && isGiven("cpu"))
     usage("--cpu is for --target cpu");
-  if (!cuda && pipeline.precision == targetir::Precision::TF32)
+  if (!cuda && pipeline.precision == dialects::target::Precision::TF32)
     usage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");

@@ -71,7 +71,7 @@ public:
   void set(const std::string &name, const char *value);
   /// Makes a type known that the program computes itself. Throws Error (Usage)
   /// for one that Brew has, or that was given before.
-  void addHostLayer(ir::HostLayerType type);
+  void addHostLayer(dialects::HostLayerType type);
   bool isGiven(const std::string &name) const { return given.count(name); }
 
   /// Throws Error (Usage) where options contradict each other.
@@ -79,10 +79,10 @@ public:
 
 private:
   std::map<std::string, std::vector<std::string>> given;
-  ir::HostLayerTypes hostLayers;
+  dialects::HostLayerTypes hostLayers;
 };
 
 /// Adds a type to those of `options`; see OptionSet::addHostLayer.
-void addHostLayer(CompileOptions &options, ir::HostLayerType type);
+void addHostLayer(CompileOptions &options, dialects::HostLayerType type);
 
 } // namespace brew::compiler

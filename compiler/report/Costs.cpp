@@ -1,10 +1,10 @@
 //===- Costs.cpp - What the steps of a plan cost --------------------------===//
 #include "compiler/report/Costs.h"
 
+#include "caffe/weights/Layout.h"
 #include "compiler/Scratch.h"
 #include "dialects/Target/Link.h"
-#include "formats/NumberText.h"
-#include "runtime/weights/Layout.h"
+#include "support/NumberText.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
@@ -41,9 +41,9 @@ std::string LayerCosts::label(size_t most) const {
 }
 
 CostModel::CostModel(const ReportSubject &subject)
-    : roofline(targetir::Roofline::of(subject.module, subject.precision,
-                                      subject.manifest.target().precision() ==
-                                          plan::F64)),
+    : roofline(dialects::target::Roofline::of(
+          subject.module, subject.precision,
+          subject.manifest.target().precision() == plan::F64)),
       module(subject.module), manifest(subject.manifest),
       accesses(subject.accesses), cuda(subject.cuda),
       winograd(subject.winograd) {}
@@ -53,8 +53,9 @@ CostModel::scratchOf(const plan::Program &program) const {
   if (cuda)
     return std::nullopt;
   mlir::ModuleOp plan = module;
-  auto op = mlir::SymbolTable::lookupNearestSymbolFrom<planir::ProgramOp>(
-      plan, mlir::StringAttr::get(plan.getContext(), program.name()));
+  auto op =
+      mlir::SymbolTable::lookupNearestSymbolFrom<dialects::plan::ProgramOp>(
+          plan, mlir::StringAttr::get(plan.getContext(), program.name()));
   return winograd && op ? winogradScratch(op) : 0;
 }
 
@@ -64,7 +65,7 @@ int64_t CostModel::hostCopies(const plan::HostCall &call) const {
   int64_t bytes = 0;
   auto add = [&](uint32_t index) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    if (cuda || !runtime::isPlain(buffer, manifest.target().precision()))
+    if (cuda || !caffe::isPlain(buffer, manifest.target().precision()))
       bytes += static_cast<int64_t>(buffer.size());
   };
   for (uint32_t index : call.bottom_buffer_indices())
@@ -78,10 +79,10 @@ int64_t CostModel::hostCopies(const plan::HostCall &call) const {
   return bytes;
 }
 
-targetir::Work CostModel::workOf(const plan::Step &step) const {
-  targetir::Work work = {static_cast<double>(step.bytes()),
-                         static_cast<double>(step.flops()),
-                         step.has_convolution() || step.has_inner_product()};
+dialects::target::Work CostModel::workOf(const plan::Step &step) const {
+  dialects::target::Work work = {
+      static_cast<double>(step.bytes()), static_cast<double>(step.flops()),
+      step.has_convolution() || step.has_inner_product()};
   if (step.has_launch())
     work.stages =
         manifest.kernels(static_cast<int>(step.launch().kernel_index()))
@@ -132,9 +133,9 @@ Reduction CostModel::reductionOf(const plan::Program &program) const {
       now = std::max(now, linkFree); // sums end in their order
       continue;
     }
-    const double seconds =
-        targetir::kLinkSeconds +
-        static_cast<double>(step.bytes()) / targetir::kLinkBytesPerSecond;
+    const double seconds = dialects::target::kLinkSeconds +
+                           static_cast<double>(step.bytes()) /
+                               dialects::target::kLinkBytesPerSecond;
     linkFree = std::max(linkFree, now) + seconds;
     if (step.all_reduce().statistic())
       continue; // no gradients, though steps wait for them
@@ -178,23 +179,21 @@ std::string bytesText(int64_t bytes) {
     return std::to_string(bytes) + " B";
   const auto number = static_cast<double>(bytes);
   if (bytes < 10000000)
-    return formats::fixedText(number / 1e3, 1) + " kB";
-  return formats::fixedText(number / 1e6, 1) + " MB";
+    return fixedText(number / 1e3, 1) + " kB";
+  return fixedText(number / 1e6, 1) + " MB";
 }
 
 std::string megaText(int64_t number, int decimals) {
-  return formats::fixedText(static_cast<double>(number) / 1e6, decimals);
+  return fixedText(static_cast<double>(number) / 1e6, decimals);
 }
 
 std::string timeText(double seconds) {
   if (seconds < 1e-3)
-    return formats::fixedText(seconds * 1e6, 1) + " us";
-  return formats::fixedText(seconds * 1e3, 2) + " ms";
+    return fixedText(seconds * 1e6, 1) + " us";
+  return fixedText(seconds * 1e3, 2) + " ms";
 }
 
-std::string gigaText(double number) {
-  return formats::fixedText(number / 1e9, 0);
-}
+std::string gigaText(double number) { return fixedText(number / 1e9, 0); }
 
 std::string utf8(llvm::StringRef text) { return llvm::json::fixUTF8(text); }
 

@@ -3,7 +3,7 @@
 
 #include "compiler/report/Report.h"
 #include "dialects/Target/Roofline.h"
-#include "runtime/plan/StepText.h"
+#include "plan/StepText.h"
 
 #include <cstdint>
 #include <optional>
@@ -64,9 +64,9 @@ public:
   /// In the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
 
-  targetir::Work workOf(const plan::Step &step) const;
+  dialects::target::Work workOf(const plan::Step &step) const;
 
-  const targetir::Roofline roofline;
+  const dialects::target::Roofline roofline;
 
 private:
   int64_t hostCopies(const plan::HostCall &call) const;

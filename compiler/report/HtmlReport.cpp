@@ -2,7 +2,7 @@
 #include "compiler/report/HtmlReport.h"
 
 #include "compiler/report/Page.h"
-#include "formats/NumberText.h"
+#include "support/NumberText.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -56,8 +56,8 @@ private:
   void printKernel(int number, const plan::Program *program,
                    const plan::Step *step);
   void cell(const std::string &text, double value) {
-    os << "<td class=\"n\" data-value=\"" << formats::shortestText(value)
-       << "\">" << escaped(text) << "</td>";
+    os << "<td class=\"n\" data-value=\"" << shortestText(value) << "\">"
+       << escaped(text) << "</td>";
   }
   std::string rates() const;
 
@@ -70,7 +70,7 @@ private:
 };
 
 std::string HtmlPage::rates() const {
-  const targetir::Roofline &roofline = model.roofline;
+  const dialects::target::Roofline &roofline = model.roofline;
   std::string text = gigaText(roofline.bytesPerSecond) + " GB/s, " +
                      gigaText(roofline.flopsPerSecond) + " GFLOP/s";
   if (roofline.productFlopsPerSecond != roofline.flopsPerSecond)
@@ -179,18 +179,18 @@ void HtmlPage::printTimes(int number) {
     cell(bytesText(costs.bytes), static_cast<double>(costs.bytes));
     cell(megaText(costs.flops, 1), static_cast<double>(costs.flops));
     cell(timeText(costs.seconds), costs.seconds);
-    os << "<td class=\"n share\" data-value=\"" << formats::shortestText(share)
-       << "\"><meter min=\"0\" max=\"1\" value=\""
-       << formats::shortestText(share) << "\"></meter><span>"
-       << formats::fixedText(100 * share, 1) << "%</span></td><td>";
+    os << "<td class=\"n share\" data-value=\"" << shortestText(share)
+       << "\"><meter min=\"0\" max=\"1\" value=\"" << shortestText(share)
+       << "\"></meter><span>" << fixedText(100 * share, 1)
+       << "%</span></td><td>";
     switch (model.roofline.boundOf(model.workOf(*longest))) {
-    case targetir::Roofline::Bound::Memory:
+    case dialects::target::Roofline::Bound::Memory:
       os << "memory";
       break;
-    case targetir::Roofline::Bound::Compute:
+    case dialects::target::Roofline::Bound::Compute:
       os << "arithmetic";
       break;
-    case targetir::Roofline::Bound::Launch:
+    case dialects::target::Roofline::Bound::Launch:
       os << "its start";
       break;
     }

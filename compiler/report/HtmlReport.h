@@ -3,7 +3,7 @@
 
 #include "compiler/report/NetGraph.h"
 #include "compiler/report/Report.h"
-#include "frontends/prototxt/PrototxtFile.h"
+#include "frontends/prototxt/text/PrototxtFile.h"
 
 namespace brew::compiler {
 

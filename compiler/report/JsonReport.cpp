@@ -22,7 +22,7 @@ static json dims(mlir::Attribute attribute) {
   return array;
 }
 
-static json blobsOf(planir::ProgramOp program) {
+static json blobsOf(dialects::plan::ProgramOp program) {
   json blobs = json::object();
   if (auto named = program.getBlobsAttr())
     for (mlir::NamedAttribute entry : named)
@@ -30,7 +30,7 @@ static json blobsOf(planir::ProgramOp program) {
   return blobs;
 }
 
-static json paramsOf(planir::ProgramOp program) {
+static json paramsOf(dialects::plan::ProgramOp program) {
   json params = json::object();
   if (auto named = program.getParamsAttr())
     for (mlir::NamedAttribute entry : named) {
@@ -116,7 +116,7 @@ void compiler::printJsonReport(const ReportSubject &subject,
   json root, programs = json::object();
   mlir::SymbolTable symbols(subject.module);
   for (const plan::Program &program : manifest.programs()) {
-    auto op = symbols.lookup<planir::ProgramOp>(program.name());
+    auto op = symbols.lookup<dialects::plan::ProgramOp>(program.name());
     const Costs costs = model.of(program);
     json entry = figuresOf(costs);
     if (!subject.accesses.empty())

@@ -1,7 +1,7 @@
 //===- LayerLines.cpp - The prototxt's lines of layers --------------------===//
 #include "compiler/report/Page.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -58,8 +58,8 @@ LayerLines::LayerLines(const NetGraph &layers,
     File &file = found->second;
     if (isNew) {
       try {
-        file.text = name == source.name ? source.text
-                                        : prototxt::readTextFile(name);
+        file.text =
+            name == source.name ? source.text : prototxt::readTextFile(name);
       } catch (const Error &) {
         // It was there when it was read: only the place is told.
       }

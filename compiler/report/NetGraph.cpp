@@ -16,7 +16,7 @@
 #include <map>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace brew::compiler {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "compiler/report/AccessBytes.h"
 #include "dialects/Target/Choices.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,7 +18,7 @@ using KernelAccesses = std::vector<std::vector<TensorAccess>>;
 struct ReportSubject {
   mlir::ModuleOp module;          ///< in phase plan
   const plan::Manifest &manifest; ///< built from it
-  targetir::Precision precision = targetir::Precision::F32;
+  dialects::target::Precision precision = dialects::target::Precision::F32;
   bool cuda = false; ///< for a GPU, so that host layers need copies
   bool bare = false; ///< of one phase alone
   /// On a CPU, whether the runtime may take Winograd's algorithms.

@@ -1,8 +1,8 @@
 //===- TextReport.cpp - Reports for people --------------------------------===//
 #include "compiler/report/Costs.h"
 
-#include "formats/NumberText.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/NumberText.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -39,7 +39,7 @@ static void printLayers(const plan::Program &program, const CostModel &model,
        << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", costs.kernels,
                   costs.calls + costs.hostCalls, bytesText(costs.bytes),
                   megaText(costs.flops, 1), timeText(costs.seconds),
-                  formats::fixedText(100 * costs.seconds / total, 1) + "%");
+                  fixedText(100 * costs.seconds / total, 1) + "%");
   }
 }
 
@@ -70,22 +70,21 @@ void compiler::printTextReport(const ReportSubject &subject,
                     bytesText(costs.hostCopies));
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
-      os << formatv(
-          "{0}: what is computed again for want of memory takes {1} "
-          "({2}% more) by the roofline\n",
-          program.name(), timeText(costs.recomputeSeconds),
-          formats::fixedText(100 * costs.recomputeSeconds /
-                                 (costs.seconds - costs.recomputeSeconds),
-                             1));
+      os << formatv("{0}: what is computed again for want of memory takes {1} "
+                    "({2}% more) by the roofline\n",
+                    program.name(), timeText(costs.recomputeSeconds),
+                    fixedText(100 * costs.recomputeSeconds /
+                                  (costs.seconds - costs.recomputeSeconds),
+                              1));
   for (const plan::Program &program : manifest.programs())
     if (const Reduction sums = model.reductionOf(program);
         sums.buckets && program.name() == plan::programs::kForwardBackward)
-      os << formatv(
-          "{0}: {1} of gradients are added up over ranks in {2} "
-          "{3}: {4} by the link's model, of which steps hide {5}%\n",
-          program.name(), bytesText(sums.bytes), sums.buckets,
-          sums.buckets == 1 ? "bucket" : "buckets", timeText(sums.seconds),
-          formats::fixedText(100 * (1 - sums.exposed / sums.seconds), 0));
+      os << formatv("{0}: {1} of gradients are added up over ranks in {2} "
+                    "{3}: {4} by the link's model, of which steps hide {5}%\n",
+                    program.name(), bytesText(sums.bytes), sums.buckets,
+                    sums.buckets == 1 ? "bucket" : "buckets",
+                    timeText(sums.seconds),
+                    fixedText(100 * (1 - sums.exposed / sums.seconds), 0));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),

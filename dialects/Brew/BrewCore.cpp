@@ -2,7 +2,7 @@
 #include "dialects/Brew/Composites.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 //===----------------------------------------------------------------------===//
 // ReLU

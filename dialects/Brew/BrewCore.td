@@ -13,7 +13,7 @@ include "dialects/Plan/PlanBase.td"
 def Brew_FeedOp : Brew_Op<"feed"> {
   let summary = "A layer that brings data in";
   let description = [{
-    `kind` is the layer's type (formats/FeedKinds.h), `config` the whole
+    `kind` is the layer's type (caffe/FeedKinds.h), `config` the whole
     LayerParameter, `folder` where its prototxt lies.
     The runtime's readers fill the results before the program runs. With `channels`
     the first top has so many, and the first result zeros in those beyond.

@@ -6,7 +6,7 @@
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/SubviewType.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -17,9 +17,9 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::parseFeedDict;
-using brew::planir::printFeedDict;
+using namespace brew::dialects;
+using brew::dialects::plan::parseFeedDict;
+using brew::dialects::plan::printFeedDict;
 
 #include "dialects/Brew/BrewDialect.cpp.inc"
 #include "dialects/Brew/BrewEnums.cpp.inc"
@@ -64,7 +64,7 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // Layouts
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
+SmallVector<int64_t> brew::dialects::memoryOrder(RankedTensorType type) {
   if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
     return SmallVector<int64_t>(layout.getOrder());
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
@@ -74,7 +74,7 @@ SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
   return order;
 }
 
-SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
+SmallVector<int64_t> brew::dialects::memoryStrides(RankedTensorType type) {
   if (DenseI64ArrayAttr strides = subviewStrides(type))
     return SmallVector<int64_t>(strides.asArrayRef());
   SmallVector<int64_t> strides(type.getRank(), 1);
@@ -87,8 +87,8 @@ SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
   return strides;
 }
 
-RankedTensorType brew::ir::withMemoryOrder(RankedTensorType type,
-                                           ArrayRef<int64_t> order) {
+RankedTensorType brew::dialects::withMemoryOrder(RankedTensorType type,
+                                                 ArrayRef<int64_t> order) {
   // Dimensions of size 1 have no place in memory; without them an order may be
   // plain row-major.
   int64_t last = -1;
@@ -106,7 +106,7 @@ RankedTensorType brew::ir::withMemoryOrder(RankedTensorType type,
                                encoding);
 }
 
-MemRefType brew::ir::memrefOf(RankedTensorType type) {
+MemRefType brew::dialects::memrefOf(RankedTensorType type) {
   // Bits, in memory order, in whole words: threads that each have one change
   // the word that it is in.
   if (type.getElementType().isInteger(1))
@@ -119,14 +119,14 @@ MemRefType brew::ir::memrefOf(RankedTensorType type) {
       StridedLayoutAttr::get(type.getContext(), 0, memoryStrides(type)));
 }
 
-int64_t brew::ir::countOf(ArrayRef<int64_t> shape) {
+int64_t brew::dialects::countOf(ArrayRef<int64_t> shape) {
   int64_t count = 1;
   for (int64_t dim : shape)
     count *= dim;
   return count;
 }
 
-FileLineColLoc brew::ir::prototxtLocation(Location loc) {
+FileLineColLoc brew::dialects::prototxtLocation(Location loc) {
   FileLineColLoc found;
   loc->walk([&](Location each) {
     found = dyn_cast<FileLineColLoc>(each);
@@ -135,7 +135,7 @@ FileLineColLoc brew::ir::prototxtLocation(Location loc) {
   return found;
 }
 
-std::string brew::ir::layerWords(Operation *op) {
+std::string brew::dialects::layerWords(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("layer");
   std::string type;
   op->getLoc()->walk([&](Location each) {
@@ -155,11 +155,11 @@ static InFlightDiagnostic about(Operation *op, InFlightDiagnostic diagnostic) {
   return diagnostic;
 }
 
-InFlightDiagnostic brew::ir::layerError(Operation *op) {
+InFlightDiagnostic brew::dialects::layerError(Operation *op) {
   return about(op, op->emitError());
 }
 
-InFlightDiagnostic brew::ir::layerWarning(Operation *op) {
+InFlightDiagnostic brew::dialects::layerWarning(Operation *op) {
   return about(op, op->emitWarning());
 }
 
@@ -167,7 +167,7 @@ InFlightDiagnostic brew::ir::layerWarning(Operation *op) {
 // Structural operations
 //===----------------------------------------------------------------------===//
 
-std::string brew::ir::programName(ProgramRole role, int test) {
+std::string brew::dialects::programName(ProgramRole role, int test) {
   namespace programs = brew::plan::programs;
   switch (role) {
   case ProgramRole::Main:

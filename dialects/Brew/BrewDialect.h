@@ -15,7 +15,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 /// What values of a program end in: it stores, keeps, checks or gives them out.
 template <typename Op> struct IsSink : mlir::OpTrait::TraitBase<Op, IsSink> {};
 /// A sink that puts its one operand where it outlives programs; any other has
@@ -30,7 +30,7 @@ template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};
 /// Reads and writes subviews (see dialects/SubviewType.h) by their strides.
 template <typename Op>
 struct FollowsStrides : mlir::OpTrait::TraitBase<Op, FollowsStrides> {};
-} // namespace brew::ir
+} // namespace brew::dialects
 
 #include "dialects/Brew/BrewDialect.h.inc"
 #include "dialects/Brew/BrewEnums.h.inc"
@@ -42,7 +42,7 @@ struct FollowsStrides : mlir::OpTrait::TraitBase<Op, FollowsStrides> {};
 #define GET_OP_CLASSES
 #include "dialects/Brew/BrewCore.h.inc"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Order in memory of a type's dimensions, outermost first; the identity for a
 /// type without layout.
@@ -76,4 +76,4 @@ std::string programName(ProgramRole role, int test = 0);
 /// Starts a diagnostic at `op` with Caffe's words: layer 'NAME' (TYPE): ...
 mlir::InFlightDiagnostic layerError(mlir::Operation *op);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -8,7 +8,7 @@ include "mlir/IR/EnumAttr.td"
 
 def Brew_Dialect : Dialect {
   let name = "brew";
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let summary = "A Caffe net: layers over tensors, parameters as symbols";
   let description = [{
     Layers are operations over value-semantics tensors whose dimensions are in
@@ -25,7 +25,7 @@ def Brew_Dialect : Dialect {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
-    "::brew::planir::PlanDialect"
+    "::brew::dialects::plan::PlanDialect"
   ];
   let extraClassDeclaration = [{
     /// For the layer groups (layers/*/*.cpp), which register their operations
@@ -57,7 +57,7 @@ def Brew_LayoutAttr : AttrDef<Brew_Dialect, "Layout"> {
 
 class Brew_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let genSpecializedAttr = 0;
 }
 class Brew_EnumAttr<EnumAttrInfo info, string mnemonic>
@@ -67,7 +67,7 @@ class Brew_EnumAttr<EnumAttrInfo info, string mnemonic>
 
 // What an operation is to its program; passes ask for these and know no lists.
 class Brew_Trait<string name> : NativeOpTrait<name> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
 }
 def Brew_Sink : Brew_Trait<"IsSink">;
 def Brew_StoreTrait : Brew_Trait<"IsStore">;

@@ -6,7 +6,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/Interfaces.td"
 
 def Brew_ShapeInterface : OpInterface<"ShapeInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     A layer computes the shapes of its tops and of its parameters from the shapes
     of its bottoms, as Caffe's `LayerSetUp` and `Reshape` do.
@@ -17,11 +17,11 @@ def Brew_ShapeInterface : OpInterface<"ShapeInterface"> {
       operand order. Reports what does not fit at the op's location and fails.
     }],
     "::mlir::LogicalResult", "inferShapes",
-    (ins "::brew::ir::Shapes &":$tops, "::brew::ir::Shapes &":$params)>];
+    (ins "::brew::dialects::Shapes &":$tops, "::brew::dialects::Shapes &":$params)>];
 }
 
 def Brew_GradientInterface : OpInterface<"GradientInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     A layer that gradients flow through. Elementwise layers get theirs from
     `ScalarBodyInterface` instead.
@@ -40,7 +40,7 @@ def Brew_GradientInterface : OpInterface<"GradientInterface"> {
 }
 
 def Brew_ScalarBodyInterface : OpInterface<"ScalarBodyInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     An elementwise layer: one result, whose every element is one scalar expression
     of the operands' elements. The expression is the only definition of the
@@ -67,7 +67,7 @@ def Brew_ScalarBodyInterface : OpInterface<"ScalarBodyInterface"> {
 }
 
 def Brew_GenericInterface : OpInterface<"GenericInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     An operation with a generic form: loop nests (`linalg.generic`) over its
     operands that any target can run without a vendor library.
@@ -80,7 +80,7 @@ def Brew_GenericInterface : OpInterface<"GenericInterface"> {
 }
 
 def Brew_CallInterface : OpInterface<"CallInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     An operation that is a step of its own in the plan, and no kernel: a call. What
     is not lowered to its generic form stays in the program until then.
@@ -100,7 +100,7 @@ def Brew_CallInterface : OpInterface<"CallInterface"> {
 }
 
 def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     An operation with a generic form that a vendor library can compute in one call
     (`CallInterface`) instead.
@@ -115,7 +115,7 @@ def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
 }
 
 def Brew_LabelInterface : OpInterface<"LabelInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     A layer that checks its labels: the operand of a `brew.check_labels` is one
     of its results.
@@ -125,7 +125,7 @@ def Brew_LabelInterface : OpInterface<"LabelInterface"> {
 }
 
 def Brew_UpdateInterface : OpInterface<"UpdateInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     A solver's update of one parameter: every result has the parameter's type.
   }];

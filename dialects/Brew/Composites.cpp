@@ -4,7 +4,7 @@
 #include <cfloat>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 AlongAxis::AlongAxis(RankedTensorType tensor, int64_t axis) {
   SmallVector<int64_t> shape;
@@ -20,8 +20,8 @@ AlongAxis::AlongAxis(RankedTensorType tensor, int64_t axis) {
   type = RankedTensorType::get(shape, tensor.getElementType());
 }
 
-Value brew::ir::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t axis,
-                             RankedTensorType type) {
+Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
+                                   int64_t axis, RankedTensorType type) {
   AlongAxis rows(type, axis);
   SmallVector<int64_t> all = iota(type.getRank());
 
@@ -57,7 +57,7 @@ Value brew::ir::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t axis,
   })[0];
 }
 
-Value brew::ir::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
+Value brew::dialects::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
   auto type = tensorOf(x);
   NestBuilder nest(b, loc, type.getShape());
   nest.input(x, iota(type.getRank()));
@@ -68,7 +68,7 @@ Value brew::ir::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
   })[0];
 }
 
-Value brew::ir::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
+Value brew::dialects::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
   auto type = tensorOf(op->getResult(0));
   NestBuilder nest(b, op->getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {

@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// How a tensor divides along one axis: the other dimensions number its rows.
 struct AlongAxis {
@@ -25,4 +25,4 @@ mlir::Value buildSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 /// The nest of an operation with a scalar body.
 mlir::Value buildElementwise(mlir::OpBuilder &b, ScalarBodyInterface op);
 
-} // namespace brew::ir
+} // namespace brew::dialects

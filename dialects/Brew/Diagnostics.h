@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
 
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 inline void setLayer(mlir::InFlightDiagnostic &diagnostic,
                      mlir::StringAttr layer) {
@@ -47,4 +47,4 @@ inline std::optional<ExitStatus> exitStatusOf(mlir::Diagnostic &diagnostic) {
   return std::nullopt;
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

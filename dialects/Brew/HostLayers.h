@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
@@ -46,4 +46,4 @@ using HostLayerTypes = std::vector<HostLayerType>;
 /// The type of that name that the runtime itself computes, or null.
 const HostLayerType *findRuntimeLayer(const std::string &name);
 
-} // namespace brew::ir
+} // namespace brew::dialects

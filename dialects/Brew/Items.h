@@ -20,7 +20,7 @@
 
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 class Scalars;
 
@@ -81,6 +81,6 @@ mlir::Value isThere(Scalars &s, mlir::Value item, mlir::Value count);
 /// The label that losses ignore and that no data have, in place of the rest's.
 constexpr int64_t kNoLabel = -(int64_t(1) << 31);
 
-} // namespace brew::ir
+} // namespace brew::dialects
 
 #include "dialects/Brew/ItemsInterface.h.inc"

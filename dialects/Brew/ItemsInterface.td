@@ -10,7 +10,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/Interfaces.td"
 
 def Brew_ItemsInterface : OpInterface<"ItemsInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     A layer that accepts bottoms of which only the first items count, how many being
     known at run time (see Items.h). Without a definition of its own it computes each
@@ -22,7 +22,7 @@ def Brew_ItemsInterface : OpInterface<"ItemsInterface"> {
       counted bottoms or without.
     }],
     "::mlir::LogicalResult", "countItems",
-    (ins "::brew::ir::ItemCounts &":$counts), "",
+    (ins "::brew::dialects::ItemCounts &":$counts), "",
     "return counts.pass($_op.getOperation());">];
 }
 

@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 static SmallVector<int64_t> loopsOf(AffineMap map) {
   SmallVector<int64_t> loops;
@@ -16,8 +16,8 @@ static SmallVector<int64_t> loopsOf(AffineMap map) {
   return loops;
 }
 
-SmallVector<SmallVector<int64_t>> brew::ir::accessLoops(linalg::GenericOp nest,
-                                                        Value tensor) {
+SmallVector<SmallVector<int64_t>>
+brew::dialects::accessLoops(linalg::GenericOp nest, Value tensor) {
   SmallVector<SmallVector<int64_t>> accesses;
   for (OpOperand *operand : nest.getDpsInputOperands())
     if (operand->get() == tensor)
@@ -35,12 +35,12 @@ SmallVector<SmallVector<int64_t>> brew::ir::accessLoops(linalg::GenericOp nest,
   return accesses;
 }
 
-SmallVector<int64_t> brew::ir::resultLoops(linalg::GenericOp nest,
-                                           unsigned number) {
+SmallVector<int64_t> brew::dialects::resultLoops(linalg::GenericOp nest,
+                                                 unsigned number) {
   return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
 }
 
-bool brew::ir::isStoredOnTheWay(linalg::GenericOp nest, unsigned number) {
+bool brew::dialects::isStoredOnTheWay(linalg::GenericOp nest, unsigned number) {
   const AffineMap map =
       nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
   return llvm::any_of(llvm::enumerate(nest.getIteratorTypesArray()),
@@ -50,8 +50,8 @@ bool brew::ir::isStoredOnTheWay(linalg::GenericOp nest, unsigned number) {
                       });
 }
 
-bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
-                              unsigned output) {
+bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
+                                    unsigned output) {
   Block &body = kernel.getBody().front();
   Value argument = body.getArgument(input);
   Value yielded = body.getTerminator()->getOperand(output);
@@ -97,7 +97,7 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
   return true;
 }
 
-int64_t brew::ir::workOf(linalg::GenericOp nest) {
+int64_t brew::dialects::workOf(linalg::GenericOp nest) {
   int64_t operations = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     operations +=

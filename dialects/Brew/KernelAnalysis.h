@@ -5,7 +5,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Loop of `nest` that addresses each dimension of `operand`; -1 where the
 /// address is no plain loop index. For a tensor the body extracts from, the
@@ -30,4 +30,4 @@ bool mayShareBuffer(KernelOp kernel, unsigned input, unsigned output);
 /// Scalar operations times iterations, a measure of a nest's work.
 int64_t workOf(mlir::linalg::GenericOp nest);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// "layer 'NAME' (TYPE): ". The type is the name in the operation's location,
 /// where the importer puts it; without one it is left out.
@@ -19,4 +19,4 @@ mlir::InFlightDiagnostic layerWarning(mlir::Operation *op);
 /// The first location in a prototxt of one of MLIR's; null if there is none.
 mlir::FileLineColLoc prototxtLocation(mlir::Location loc);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -7,9 +7,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-SmallVector<int64_t> brew::ir::iota(int64_t n) {
+SmallVector<int64_t> brew::dialects::iota(int64_t n) {
   return llvm::to_vector(llvm::seq<int64_t>(0, n));
 }
 

@@ -15,7 +15,7 @@
 #include <functional>
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Scalar arithmetic in one floating-point or index type, so that bodies read
 /// like formulas. Sums and products may be contracted to fused multiply-adds.
@@ -108,4 +108,4 @@ private:
 /// 0, 1, ..., n-1.
 llvm::SmallVector<int64_t> iota(int64_t n);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -4,7 +4,7 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 static constexpr llvm::StringLiteral kOwnLayer = "layer";
 static constexpr llvm::StringLiteral kLayer = "brew.layer";

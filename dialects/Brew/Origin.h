@@ -13,7 +13,7 @@
 
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// The layer that an operation computes, and in which of the passes of a net.
 struct Origin {
@@ -49,4 +49,4 @@ struct NestGrid {
   void mark(mlir::Operation *nest) const;
 };
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -1,7 +1,7 @@
 //===- PrecisionInterface.h - What may be rounded ---------------*- C++ -*-===//
 //
 // Declared by operations (PrecisionInterface.td), asked by the passes that put
-// activations into 16 bits (passes/PrecisionRules.h).
+// activations into 16 bits (passes/fused/PrecisionRules.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -10,7 +10,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/Interfaces.td"
 
 def Brew_PrecisionInterface : OpInterface<"PrecisionInterface"> {
-  let cppNamespace = "::brew::ir";
+  let cppNamespace = "::brew::dialects";
   let description = [{
     An operation that computes as well from operands that have been rounded to 16
     bits, and whose results may be rounded, save those it names. One that declares

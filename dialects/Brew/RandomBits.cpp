@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -37,8 +37,8 @@ struct Words {
 
 } // namespace
 
-Value brew::ir::randomBits(const NestBuilder::Body &body, Value key,
-                           Value number) {
+Value brew::dialects::randomBits(const NestBuilder::Body &body, Value key,
+                                 Value number) {
   Scalars s = body.s;
   Words w{s.b, s.loc};
   auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
@@ -48,8 +48,8 @@ Value brew::ir::randomBits(const NestBuilder::Body &body, Value key,
   return w.mix(w.bitXor(w.mix(state), word(1)));
 }
 
-Value brew::ir::randomUniform(const NestBuilder::Body &body, Value key,
-                              Value number, Type type) {
+Value brew::dialects::randomUniform(const NestBuilder::Body &body, Value key,
+                                    Value number, Type type) {
   Scalars s = body.s;
   Value bits = randomBits(body, key, number);
   // 24 bits are an exact f32, and positive as a signed integer.
@@ -59,8 +59,8 @@ Value brew::ir::randomUniform(const NestBuilder::Body &body, Value key,
                s.constant(type, 0x1p-24));
 }
 
-Value brew::ir::elementNumber(const NestBuilder::Body &body,
-                              ArrayRef<int64_t> shape) {
+Value brew::dialects::elementNumber(const NestBuilder::Body &body,
+                                    ArrayRef<int64_t> shape) {
   Scalars s = body.s;
   Value number = s.index(0);
   for (auto [loop, extent] : llvm::enumerate(shape))

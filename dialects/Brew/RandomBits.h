@@ -19,7 +19,7 @@
 
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// 32 random bits (i32) for element `number` (i32) under `key`
 /// (tensor<2xi32>). Different numbers under one key give different bits.
@@ -36,4 +36,4 @@ mlir::Value randomUniform(const NestBuilder::Body &body, mlir::Value key,
 mlir::Value elementNumber(const NestBuilder::Body &body,
                           llvm::ArrayRef<int64_t> shape);
 
-} // namespace brew::ir
+} // namespace brew::dialects

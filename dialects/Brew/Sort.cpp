@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -86,9 +86,10 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
 
 } // namespace
 
-std::pair<Value, Value> brew::ir::buildSortDescending(OpBuilder &b,
-                                                      Location loc, Value keys,
-                                                      int64_t most) {
+std::pair<Value, Value> brew::dialects::buildSortDescending(OpBuilder &b,
+                                                            Location loc,
+                                                            Value keys,
+                                                            int64_t most) {
   Value places;
   // A single element still needs its place.
   for (int64_t run = 1; run < shapeOf(keys).back() || !places;) {

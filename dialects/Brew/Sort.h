@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// The first `most` elements of `keys` along its last dimension, largest first,
 /// equal ones in their order, NaN last; and an i32 tensor that says where each
@@ -18,4 +18,4 @@ std::pair<mlir::Value, mlir::Value> buildSortDescending(mlir::OpBuilder &b,
                                                         mlir::Value keys,
                                                         int64_t most);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 namespace caffe = brew::caffe;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 
 /// Keeps the text parser from printing; who verifies reports.
 namespace {
@@ -16,8 +16,8 @@ struct SilentCollector : google::protobuf::io::ErrorCollector {
 };
 } // namespace
 
-bool brew::planir::detail::parseMessage(StringRef text,
-                                        google::protobuf::Message &message) {
+bool brew::dialects::plan::detail::parseMessage(
+    StringRef text, google::protobuf::Message &message) {
   google::protobuf::TextFormat::Parser parser;
   SilentCollector silent;
   parser.RecordErrorsTo(&silent);
@@ -28,7 +28,7 @@ LogicalResult
 FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef text) {
   caffe::LayerParameter layer;
-  if (!brew::planir::detail::parseMessage(text, layer))
+  if (!brew::dialects::plan::detail::parseMessage(text, layer))
     return emitError() << "a feed's configuration is no LayerParameter";
   return success();
 }
@@ -46,8 +46,8 @@ const brew::caffe::LayerParameter &FeedConfigAttr::getLayer() const {
 
 static constexpr llvm::StringLiteral kConfig = "config";
 
-ParseResult brew::planir::parseFeedDict(OpAsmParser &parser,
-                                        NamedAttrList &attributes) {
+ParseResult brew::dialects::plan::parseFeedDict(OpAsmParser &parser,
+                                                NamedAttrList &attributes) {
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(attributes))
     return failure();
@@ -63,8 +63,8 @@ ParseResult brew::planir::parseFeedDict(OpAsmParser &parser,
   return success();
 }
 
-void brew::planir::printFeedDict(OpAsmPrinter &printer, Operation *,
-                                 DictionaryAttr attributes) {
+void brew::dialects::plan::printFeedDict(OpAsmPrinter &printer, Operation *,
+                                         DictionaryAttr attributes) {
   NamedAttrList shown(attributes);
   shown.erase("layer");
   shown.erase("kind");

@@ -4,12 +4,12 @@
 
 using namespace mlir;
 namespace caffe = brew::caffe;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 
 LogicalResult FillerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef text) {
   caffe::FillerParameter filler;
-  if (!brew::planir::detail::parseMessage(text, filler))
+  if (!brew::dialects::plan::detail::parseMessage(text, filler))
     return emitError() << "a parameter's filler is no FillerParameter";
   return success();
 }

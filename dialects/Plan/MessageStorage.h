@@ -5,7 +5,7 @@
 
 #include "mlir/IR/AttributeSupport.h"
 
-namespace brew::planir::detail {
+namespace brew::dialects::plan::detail {
 
 /// Reads prototxt without printing; who verifies reports.
 bool parseMessage(llvm::StringRef text, google::protobuf::Message &message);
@@ -40,4 +40,4 @@ struct FillerAttrStorage
   using MessageStorage::MessageStorage;
 };
 
-} // namespace brew::planir::detail
+} // namespace brew::dialects::plan::detail

@@ -17,7 +17,7 @@ def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
 
 defvar Effects = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 // What sinks hand buffers over to: without it they would have no effect.
-def Plan_Host : Resource<"::brew::planir::HostResource">;
+def Plan_Host : Resource<"::brew::dialects::plan::HostResource">;
 defvar ReachesHost = MemoryEffects<[MemWrite<Plan_Host>]>;
 
 class Plan_Op<string mnemonic, list<Trait> traits = []>

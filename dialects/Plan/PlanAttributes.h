@@ -9,20 +9,20 @@ namespace brew::caffe {
 class FillerParameter;
 class LayerParameter;
 } // namespace brew::caffe
-namespace brew::planir::detail {
+namespace brew::dialects::plan::detail {
 struct FeedConfigAttrStorage;
 struct FillerAttrStorage;
-} // namespace brew::planir::detail
+} // namespace brew::dialects::plan::detail
 
 #include "dialects/Plan/PlanEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Plan/PlanAttributes.h.inc"
 
-namespace brew::planir {
+namespace brew::dialects::plan {
 /// The attributes of a feed behind its layer and kind; its configuration stands
 /// there as a string.
 mlir::ParseResult parseFeedDict(mlir::OpAsmParser &parser,
                                 mlir::NamedAttrList &attributes);
 void printFeedDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
                    mlir::DictionaryAttr attributes);
-} // namespace brew::planir
+} // namespace brew::dialects::plan

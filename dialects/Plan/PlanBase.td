@@ -8,7 +8,7 @@ include "mlir/IR/EnumAttr.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
-  let cppNamespace = "::brew::planir";
+  let cppNamespace = "::brew::dialects::plan";
   let useDefaultAttributePrinterParser = 1;
   let summary = "Buffers with offsets and the ordered steps over them";
   let description = [{
@@ -20,7 +20,7 @@ def Plan_Dialect : Dialect {
 
 class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::brew::planir";
+  let cppNamespace = "::brew::dialects::plan";
   let genSpecializedAttr = 0;
 }
 class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
@@ -63,7 +63,7 @@ def Plan_GeneratedAttr : AttrDef<Plan_Dialect, "Generated"> {
     block arguments, then those of its results.
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel,
-    ArrayRefParameter<"::brew::planir::CallOperand">:$buffers);
+    ArrayRefParameter<"::brew::dialects::plan::CallOperand">:$buffers);
   let assemblyFormat = "`<` $kernel `(` $buffers `)` `>`";
 }
 

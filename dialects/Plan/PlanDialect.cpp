@@ -14,7 +14,7 @@
 #define GET_OP_CLASSES
 #include "dialects/Plan/PlanOps.cpp.inc"
 
-void brew::planir::PlanDialect::initialize() {
+void brew::dialects::plan::PlanDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/Plan/PlanAttributes.cpp.inc"

@@ -16,12 +16,12 @@
 
 #include "dialects/Plan/PlanDialect.h.inc"
 
-namespace brew::planir {
+namespace brew::dialects::plan {
 /// What a program gives to whoever runs it.
 struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
   llvm::StringRef getName() final { return "Host"; }
 };
-} // namespace brew::planir
+} // namespace brew::dialects::plan
 
 #include "dialects/Plan/PlanInterfaces.h.inc"
 #define GET_OP_CLASSES

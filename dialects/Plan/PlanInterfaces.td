@@ -5,12 +5,12 @@
 include "mlir/IR/Interfaces.td"
 
 def Plan_StepInterface : OpInterface<"StepInterface"> {
-  let cppNamespace = "::brew::planir";
+  let cppNamespace = "::brew::dialects::plan";
   let description = [{
     A step of a program: a launch, a vendor call, a copy. Which of its operands it
     reads and writes are its memory effects (`MemoryEffectOpInterface`), from which
     the plan is verified. How a plan file describes it is `ManifestInterface` of
-    compiler/ManifestInterface.td. Who asks many steps gives them symbol tables, in
+    compiler/manifest/ManifestInterface.td. Who asks many steps gives them symbol tables, in
     which those that name a kernel find it without looking through the module.
   }];
   let methods = [

@@ -3,7 +3,7 @@
 #include "dialects/SubviewType.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 
 using Effects =
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
@@ -68,7 +68,7 @@ llvm::BitVector LaunchOp::alignedOperands(SymbolTableCollection &symbols) {
       llvm::to_vector(body.getTerminator()->getOperandTypes()));
   for (auto [i, type] : llvm::enumerate(types))
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      aligned[i] = !ir::isSubview(tensor);
+      aligned[i] = !dialects::isSubview(tensor);
   return aligned;
 }
 

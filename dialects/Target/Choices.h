@@ -5,11 +5,11 @@
 
 #include "dialects/Target/Choices.h.inc"
 
-namespace brew::targetir {
+namespace brew::dialects::target {
 
 /// Whether activations are kept in 16 bits.
 inline bool isNarrow(Precision precision) {
   return precision == Precision::BF16 || precision == Precision::F16;
 }
 
-} // namespace brew::targetir
+} // namespace brew::dialects::target

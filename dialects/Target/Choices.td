@@ -6,7 +6,7 @@ include "mlir/IR/EnumAttr.td"
 
 class Target_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::brew::targetir";
+  let cppNamespace = "::brew::dialects::target";
   let genSpecializedAttr = 0;
 }
 

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-namespace brew::targetir {
+namespace brew::dialects::target {
 
 /// Seconds that beginning and ending one all-reduce takes, whatever its size.
 inline constexpr double kLinkSeconds = 50e-6;
 /// Bytes of a bucket that are added up per second when it is large.
 inline constexpr double kLinkBytesPerSecond = 2e9;
 
-} // namespace brew::targetir
+} // namespace brew::dialects::target

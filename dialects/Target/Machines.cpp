@@ -10,7 +10,7 @@
 #include "llvm/ADT/StringRef.h"
 
 using namespace mlir;
-using namespace brew::targetir;
+using namespace brew::dialects::target;
 
 /// What a usual server's processor holds while all of its cores compute with
 /// wide vectors.
@@ -19,8 +19,8 @@ static constexpr int64_t kCpuMhz = 2500;
 /// A gradient of as many elements comes from memory, not from a cache.
 static constexpr int64_t kLongSum = 1 << 20;
 
-CpuAttr brew::targetir::describeCpu(MLIRContext *context, int64_t vectorBits,
-                                    bool bf16) {
+CpuAttr brew::dialects::target::describeCpu(MLIRContext *context,
+                                            int64_t vectorBits, bool bf16) {
   // Cores without AVX-512 may have a quarter of the cache of those with it.
   const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
   // oneDNN.
@@ -31,7 +31,7 @@ CpuAttr brew::targetir::describeCpu(MLIRContext *context, int64_t vectorBits,
                       kCpuMhz);
 }
 
-unsigned brew::targetir::archNumber(StringRef arch) {
+unsigned brew::dialects::target::archNumber(StringRef arch) {
   unsigned number = 0;
   if (!arch.consume_front("sm_") || arch.consumeInteger(10, number) ||
       number < 10 || number > 999 || (arch != "" && arch != "a" && arch != "f"))
@@ -79,8 +79,8 @@ static unsigned numberOf(StringRef arch) {
   return arch == "sim" ? kReference : archNumber(arch);
 }
 
-GpuAttr brew::targetir::describeGpu(MLIRContext *context,
-                                    ArrayRef<StringRef> archs) {
+GpuAttr brew::dialects::target::describeGpu(MLIRContext *context,
+                                            ArrayRef<StringRef> archs) {
   const unsigned number = numberOf(archs.front());
   const Board *board = kBoards;
   for (const Board &other : kBoards)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-using namespace brew::targetir;
+using namespace brew::dialects::target;
 
 /// A multiplication with an addition is one operation of a machine.
 static constexpr double kFlops = 2;

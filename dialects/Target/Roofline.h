@@ -9,7 +9,7 @@
 
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew::targetir {
+namespace brew::dialects::target {
 
 /// What a step does.
 struct Work {
@@ -48,4 +48,4 @@ private:
   double beginning(const Work &work) const;
 };
 
-} // namespace brew::targetir
+} // namespace brew::dialects::target

@@ -7,7 +7,7 @@ include "mlir/IR/OpBase.td"
 
 def Target_Dialect : Dialect {
   let name = "target";
-  let cppNamespace = "::brew::targetir";
+  let cppNamespace = "::brew::dialects::target";
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let summary = "The machine that a module is compiled for";

@@ -14,7 +14,7 @@
 #include "dialects/Target/TargetAttributes.cpp.inc"
 
 using namespace mlir;
-using namespace brew::targetir;
+using namespace brew::dialects::target;
 
 void TargetDialect::initialize() {
   addAttributes<
@@ -89,22 +89,22 @@ static Attribute machineOf(Operation *op) {
   return module ? module->getAttr(kMachineAttr) : Attribute();
 }
 
-bool brew::targetir::isForGpu(Operation *op) {
+bool brew::dialects::target::isForGpu(Operation *op) {
   return isa_and_nonnull<GpuAttr>(machineOf(op));
 }
 
-CpuAttr brew::targetir::cpuOf(Operation *op) {
+CpuAttr brew::dialects::target::cpuOf(Operation *op) {
   if (Attribute machine = machineOf(op))
     return dyn_cast<CpuAttr>(machine);
   return describeCpu(op->getContext(), kDefaultVectorBits, kDefaultBf16);
 }
 
-GpuAttr brew::targetir::gpuOf(Operation *op) {
+GpuAttr brew::dialects::target::gpuOf(Operation *op) {
   if (Attribute machine = machineOf(op))
     return dyn_cast<GpuAttr>(machine);
   return describeGpu(op->getContext(), {"sm_90"});
 }
 
-LibraryAttr brew::targetir::libraryOf(Operation *op) {
+LibraryAttr brew::dialects::target::libraryOf(Operation *op) {
   return isForGpu(op) ? gpuOf(op).getLibrary() : cpuOf(op).getLibrary();
 }

@@ -10,7 +10,7 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Target/TargetAttributes.h.inc"
 
-namespace brew::targetir {
+namespace brew::dialects::target {
 
 /// Name of the module's attribute.
 inline constexpr llvm::StringLiteral kMachineAttr = "target.machine";
@@ -39,4 +39,4 @@ GpuAttr gpuOf(mlir::Operation *op);
 /// names none.
 LibraryAttr libraryOf(mlir::Operation *op);
 
-} // namespace brew::targetir
+} // namespace brew::dialects::target

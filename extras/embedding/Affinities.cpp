@@ -1,12 +1,12 @@
 //===- Affinities.cpp - How alike rows are --------------------------------===//
 
-#include "runtime/embed/Affinities.h"
+#include "extras/embedding/Affinities.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 /// Halvings after which an entropy that was not met is out of reach: that of
@@ -48,7 +48,7 @@ void conditional(const float *squared, std::int64_t count, double perplexity,
 } // namespace
 
 Affinities affinities(const Neighbours &neighbours, double perplexity,
-                      const Threads &threads) {
+                      const runtime::Threads &threads) {
   const std::int64_t count = neighbours.count;
   const std::int64_t rows =
       static_cast<std::int64_t>(neighbours.rows.size()) / count;
@@ -115,4 +115,4 @@ Affinities affinities(const Neighbours &neighbours, double perplexity,
   return result;
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

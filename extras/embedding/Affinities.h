@@ -1,10 +1,10 @@
 //===- Affinities.h - How alike rows are ------------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/embed/Lanes.h"
-#include "runtime/embed/Neighbours.h"
+#include "extras/embedding/Lanes.h"
+#include "extras/embedding/Neighbours.h"
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 /// t-SNE's joint probabilities: a sparse symmetric matrix whose entries add up
 /// to 1, row by row. Rows are padded to a multiple of kLanes by entries of
@@ -22,6 +22,6 @@ struct Affinities {
 /// `perplexity` (less than their number); p(ij) is the mean of p(j|i) and
 /// p(i|j) over the number of rows.
 Affinities affinities(const Neighbours &neighbours, double perplexity,
-                      const Threads &threads);
+                      const runtime::Threads &threads);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

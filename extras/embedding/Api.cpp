@@ -1,13 +1,13 @@
 //===- Embed.cpp - The C API's pictures of features -----------------------===//
 
-#include "formats/AtomicFile.h"
-#include "formats/ImageEncode.h"
 #include "runtime/api/Api.h"
+#include "extras/embedding/GpuRowProducts.h"
+#include "extras/embedding/Pca.h"
+#include "extras/embedding/Scatter.h"
+#include "extras/embedding/Tsne.h"
+#include "formats/image/ImageEncode.h"
 #include "runtime/api/Handles.h"
-#include "runtime/embed/GpuRowProducts.h"
-#include "runtime/embed/Pca.h"
-#include "runtime/embed/Scatter.h"
-#include "runtime/embed/Tsne.h"
+#include "support/AtomicFile.h"
 
 #include <cmath>
 #include <filesystem>
@@ -20,8 +20,8 @@ using namespace brew::runtime;
 namespace {
 
 /// The rows less their mean, once they are known to make sense.
-embed::Matrix checkedRows(const float *features, std::int64_t rows,
-                          std::int64_t columns) {
+embedding::Matrix checkedRows(const float *features, std::int64_t rows,
+                              std::int64_t columns) {
   if (!features && rows > 0)
     throw usage("the features are NULL");
   if (rows < 0 || columns < 1)
@@ -35,24 +35,24 @@ embed::Matrix checkedRows(const float *features, std::int64_t rows,
                      std::string(std::isnan(features[i]) ? "nan" : "inf") +
                      " in row " + std::to_string(i / columns) + ", column " +
                      std::to_string(i % columns));
-  return embed::centred(features, rows, columns);
+  return embedding::centred(features, rows, columns);
 }
 
-embed::Components componentsOf(const embed::Matrix &rows,
-                               std::int64_t components,
-                               const brew_pca_options &given) {
+embedding::Components componentsOf(const embedding::Matrix &rows,
+                                   std::int64_t components,
+                                   const brew_pca_options &given) {
   const auto *plan = given.plan ? given.plan->file.get() : nullptr;
   if (!plan || plan->manifest().target().kind() != plan::Target::CUDA)
-    return embed::principalComponents(rows, components, given.seed,
-                                      Threads(given.threads));
-  embed::GpuRowProducts products(
-      cuda::chooseLibraries(plan->manifest().target(), plan->path()),
-      given.gpu, rows);
-  return embed::principalComponents(rows, components, given.seed, products);
+    return embedding::principalComponents(rows, components, given.seed,
+                                          Threads(given.threads));
+  embedding::GpuRowProducts products(
+      cuda::chooseLibraries(plan->manifest().target(), plan->path()), given.gpu,
+      rows);
+  return embedding::principalComponents(rows, components, given.seed, products);
 }
 
 /// Scores and variances of the features as they were before they were scaled.
-void undoScale(embed::Components &found, double scale) {
+void undoScale(embedding::Components &found, double scale) {
   if (scale == 1)
     return;
   for (float &score : found.scores.values) {
@@ -79,8 +79,8 @@ template <typename Value> void choose(Value &option, Value given) {
     option = given;
 }
 
-embed::TsneOptions optionsOf(const brew_tsne_options &given) {
-  embed::TsneOptions options;
+embedding::TsneOptions optionsOf(const brew_tsne_options &given) {
+  embedding::TsneOptions options;
   choose(options.perplexity, given.perplexity);
   choose(options.exaggeration, given.exaggeration);
   choose(options.exactRows, given.exact_rows);
@@ -112,7 +112,7 @@ public:
   explicit Teller(const brew_tsne_options &options)
       : function(options.progress), user(options.user) {}
 
-  void operator()(const embed::TsneProgress *now) const {
+  void operator()(const embedding::TsneProgress *now) const {
     if (!function)
       return;
     brew_tsne_progress progress{};
@@ -131,7 +131,7 @@ public:
                   "the progress function ended t-SNE");
   }
 
-  static std::vector<float> byPoint(const embed::Points &points) {
+  static std::vector<float> byPoint(const embedding::Points &points) {
     std::vector<float> result;
     result.reserve(2 * points.x.size());
     for (std::size_t i = 0; i < points.x.size(); ++i) {
@@ -159,11 +159,11 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
     if (components < 1 || components > columns)
       throw usage("the number of components is 1 to " +
                   std::to_string(columns) + ", the columns of the features");
-    const embed::Matrix matrix = checkedRows(features, rows, columns);
+    const embedding::Matrix matrix = checkedRows(features, rows, columns);
     if (rows < 2)
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
-    embed::Components found = componentsOf(matrix, components, given);
+    embedding::Components found = componentsOf(matrix, components, given);
     undoScale(found, matrix.scale);
     copyTo(to.scores, found.scores.values);
     copyTo(to.directions, found.directions.values);
@@ -178,12 +178,12 @@ brew_status brew_tsne(const float *features, int64_t rows, int64_t columns,
                       double *divergence, char *message, size_t size) {
   return guardedInto(message, size, [&] {
     const brew_tsne_options given = take(options);
-    const embed::TsneOptions chosen = optionsOf(given);
+    const embedding::TsneOptions chosen = optionsOf(given);
     if (!embedding)
       throw usage("there is no place for the embedding");
-    const embed::Layout layout =
-        embed::tsne(checkedRows(features, rows, columns), chosen,
-                    Threads(given.threads), Teller(given));
+    const embedding::Layout layout =
+        embedding::tsne(checkedRows(features, rows, columns), chosen,
+                        Threads(given.threads), Teller(given));
     const std::vector<float> places = Teller::byPoint(layout.points);
     std::copy(places.begin(), places.end(), embedding);
     if (divergence)
@@ -210,7 +210,7 @@ brew_status brew_scatter_write(const char *path, const float *points,
     for (std::int64_t i = 0; i < 2 * rows; ++i)
       if (!std::isfinite(points[i]))
         throw badInput("point " + std::to_string(i / 2) + " is not finite");
-    embed::ScatterData data{points, rows, given.classes, {}, {}, 0, 0};
+    embedding::ScatterData data{points, rows, given.classes, {}, {}, 0, 0};
     for (std::size_t i = 0; given.class_names && i < given.class_count; ++i)
       data.classNames.push_back(text(given.class_names[i], "a class's name"));
     data.title = given.title ? given.title : "";
@@ -221,8 +221,8 @@ brew_status brew_scatter_write(const char *path, const float *points,
         std::max(data.width, data.height) > kMost)
       throw usage("a scatter plot has " + std::to_string(kLeast) + " to " +
                   std::to_string(kMost) + " pixels along each side");
-    const embed::ScatterPlan plan = embed::planScatter(data);
-    formats::writeFileAtomically(file, png ? embed::scatterPng(plan)
-                                           : embed::scatterSvg(plan));
+    const embedding::ScatterPlan plan = embedding::planScatter(data);
+    writeFileAtomically(file, png ? embedding::scatterPng(plan)
+                                  : embedding::scatterSvg(plan));
   });
 }

@@ -1,21 +1,21 @@
 //===- GpuRowProducts.cpp - Products of a matrix on a GPU -----------------===//
 
-#include "runtime/embed/GpuRowProducts.h"
+#include "extras/embedding/GpuRowProducts.h"
 
-#include "formats/Error.h"
 #include "runtime/cuda/Matmul.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
-using cuda::CallOptions;
-using cuda::CUdeviceptr;
-using cuda::DeviceMemory;
-using cuda::DriverApi;
-using cuda::Libraries;
-using cuda::Matmul;
-using cuda::MatmulProblem;
+using runtime::cuda::CallOptions;
+using runtime::cuda::CUdeviceptr;
+using runtime::cuda::DeviceMemory;
+using runtime::cuda::DriverApi;
+using runtime::cuda::Libraries;
+using runtime::cuda::Matmul;
+using runtime::cuda::MatmulProblem;
 
 namespace {
 
@@ -41,7 +41,7 @@ DeviceMemory GpuRowProducts::uploaded(const std::vector<float> &values) {
 }
 
 void GpuRowProducts::upload(const DeviceMemory &memory,
-                         const std::vector<float> &values) {
+                            const std::vector<float> &values) {
   const DriverApi &api = device.api();
   api.check(api.cuMemcpyHtoDAsync(memory.address(), values.data(),
                                   values.size() * sizeof(float), stream.get()),
@@ -50,7 +50,7 @@ void GpuRowProducts::upload(const DeviceMemory &memory,
 }
 
 void GpuRowProducts::download(const DeviceMemory &memory,
-                           std::vector<float> &values) {
+                              std::vector<float> &values) {
   const DriverApi &api = device.api();
   api.check(api.cuMemcpyDtoHAsync(values.data(), memory.address(),
                                   values.size() * sizeof(float), stream.get()),
@@ -64,8 +64,8 @@ void GpuRowProducts::multiply(const MatmulProblem &problem) {
   options.workspaceLimit = kWorkspace;
   const Matmul product(library, problem, options, kPurpose);
   if (product.candidates() == 0)
-    throw machineLacks(kPurpose + ": " + library.name() + " has no product for " +
-                       problem.text());
+    throw machineLacks(kPurpose + ": " + library.name() +
+                       " has no product for " + problem.text());
   product.run(0, workspace.address(), stream);
 }
 
@@ -73,7 +73,7 @@ void GpuRowProducts::multiply(const MatmulProblem &problem) {
 // transposed operands, the other way round.
 
 void GpuRowProducts::project(const std::vector<float> &directions,
-                          std::int64_t count, std::vector<float> &scores) {
+                             std::int64_t count, std::vector<float> &scores) {
   device.enter();
   const DeviceMemory along = uploaded(directions);
   scores.resize(static_cast<std::size_t>(rows * count));
@@ -87,7 +87,7 @@ void GpuRowProducts::project(const std::vector<float> &directions,
 }
 
 void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
-                       std::vector<double> &result) {
+                          std::vector<double> &result) {
   device.enter();
   const DeviceMemory given = uploaded(scores);
   const auto size = static_cast<std::size_t>(columns * count);
@@ -102,11 +102,13 @@ void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
     MatmulProblem problem;
     problem.a = {plan::F32, at(given.address(), begin * count), count, of, 1,
                  count};
-    problem.b = {plan::F32, at(features.address(), begin * columns), of,
-                 columns,   columns, 1};
-    problem.d = {plan::F32,
-                 at(parts.address(), static_cast<std::int64_t>(block * size)),
-                 count, columns, 1, count};
+    problem.b = {plan::F32, at(features.address(), begin * columns),
+                 of,        columns,
+                 columns,   1};
+    problem.d = {
+        plan::F32, at(parts.address(), static_cast<std::int64_t>(block * size)),
+        count,     columns,
+        1,         count};
     multiply(problem);
   }
   std::vector<float> all(blocks * size);
@@ -117,4 +119,4 @@ void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
       result[i] += all[block * size + i];
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

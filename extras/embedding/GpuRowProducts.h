@@ -6,22 +6,23 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "extras/embedding/Products.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/Libraries.h"
-#include "runtime/embed/Products.h"
 
 namespace brew::runtime::cuda {
 struct MatmulProblem;
 }
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 class GpuRowProducts : public RowProducts {
 public:
   /// Throws Error (3) if the GPU or a library is not there, or has too little
   /// memory.
-  GpuRowProducts(const cuda::Libraries &libraries, int gpu, const Matrix &rows);
+  GpuRowProducts(const runtime::cuda::Libraries &libraries, int gpu,
+                 const Matrix &rows);
 
   void project(const std::vector<float> &directions, std::int64_t count,
                std::vector<float> &scores) override;
@@ -29,16 +30,18 @@ public:
             std::vector<double> &result) override;
 
 private:
-  void multiply(const cuda::MatmulProblem &problem);
-  cuda::DeviceMemory uploaded(const std::vector<float> &values);
-  void upload(const cuda::DeviceMemory &memory, const std::vector<float> &values);
-  void download(const cuda::DeviceMemory &memory, std::vector<float> &values);
+  void multiply(const runtime::cuda::MatmulProblem &problem);
+  runtime::cuda::DeviceMemory uploaded(const std::vector<float> &values);
+  void upload(const runtime::cuda::DeviceMemory &memory,
+              const std::vector<float> &values);
+  void download(const runtime::cuda::DeviceMemory &memory,
+                std::vector<float> &values);
 
-  cuda::Device device;
-  cuda::CublasLt library;
-  cuda::Stream stream;
+  runtime::cuda::Device device;
+  runtime::cuda::CublasLt library;
+  runtime::cuda::Stream stream;
   std::int64_t rows, columns;
-  cuda::DeviceMemory features, workspace;
+  runtime::cuda::DeviceMemory features, workspace;
 };
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

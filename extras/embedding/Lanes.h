@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 inline constexpr int kLanes = 16;
 typedef float Lanes __attribute__((vector_size(64)));
@@ -23,7 +23,7 @@ typedef float UnalignedLanes
 /// The sixteen floats that begin at `from`, which need not be aligned. A macro:
 /// functions that return vectors are called differently on each processor.
 #define BREW_EMBED_LOAD(from)                                                  \
-  (*reinterpret_cast<const brew::runtime::embed::UnalignedLanes *>(from))
+  (*reinterpret_cast<const brew::embedding::UnalignedLanes *>(from))
 
 /// Defines `result name(parameters)`, which is `body arguments` compiled for
 /// the processor at hand; both lists are parenthesised.
@@ -64,4 +64,4 @@ BREW_EMBED_INLINE float sumOf(const Lanes &lanes) {
   return part[0];
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

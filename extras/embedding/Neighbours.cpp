@@ -1,16 +1,16 @@
 //===- Neighbours.cpp - Each row's nearest rows ---------------------------===//
 
-#include "runtime/embed/Neighbours.h"
+#include "extras/embedding/Neighbours.h"
 
-#include "formats/Error.h"
-#include "runtime/embed/Lanes.h"
+#include "extras/embedding/Lanes.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 /// Rows whose neighbours are sought together, and rows that are looked through
@@ -163,7 +163,7 @@ private:
 } // namespace
 
 Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
-                             const Threads &threads,
+                             const runtime::Threads &threads,
                              const std::function<void()> &step) {
   Neighbours result;
   result.count = count;
@@ -180,4 +180,4 @@ Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
   return result;
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

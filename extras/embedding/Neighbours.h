@@ -1,11 +1,11 @@
 //===- Neighbours.h - Each row's nearest rows -------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/embed/Products.h"
+#include "extras/embedding/Products.h"
 
 #include <functional>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 /// Of each row the nearest others, nearest first, the one of lower number first
 /// where two are equally near.
@@ -21,7 +21,7 @@ struct Neighbours {
 /// (as centred() makes them; Error (70) else). 1 <= count < rows. `step` is
 /// called now and then and may throw.
 Neighbours nearestNeighbours(const Matrix &centredRows, std::int64_t count,
-                             const Threads &threads,
+                             const runtime::Threads &threads,
                              const std::function<void()> &step);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -1,15 +1,15 @@
 //===- Pca.cpp - Principal components -------------------------------------===//
 
-#include "runtime/embed/Pca.h"
+#include "extras/embedding/Pca.h"
 
-#include "formats/Error.h"
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 #include "runtime/opencv/OpenCv.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 using Vector = std::vector<double>;
@@ -119,7 +119,8 @@ void fixSign(Vector &direction) {
 
 Components principalComponents(const Matrix &rows, std::int64_t components,
                                std::uint64_t seed, RowProducts &products) {
-  const OpenCvFunctions &functions = openCv("compute principal components");
+  const runtime::OpenCvFunctions &functions =
+      runtime::openCv("compute principal components");
   const auto wanted = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
   const Covariance covariance(rows, products);
@@ -129,7 +130,7 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
   result.variance /= static_cast<double>(rows.rows - 1);
 
   const std::size_t width = std::min(columns, wanted + kMore);
-  const RandomStream random(seed, "principal components");
+  const caffe::RandomStream random(seed, "principal components");
   Vectors block(width, Vector(columns));
   for (std::size_t i = 0; i < width * columns; ++i)
     block[i / columns][i % columns] = random.gaussian(i);
@@ -188,9 +189,10 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
 }
 
 Components principalComponents(const Matrix &rows, std::int64_t components,
-                               std::uint64_t seed, const Threads &threads) {
+                               std::uint64_t seed,
+                               const runtime::Threads &threads) {
   HostRowProducts products(rows, threads);
   return principalComponents(rows, components, seed, products);
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/embed/Products.h"
+#include "extras/embedding/Products.h"
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 struct Components {
   Matrix directions;             ///< a row each, of length 1, best first
@@ -27,10 +27,10 @@ struct Components {
 /// of the rows as they are scaled (Matrix::scale).
 Components principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
-                               const Threads &threads);
+                               const runtime::Threads &threads);
 /// Likewise with products of these rows that are done elsewhere.
 Components principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                RowProducts &products);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

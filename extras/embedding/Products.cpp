@@ -1,15 +1,15 @@
 //===- Products.cpp - Products of matrices of floats ----------------------===//
 
-#include "runtime/embed/Products.h"
+#include "extras/embedding/Products.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 /// Largest values up to 2^30 and from 2^-30 on have squares that floats hold
@@ -69,8 +69,8 @@ void HostRowProducts::project(const std::vector<float> &directions,
   forBlocks(threads, features.rows, kBlockRows,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               multiply(false, false, end - begin, count, features.columns,
-                       features.row(begin), features.columns,
-                       directions.data(), count, &scores[begin * count], count);
+                       features.row(begin), features.columns, directions.data(),
+                       count, &scores[begin * count], count);
             });
 }
 
@@ -92,4 +92,4 @@ void HostRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
       result[i] += parts[block * size + i];
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 /// Rows of one length.
 struct Matrix {
@@ -47,7 +47,7 @@ public:
 /// Those on the host. Rows and threads outlive it.
 class HostRowProducts : public RowProducts {
 public:
-  HostRowProducts(const Matrix &rows, const Threads &threads)
+  HostRowProducts(const Matrix &rows, const runtime::Threads &threads)
       : features(rows), threads(threads) {}
   void project(const std::vector<float> &directions, std::int64_t count,
                std::vector<float> &scores) override;
@@ -56,7 +56,7 @@ public:
 
 private:
   const Matrix &features;
-  const Threads &threads;
+  const runtime::Threads &threads;
 };
 
 /// The rows less their mean. Where squares of what is left, or sums of them,
@@ -66,26 +66,26 @@ Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
 /// Calls body(block, begin, end) for blocks of so many rows, in parallel, each
 /// with the library's own threads off. The first that a body throws comes out.
 template <typename Body>
-void forBlocks(const Threads &threads, std::int64_t rows, std::int64_t size,
-               const Body &body);
+void forBlocks(const runtime::Threads &threads, std::int64_t rows,
+               std::int64_t size, const Body &body);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding
 
 //===----------------------------------------------------------------------===//
 
 #include <exception>
 #include <mutex>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 template <typename Body>
-void forBlocks(const Threads &threads, std::int64_t rows, std::int64_t size,
-               const Body &body) {
+void forBlocks(const runtime::Threads &threads, std::int64_t rows,
+               std::int64_t size, const Body &body) {
   std::exception_ptr thrown;
   std::mutex guard;
   threads.parallelFor(rows, size, [&](std::int64_t begin, std::int64_t end) {
     // A team of one runs on the caller, outside of a team.
-    const Threads::Entered alone(1);
+    const runtime::Threads::Entered alone(1);
     try {
       for (std::int64_t at = begin; at < end; at += size)
         body(at / size, at, at + size < end ? at + size : end);
@@ -99,4 +99,4 @@ void forBlocks(const Threads &threads, std::int64_t rows, std::int64_t size,
     std::rethrow_exception(thrown);
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

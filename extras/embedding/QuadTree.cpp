@@ -1,11 +1,11 @@
 //===- QuadTree.cpp - Points of a plane by squares ------------------------===//
 
-#include "runtime/embed/QuadTree.h"
+#include "extras/embedding/QuadTree.h"
 
 #include <algorithm>
 #include <array>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 /// Bits of a coordinate; the smallest square is 2^-kBits of the largest.
@@ -115,4 +115,4 @@ void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
   square.next = static_cast<std::int32_t>(nodes.size());
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

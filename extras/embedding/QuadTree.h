@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 /// Points of a plane, coordinate by coordinate.
 struct Points {
@@ -51,4 +51,4 @@ private:
   std::vector<Square> nodes;
 };
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

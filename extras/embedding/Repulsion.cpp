@@ -1,13 +1,13 @@
 //===- Repulsion.cpp - What drives the points apart -----------------------===//
 
-#include "runtime/embed/Repulsion.h"
+#include "extras/embedding/Repulsion.h"
 
-#include "runtime/embed/Lanes.h"
-#include "runtime/embed/Products.h"
+#include "extras/embedding/Lanes.h"
+#include "extras/embedding/Products.h"
 
 #include <algorithm>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 /// Points that one thread takes at a time.
@@ -123,4 +123,4 @@ double Repulsion::repel(std::int32_t begin, List &list, Points &forces) const {
   return sum;
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

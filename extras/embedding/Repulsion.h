@@ -8,16 +8,16 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "extras/embedding/QuadTree.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/embed/QuadTree.h"
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 class Repulsion {
 public:
   /// A square's mean stands for its points where its side is less than `theta`
   /// (0 to 1) times the distance. 0: every pair counts.
-  Repulsion(double theta, const Threads &threads)
+  Repulsion(double theta, const runtime::Threads &threads)
       : squaredTheta(static_cast<float>(theta * theta)), threads(threads) {}
 
   /// With q(ij) = 1 / (1 + |y(i) - y(j)|^2): forces(i) is the sum over j of
@@ -31,9 +31,9 @@ private:
   double repel(std::int32_t begin, List &list, Points &forces) const;
 
   float squaredTheta;
-  const Threads &threads;
+  const runtime::Threads &threads;
   QuadTree tree;
   std::vector<double> sums; ///< of q, of sixteen points each
 };
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

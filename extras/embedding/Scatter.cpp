@@ -1,6 +1,6 @@
 //===- Scatter.cpp - Scatter plots ----------------------------------------===//
 
-#include "runtime/embed/Scatter.h"
+#include "extras/embedding/Scatter.h"
 
 #include "runtime/opencv/OpenCv.h"
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <map>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 constexpr double kMargin = 16, kLine = 22, kTextSize = 15;
@@ -131,7 +131,7 @@ ScatterPlan planScatter(const ScatterData &data) {
 }
 
 std::string scatterPng(const ScatterPlan &plan) {
-  return openCv("draw a scatter plot as PNG").scatterPng(plan);
+  return runtime::openCv("draw a scatter plot as PNG").scatterPng(plan);
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 struct ScatterData {
   const float *points; ///< x and y by turns, finite
@@ -51,4 +51,4 @@ std::string scatterSvg(const ScatterPlan &plan);
 /// The bytes of a PNG file.
 std::string scatterPng(const ScatterPlan &plan);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

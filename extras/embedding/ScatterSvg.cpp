@@ -1,14 +1,14 @@
 //===- ScatterSvg.cpp - Scatter plots as SVG ------------------------------===//
 
-#include "runtime/embed/Scatter.h"
+#include "extras/embedding/Scatter.h"
 
-#include "formats/NumberText.h"
-#include "formats/Utf8.h"
+#include "support/NumberText.h"
+#include "support/Utf8.h"
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
-std::string number(double value) { return formats::fixedText(value, 1); }
+std::string number(double value) { return fixedText(value, 1); }
 
 std::string hex(const Colour &colour) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -22,7 +22,7 @@ std::string hex(const Colour &colour) {
 
 std::string escaped(const std::string &text) {
   std::string result;
-  for (char c : formats::validUtf8(text))
+  for (char c : validUtf8(text))
     if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -78,4 +78,4 @@ std::string scatterSvg(const ScatterPlan &plan) {
   return svg + "</svg>\n";
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

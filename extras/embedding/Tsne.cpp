@@ -1,17 +1,17 @@
 //===- Tsne.cpp - t-SNE ---------------------------------------------------===//
 
-#include "runtime/embed/Tsne.h"
+#include "extras/embedding/Tsne.h"
 
-#include "formats/Error.h"
-#include "formats/NumberText.h"
+#include "caffe/RandomStream.h"
+#include "extras/embedding/Pca.h"
 #include "runtime/cpu/Arena.h"
-#include "runtime/data/RandomStream.h"
-#include "runtime/embed/Pca.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 namespace {
 
 constexpr std::int64_t kGrain = 128; ///< rows that one thread takes at a time
@@ -52,7 +52,8 @@ BREW_EMBED_FOR_PROCESSORS(void, attract,
                           (places, row, columns, values, count, force))
 
 /// The first two principal components, as small as the gradient wants them.
-Points start(const Matrix &rows, std::uint64_t seed, const Threads &threads) {
+Points start(const Matrix &rows, std::uint64_t seed,
+             const runtime::Threads &threads) {
   const Components components = principalComponents(
       rows, std::min<std::int64_t>(2, rows.columns), seed, threads);
   const std::int64_t count = components.scores.columns;
@@ -60,7 +61,7 @@ Points start(const Matrix &rows, std::uint64_t seed, const Threads &threads) {
       std::sqrt(components.variances[0] * static_cast<double>(rows.rows - 1) /
                 static_cast<double>(rows.rows));
   const double scale = deviation > 0 ? kStartDeviation / deviation : 0;
-  const RandomStream random(seed, "embedding");
+  const caffe::RandomStream random(seed, "embedding");
   Points points;
   for (std::int64_t i = 0; i < rows.rows; ++i) {
     const float *score = components.scores.row(i);
@@ -111,16 +112,16 @@ void checkRows(std::int64_t rows, double perplexity) {
   if (perplexity <= most)
     return;
   constexpr int kDigits = 12; // those of rows, and a fraction
-  const std::string shown = formats::shortestText(perplexity, 6);
+  const std::string shown = shortestText(perplexity, 6);
   // A perplexity is more than 1.
   if (rows < 5)
     throw badInput("t-SNE needs at least 5 samples; there are " +
                    std::to_string(rows));
   throw badInput("there are " + std::to_string(rows) + " samples; perplexity " +
                  shown + " needs at least " +
-                 formats::shortestText(std::ceil(3 * perplexity) + 1, kDigits) +
+                 shortestText(std::ceil(3 * perplexity) + 1, kDigits) +
                  ", so choose a perplexity of " +
-                 formats::shortestText(std::floor(most * 100) / 100, kDigits) +
+                 shortestText(std::floor(most * 100) / 100, kDigits) +
                  " or less");
 }
 
@@ -132,14 +133,16 @@ void checkMemory(std::int64_t rows, std::int64_t neighbours) {
   constexpr double kPairBytes = 8 + 4 + 8 + 8;
   const double bytes =
       static_cast<double>(rows) * static_cast<double>(neighbours) * kPairBytes;
-  if (bytes <= static_cast<double>(machineMemory()))
+  if (bytes <= static_cast<double>(runtime::machineMemory()))
     return;
   constexpr double kMost = 18e18; // what 64 bits count
   throw machineLacks(
       "t-SNE of " + std::to_string(rows) + " samples with " +
       std::to_string(neighbours) + " neighbours each needs " +
-      describeBytes(static_cast<std::uint64_t>(std::min(bytes, kMost))) +
-      " of memory, this machine has " + describeBytes(machineMemory()) +
+      runtime::describeBytes(
+          static_cast<std::uint64_t>(std::min(bytes, kMost))) +
+      " of memory, this machine has " +
+      runtime::describeBytes(runtime::machineMemory()) +
       "; a smaller perplexity needs less, as does counting all pairs only of "
       "fewer samples");
 }
@@ -188,7 +191,7 @@ double Divergence::compute(const Points &points, double exaggeration,
 }
 
 Layout tsne(const Matrix &rows, const TsneOptions &options,
-            const Threads &threads,
+            const runtime::Threads &threads,
             const std::function<void(const TsneProgress *)> &progress) {
   checkRows(rows.rows, options.perplexity);
   const bool exact = rows.rows <= options.exactRows;
@@ -238,4 +241,4 @@ Layout tsne(const Matrix &rows, const TsneOptions &options,
   return layout;
 }
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -8,18 +8,19 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/embed/Affinities.h"
-#include "runtime/embed/Repulsion.h"
+#include "extras/embedding/Affinities.h"
+#include "extras/embedding/Repulsion.h"
 
 #include <functional>
 
-namespace brew::runtime::embed {
+namespace brew::embedding {
 
 /// The Kullback-Leibler divergence of a layout's likenesses from those of the
 /// rows, and its gradient.
 class Divergence {
 public:
-  Divergence(const Affinities &affinities, double theta, const Threads &threads)
+  Divergence(const Affinities &affinities, double theta,
+             const runtime::Threads &threads)
       : affinities(affinities), repulsion(theta, threads), threads(threads) {}
 
   /// A quarter of the gradient, with the attraction multiplied by
@@ -31,7 +32,7 @@ public:
 private:
   const Affinities &affinities;
   Repulsion repulsion;
-  const Threads &threads;
+  const runtime::Threads &threads;
   std::vector<float> places; ///< x and y by turns
   std::vector<double> parts; ///< of the divergence, of each row
 };
@@ -66,7 +67,7 @@ struct Layout {
 /// threads. Error (1) where there are too few rows for the perplexity, (3)
 /// where the neighbours of all rows need more memory than the machine has.
 Layout tsne(const Matrix &centredRows, const TsneOptions &options,
-            const Threads &threads,
+            const runtime::Threads &threads,
             const std::function<void(const TsneProgress *)> &progress);
 
-} // namespace brew::runtime::embed
+} // namespace brew::embedding

@@ -1,7 +1,7 @@
 //===- CartPolePicture.cpp - How a pole on a cart looks -------------------===//
 
-#include "runtime/learn/CartPole.h"
-#include "runtime/opencv/Plugin.h"
+#include "extras/opencv/Plugin.h"
+#include "extras/reinforcement/CartPole.h"
 
 #include <opencv2/imgproc.hpp>
 
@@ -20,7 +20,7 @@ constexpr int kTimes = 2, kFraction = 4;
 } // namespace
 
 void drawCartPole(formats::Image &picture, double position, double angle) {
-  constexpr double kEdge = learn::CartPole::kEdge;
+  constexpr double kEdge = reinforcement::CartPole::kEdge;
   cv::Mat small(picture.height, picture.width, CV_8UC3, picture.pixels.data());
   cv::Mat large(picture.height * kTimes, picture.width * kTimes, CV_8UC3,
                 cv::Scalar(255, 255, 255));

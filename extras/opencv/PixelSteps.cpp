@@ -1,9 +1,9 @@
 //===- PixelSteps.cpp - AnnotatedData's image steps, with OpenCV ----------===//
 
-#include "runtime/opencv/Plugin.h"
+#include "extras/opencv/Plugin.h"
 
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
+#include "formats/image/ImageEncode.h"
+#include "support/Error.h"
 
 #include <opencv2/imgproc.hpp>
 

@@ -1,6 +1,6 @@
 //===- Plugin.cpp - The entry function of libbrew_opencv.so ---------------===//
 
-#include "runtime/opencv/Plugin.h"
+#include "extras/opencv/Plugin.h"
 
 #include <opencv2/imgproc.hpp>
 

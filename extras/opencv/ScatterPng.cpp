@@ -1,8 +1,10 @@
 //===- ScatterPng.cpp - Scatter plots as PNG ------------------------------===//
 
-#include "runtime/opencv/Plugin.h"
+#include "extras/opencv/Plugin.h"
 
-#include "formats/ImageEncode.h"
+#include "extras/embedding/Scatter.h"
+
+#include "formats/image/ImageEncode.h"
 
 #include <opencv2/imgproc.hpp>
 
@@ -11,8 +13,8 @@
 namespace brew::runtime::opencv {
 namespace {
 
-using embed::Colour;
-using embed::ScatterPlan;
+using embedding::Colour;
+using embedding::ScatterPlan;
 
 /// Drawn twice as large and then averaged: even edges and letters.
 constexpr int kScale = 2;

@@ -1,17 +1,17 @@
 //===- ActorCritic.cpp - PPO and advantage actor-critic -------------------===//
 
-#include "runtime/learn/ActorCritic.h"
+#include "extras/reinforcement/ActorCritic.h"
 
-#include "formats/Error.h"
-#include "runtime/learn/Returns.h"
-#include "runtime/learn/SavedCount.h"
-#include "runtime/plan/Contract.h"
+#include "extras/reinforcement/Returns.h"
+#include "extras/reinforcement/SavedCount.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 // What the training net is fed with, beside its observations.
@@ -37,7 +37,7 @@ std::int64_t elements(const plan::Buffer &buffer) {
   return count;
 }
 
-const plan::Program *testProgram(const Session &session) {
+const plan::Program *testProgram(const runtime::Session &session) {
   for (const plan::Program &program : session.manifest().programs())
     if (program.name() == plan::programs::test(0))
       return &program;
@@ -53,7 +53,7 @@ struct ActorCritic::Rollout {
   std::vector<Segment> segments; ///< of each actor
 };
 
-int ActorCritic::environmentCount(const Session &session) {
+int ActorCritic::environmentCount(const runtime::Session &session) {
   const plan::Program *program = testProgram(session);
   if (!program || program->feeds_size() == 0 ||
       program->feeds(0).buffer_indices_size() == 0)
@@ -64,8 +64,9 @@ int ActorCritic::environmentCount(const Session &session) {
   return input.dims_size() ? static_cast<int>(input.dims(0)) : 1;
 }
 
-ActorCritic::ActorCritic(Trainer &solver, Session &planSession,
-                         LearnerOptions given, Properties chosen)
+ActorCritic::ActorCritic(runtime::Trainer &solver,
+                         runtime::Session &planSession, LearnerOptions given,
+                         caffe::Properties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       acting(session, options.environments.front()->observationCount()),
       program(session.program(plan::programs::kForwardBackward)),
@@ -139,7 +140,7 @@ void ActorCritic::findBlobs() {
   if (logits.empty() || value.empty())
     throw badInput("the test net's outputs must be " + std::to_string(actions) +
                    " logits and one value for each state");
-  Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.feeder(program);
   const plan::Buffer *input = feeder.find(acting.input());
   if (!input || input->dims_size() == 0)
     throw badInput("the training net has no input '" + acting.input() +
@@ -313,7 +314,7 @@ void ActorCritic::feed(const Rollout &rollout,
   }
   if (properties.standardizeAdvantage)
     standardise(gained);
-  Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.feeder(program);
   auto set = [&](const std::string &name, const auto &values) {
     feeder.set(name, values.data(), static_cast<std::int64_t>(values.size()));
   };
@@ -356,7 +357,7 @@ void ActorCritic::learn(const Rollout &rollout) {
 
 double ActorCritic::judge(std::int64_t count) {
   // All environments play; the first so many episodes that begin are judged.
-  const RandomStream seeds(session.seed(), "judged episodes"),
+  const caffe::RandomStream seeds(session.seed(), "judged episodes"),
       judged(session.seed(), "judged actions");
   const auto size = static_cast<std::size_t>(observationCount);
   std::vector<std::int64_t> playing(actors.size(), -1); ///< which episode
@@ -397,4 +398,4 @@ double ActorCritic::judge(std::int64_t count) {
   return ended > 0 ? sum / static_cast<double>(ended) : 0;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

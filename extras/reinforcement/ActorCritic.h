@@ -8,19 +8,19 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/data/RandomStream.h"
-#include "runtime/learn/Learner.h"
-#include "runtime/learn/Network.h"
+#include "caffe/RandomStream.h"
+#include "extras/reinforcement/Learner.h"
+#include "extras/reinforcement/Network.h"
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 class ActorCritic : public Learner {
 public:
-  ActorCritic(Trainer &trainer, Session &session, LearnerOptions options,
-              Properties properties);
+  ActorCritic(runtime::Trainer &trainer, runtime::Session &session,
+              LearnerOptions options, caffe::Properties properties);
 
   /// The rows of the test net, which acts in as many.
-  static int environmentCount(const Session &session);
+  static int environmentCount(const runtime::Session &session);
 
 private:
   /// An environment and where it stands.
@@ -52,7 +52,7 @@ private:
   std::int64_t width = 0, observationCount, batch = 0;
   bool takesOldChance = false;
   int steps, epochs;
-  RandomStream starts, draws, orders;
+  caffe::RandomStream starts, draws, orders;
   std::vector<Actor> actors;
   std::vector<float> states;               ///< of all actors, now
   std::vector<float> logitRows, valueRows; ///< of `states`
@@ -60,4 +60,4 @@ private:
   bool finished = false; ///< a rule of the trainer has ended the last train()
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

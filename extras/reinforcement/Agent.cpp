@@ -1,15 +1,15 @@
 //===- Agent.cpp - Plays episodes by a policy -----------------------------===//
 
-#include "runtime/learn/Agent.h"
+#include "extras/reinforcement/Agent.h"
 
-#include "formats/Error.h"
-#include "runtime/learn/SavedCount.h"
+#include "extras/reinforcement/SavedCount.h"
 #include "runtime/log/Log.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 /// Draws of a step: the action, whether to explore, and where to.
@@ -19,8 +19,8 @@ constexpr int kStepBits = 32;
 
 } // namespace
 
-Agent::Agent(Environment &acted, const Properties &chosen, std::uint64_t seed,
-             int agent, std::int64_t steps)
+Agent::Agent(Environment &acted, const caffe::Properties &chosen,
+             std::uint64_t seed, int agent, std::int64_t steps)
     : environment(acted), properties(chosen),
       starts(seed, "episodes of agent " + std::to_string(agent)),
       draws(seed, "actions of agent " + std::to_string(agent)), number(agent),
@@ -86,7 +86,7 @@ Played Agent::play(const Chances &chances, const Cancelled &cancelled,
   std::vector<float> state(
       static_cast<std::size_t>(environment.observationCount()));
   const auto episode = static_cast<std::uint64_t>(next);
-  const RandomBlock start = starts.block(episode);
+  const caffe::RandomBlock start = starts.block(episode);
   // 31 bits, which any environment takes for a seed.
   environment.reset(start[0] >> 1, state.data());
   const double explore = properties.exploration(next);
@@ -132,4 +132,4 @@ Played Agent::play(const Chances &chances, const Cancelled &cancelled,
   }
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,18 +1,18 @@
 //===- Agent.h - Plays episodes by a policy ---------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/data/RandomStream.h"
-#include "runtime/learn/Environment.h"
-#include "runtime/learn/Episodes.h"
-#include "runtime/learn/Network.h"
-#include "runtime/learn/Properties.h"
+#include "caffe/Properties.h"
+#include "caffe/RandomStream.h"
+#include "extras/reinforcement/Environment.h"
+#include "extras/reinforcement/Episodes.h"
+#include "extras/reinforcement/Network.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// What happened in an episode.
 struct Played {
@@ -25,7 +25,7 @@ class Agent {
 public:
   /// Everything it draws is a function of the seed, its number, the episode and
   /// the step.
-  Agent(Environment &environment, const Properties &properties,
+  Agent(Environment &environment, const caffe::Properties &properties,
         std::uint64_t seed, int number, std::int64_t maxSteps);
 
   /// Asked for the chances of actions in a state.
@@ -47,8 +47,8 @@ private:
   std::vector<float> prepared(const std::vector<float> &state);
 
   Environment &environment;
-  const Properties &properties;
-  RandomStream starts, draws;
+  const caffe::Properties &properties;
+  caffe::RandomStream starts, draws;
   int number;
   std::int64_t maxSteps;
   std::vector<float> last; ///< state; empty: none yet
@@ -56,4 +56,4 @@ private:
   std::int64_t next = 0;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,12 +1,12 @@
 //===- Agents.cpp - Agents on threads of their own ------------------------===//
 
-#include "runtime/learn/Agents.h"
+#include "extras/reinforcement/Agents.h"
 
-#include "formats/Error.h"
-#include "runtime/learn/Agent.h"
-#include "runtime/learn/Network.h"
-#include "runtime/learn/PolicyGradient.h"
-#include "runtime/plan/Contract.h"
+#include "extras/reinforcement/Agent.h"
+#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyGradient.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include <atomic>
 #include <chrono>
@@ -16,14 +16,15 @@
 #include <mutex>
 #include <thread>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 using Values = std::vector<std::vector<double>>;
 
-Values readAll(const Session &session, const std::vector<TensorName> &names) {
+Values readAll(const runtime::Session &session,
+               const std::vector<runtime::TensorName> &names) {
   Values all;
-  for (const TensorName &name : names) {
+  for (const runtime::TensorName &name : names) {
     std::int64_t count = 1;
     for (std::int64_t dim : session.find(name).shape)
       count *= dim;
@@ -33,7 +34,8 @@ Values readAll(const Session &session, const std::vector<TensorName> &names) {
   return all;
 }
 
-void writeAll(Session &session, const std::vector<TensorName> &names,
+void writeAll(runtime::Session &session,
+              const std::vector<runtime::TensorName> &names,
               const Values &values) {
   for (std::size_t i = 0; i < names.size(); ++i)
     session.write(names[i], values[i].data(),
@@ -44,10 +46,10 @@ void writeAll(Session &session, const std::vector<TensorName> &names,
 
 /// What agents and the thread in train() tell each other.
 struct Agents::Board {
-  Board(Session &session, Hooks given)
+  Board(runtime::Session &session, Hooks given)
       : primary(session), hooks(std::move(given)),
-        parameters(session.names(TensorKind::Parameter)),
-        gradients(session.names(TensorKind::ParameterGradient)) {}
+        parameters(session.names(runtime::TensorKind::Parameter)),
+        gradients(session.names(runtime::TensorKind::ParameterGradient)) {}
 
   struct Request {
     const Values *gradients;
@@ -56,9 +58,9 @@ struct Agents::Board {
     bool done = false;
   };
 
-  Session &primary;
+  runtime::Session &primary;
   Hooks hooks;
-  std::vector<TensorName> parameters, gradients;
+  std::vector<runtime::TensorName> parameters, gradients;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -87,8 +89,8 @@ struct Agents::Board {
 
 struct Agents::Worker {
   Worker(Board &toTell, std::shared_ptr<const plan::PlanFile> plan,
-         SessionOptions sessionOptions, const LearnerOptions &options,
-         const Properties &chosen, std::uint64_t seed, int number,
+         runtime::SessionOptions sessionOptions, const LearnerOptions &options,
+         const caffe::Properties &chosen, std::uint64_t seed, int number,
          const std::vector<double> &restored)
       : board(toTell), properties(chosen),
         session(std::move(plan), std::move(sessionOptions)),
@@ -100,22 +102,22 @@ struct Agents::Worker {
     const auto &environment = *options.environments.front();
     policy.emplace(session, environment.observationCount(),
                    environment.actionCount());
-    passes.emplace(session, environment.observationCount(),
-                   GradientPasses::Runner{[this] {
-                                            session.feeder(program).feed();
-                                            session.run(program, Pass::Forward);
-                                          },
-                                          [this] {
-                                            session.run(program,
-                                                        Pass::Backward);
-                                            gather();
-                                          }});
+    passes.emplace(
+        session, environment.observationCount(),
+        GradientPasses::Runner{[this] {
+                                 session.feeder(program).feed();
+                                 session.run(program, runtime::Pass::Forward);
+                               },
+                               [this] {
+                                 session.run(program, runtime::Pass::Backward);
+                                 gather();
+                               }});
     agent.restore(restored);
     place = agent.save();
   }
 
   void take(const Values &weights) {
-    writeAll(session, board.parameters, weights);
+    reinforcement::writeAll(session, board.parameters, weights);
     session.prepare();
   }
   void gather() {
@@ -130,8 +132,8 @@ struct Agents::Worker {
   bool update();
 
   Board &board;
-  const Properties &properties;
-  Session session;
+  const caffe::Properties &properties;
+  runtime::Session session;
   Agent agent;
   int program;
   std::optional<Policy> policy;
@@ -193,8 +195,8 @@ void Agents::Worker::play() {
   }
 }
 
-Agents::Agents(Session &primary, const LearnerOptions &options,
-               const Properties &properties,
+Agents::Agents(runtime::Session &primary, const LearnerOptions &options,
+               const caffe::Properties &properties,
                const std::vector<double> &restored, Hooks hooks)
     : board(std::make_unique<Board>(primary, std::move(hooks))) {
   const std::size_t size =
@@ -203,7 +205,7 @@ Agents::Agents(Session &primary, const LearnerOptions &options,
   const std::shared_ptr<const plan::PlanFile> plan(
       std::shared_ptr<const plan::PlanFile>(), &primary.plan());
   for (int i = 0; i < properties.threads; ++i) {
-    SessionOptions own;
+    runtime::SessionOptions own;
     own.device = primary.givenDevice();
     own.device.threads = 1;
     own.device.pool = nullptr; // each agent has a thread of its own
@@ -280,11 +282,12 @@ void Agents::run() {
     for (const auto &worker : workers)
       places.insert(places.end(), worker->place.begin(), worker->place.end());
     lock.unlock();
-    writeAll(board->primary, board->gradients, *request.gradients);
+    reinforcement::writeAll(board->primary, board->gradients,
+                            *request.gradients);
     board->hooks.update(request.loss, places);
     *request.weights = readAll(board->primary, board->parameters);
     board->tell([&] { request.done = true; });
   }
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/learn/Learner.h"
+#include "extras/reinforcement/Learner.h"
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 class Agents {
 public:
@@ -22,9 +22,9 @@ public:
     std::function<void(double, const std::vector<double> &)> update;
   };
   /// `restored`: what the last update was given, of a snapshot.
-  Agents(Session &primary, const LearnerOptions &options,
-         const Properties &properties, const std::vector<double> &restored,
-         Hooks hooks);
+  Agents(runtime::Session &primary, const LearnerOptions &options,
+         const caffe::Properties &properties,
+         const std::vector<double> &restored, Hooks hooks);
   ~Agents();
   /// Returns when `ends` says so; what an agent throws is thrown here.
   void run();
@@ -36,4 +36,4 @@ private:
   std::vector<std::unique_ptr<Worker>> workers;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,10 +1,10 @@
 //===- Learning.cpp - Reinforcement learning through the C API ------------===//
 
+#include "extras/reinforcement/Film.h"
+#include "extras/reinforcement/Learner.h"
+#include "extras/reinforcement/WatchedEnvironment.h"
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
-#include "runtime/learn/Film.h"
-#include "runtime/learn/Learner.h"
-#include "runtime/learn/WatchedEnvironment.h"
 
 #include <brew/learning.h>
 
@@ -12,14 +12,14 @@
 
 using namespace brew;
 using namespace brew::api;
-namespace learn = brew::runtime::learn;
+namespace learn = brew::reinforcement;
 
 struct brew_environment {
   Message message;
-  std::unique_ptr<learn::WatchedEnvironment> environment;
+  std::unique_ptr<reinforcement::WatchedEnvironment> environment;
   int watcher = -1; ///< the caller's
 
-  learn::WatchedEnvironment &get() const {
+  reinforcement::WatchedEnvironment &get() const {
     if (!environment)
       throw usage("the environment could not be opened");
     return *environment;
@@ -28,14 +28,14 @@ struct brew_environment {
 
 struct brew_film {
   Message message;
-  std::unique_ptr<learn::Film> film;
+  std::unique_ptr<reinforcement::Film> film;
 };
 
 struct brew_learner {
   Message message;
-  std::unique_ptr<learn::Learner> learner;
+  std::unique_ptr<reinforcement::Learner> learner;
 
-  learn::Learner &get() const {
+  reinforcement::Learner &get() const {
     if (!learner)
       throw usage("the learner could not be opened");
     return *learner;
@@ -45,7 +45,7 @@ struct brew_learner {
 namespace {
 
 /// An environment of the caller's.
-class CallersEnvironment : public learn::Environment {
+class CallersEnvironment : public reinforcement::Environment {
 public:
   explicit CallersEnvironment(const brew_environment_functions &given)
       : functions(given),
@@ -73,8 +73,8 @@ public:
     require(functions.reset(seed, observation, functions.user), "reset");
     requireFinite(observation);
   }
-  learn::Outcome step(int action, float *observation) override {
-    learn::Outcome outcome;
+  reinforcement::Outcome step(int action, float *observation) override {
+    reinforcement::Outcome outcome;
     brew_episode_state state = BREW_EPISODE_GOES_ON;
     require(functions.step(action, observation, &outcome.reward, &state,
                            functions.user),
@@ -126,13 +126,13 @@ template <typename Body> brew_status on(brew_learner *it, Body &&body) {
   return guarded(it->message, [&] { body(it->get()); });
 }
 
-brew_episode_state stateOf(const learn::Outcome &outcome) {
+brew_episode_state stateOf(const reinforcement::Outcome &outcome) {
   return outcome.terminated  ? BREW_EPISODE_TERMINATED
          : outcome.truncated ? BREW_EPISODE_TRUNCATED
                              : BREW_EPISODE_GOES_ON;
 }
 
-brew_learning_progress progressOf(const learn::Episodes &episodes) {
+brew_learning_progress progressOf(const reinforcement::Episodes &episodes) {
   brew_learning_progress progress{};
   progress.struct_size = sizeof progress;
   progress.episodes = episodes.count();
@@ -145,8 +145,8 @@ brew_learning_progress progressOf(const learn::Episodes &episodes) {
   return progress;
 }
 
-learn::LearnerOptions optionsOf(const brew_learner_options &given) {
-  learn::LearnerOptions options;
+reinforcement::LearnerOptions optionsOf(const brew_learner_options &given) {
+  reinforcement::LearnerOptions options;
   if (given.trainer)
     options.trainer = given.trainer;
   if (given.properties)
@@ -168,7 +168,7 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
   return api::open(environment, [&](brew_environment &handle) {
     if (!functions)
       throw usage("there are no functions");
-    handle.environment = std::make_unique<learn::WatchedEnvironment>(
+    handle.environment = std::make_unique<reinforcement::WatchedEnvironment>(
         std::make_unique<CallersEnvironment>(take(functions)));
   });
 }
@@ -176,8 +176,8 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
 brew_status brew_environment_open(const char *name,
                                   brew_environment **environment) {
   return api::open(environment, [&](brew_environment &handle) {
-    handle.environment = std::make_unique<learn::WatchedEnvironment>(
-        learn::makeEnvironment(text(name, "the environment's name")));
+    handle.environment = std::make_unique<reinforcement::WatchedEnvironment>(
+        reinforcement::makeEnvironment(text(name, "the environment's name")));
   });
 }
 
@@ -204,7 +204,7 @@ int brew_environment_action_count(const brew_environment *environment) {
 
 brew_status brew_environment_reset(brew_environment *environment, uint64_t seed,
                                    float *observation) {
-  return on(environment, [&](learn::Environment &it) {
+  return on(environment, [&](reinforcement::Environment &it) {
     if (!observation)
       throw usage("there is no place for the observation");
     it.reset(seed, observation);
@@ -214,13 +214,13 @@ brew_status brew_environment_reset(brew_environment *environment, uint64_t seed,
 brew_status brew_environment_step(brew_environment *environment, int action,
                                   float *observation, double *reward,
                                   brew_episode_state *state) {
-  return on(environment, [&](learn::Environment &it) {
+  return on(environment, [&](reinforcement::Environment &it) {
     if (!observation)
       throw usage("there is no place for the observation");
     if (action < 0 || action >= it.actionCount())
       throw usage("there is no action " + std::to_string(action) +
                   ": the environment has " + std::to_string(it.actionCount()));
-    const learn::Outcome outcome = it.step(action, observation);
+    const reinforcement::Outcome outcome = it.step(action, observation);
     if (reward)
       *reward = outcome.reward;
     if (state)
@@ -230,13 +230,13 @@ brew_status brew_environment_step(brew_environment *environment, int action,
 
 brew_status brew_environment_watch(brew_environment *environment,
                                    brew_scene_function function, void *user) {
-  return on(environment, [&](learn::WatchedEnvironment &it) {
+  return on(environment, [&](reinforcement::WatchedEnvironment &it) {
     it.remove(environment->watcher);
     environment->watcher = -1;
     if (!function)
       return;
     const std::int64_t count = it.observationCount();
-    environment->watcher = it.add([=](const learn::Scene &scene) {
+    environment->watcher = it.add([=](const reinforcement::Scene &scene) {
       brew_scene shown{};
       shown.struct_size = sizeof shown;
       shown.step = scene.step;
@@ -256,15 +256,14 @@ brew_status brew_film_open(brew_environment *environment, const char *path,
     if (!environment)
       throw usage("there is no environment");
     const brew_film_options given = take(options);
-    learn::FilmOptions chosen;
-    for (const auto &[from, to] :
-         {std::pair(given.width, &chosen.width),
-          std::pair(given.height, &chosen.height),
-          std::pair(given.steps, &chosen.steps),
-          std::pair(given.pictures, &chosen.pictures)})
+    reinforcement::FilmOptions chosen;
+    for (const auto &[from, to] : {std::pair(given.width, &chosen.width),
+                                   std::pair(given.height, &chosen.height),
+                                   std::pair(given.steps, &chosen.steps),
+                                   std::pair(given.pictures, &chosen.pictures)})
       if (from)
         *to = from;
-    handle.film = std::make_unique<learn::Film>(
+    handle.film = std::make_unique<reinforcement::Film>(
         environment->get(), text(path, "the film's path"), chosen);
   });
 }
@@ -279,7 +278,7 @@ brew_status brew_film_finish(brew_film *film) {
   return guarded(film->message, [&] {
     if (!film->film)
       throw usage("the film could not be opened, or is finished");
-    const std::unique_ptr<learn::Film> done = std::move(film->film);
+    const std::unique_ptr<reinforcement::Film> done = std::move(film->film);
     done->finish();
   });
 }
@@ -297,8 +296,8 @@ brew_status brew_learner_environment_count(brew_session *session,
   return guardedInto(message, size, [&] {
     if (!session || !count)
       throw usage("there is no session, or no place for the number");
-    *count = static_cast<size_t>(
-        learn::environmentCount(session->get(), optionsOf(take(options))));
+    *count = static_cast<size_t>(reinforcement::environmentCount(
+        session->get(), optionsOf(take(options))));
   });
 }
 
@@ -309,7 +308,7 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
     if (!session || !trainer)
       throw usage("there is no session, or no trainer");
     const brew_learner_options given = take(options);
-    learn::LearnerOptions chosen = optionsOf(given);
+    reinforcement::LearnerOptions chosen = optionsOf(given);
     if (given.environment_count && !given.environments)
       throw usage("the environments are NULL");
     for (size_t i = 0; i < given.environment_count; ++i) {
@@ -319,13 +318,13 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
     }
     if (given.episode)
       chosen.episode = [function = given.episode, user = given.episode_user](
-                           const learn::EpisodeEnd &end,
-                           const learn::Episodes &episodes) {
+                           const reinforcement::EpisodeEnd &end,
+                           const reinforcement::Episodes &episodes) {
         const brew_learning_progress progress = progressOf(episodes);
         function(end.agent, end.reward, end.steps, &progress, user);
       };
-    handle.learner =
-        learn::makeLearner(trainer->get(), session->get(), std::move(chosen));
+    handle.learner = reinforcement::makeLearner(trainer->get(), session->get(),
+                                                std::move(chosen));
   });
 }
 
@@ -336,7 +335,7 @@ const char *brew_learner_message(const brew_learner *learner) {
 void brew_learner_destroy(brew_learner *learner) { delete learner; }
 
 brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
-  return on(learner, [&](learn::Learner &it) {
+  return on(learner, [&](reinforcement::Learner &it) {
     if (episodes < 0)
       throw usage("the number of episodes is negative");
     it.train(episodes);
@@ -345,7 +344,7 @@ brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
 
 brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
                                   double *mean_reward) {
-  return on(learner, [&](learn::Learner &it) {
+  return on(learner, [&](reinforcement::Learner &it) {
     if (episodes < 1)
       throw usage("the number of episodes is not positive");
     const double mean = it.evaluate(episodes);

@@ -1,15 +1,15 @@
 //===- CartPole.cpp - A pole on a cart ------------------------------------===//
 
-#include "runtime/learn/CartPole.h"
+#include "extras/reinforcement/CartPole.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 #include "runtime/opencv/OpenCv.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 constexpr double kGravity = 9.8, kCart = 1, kPole = 0.1, kForce = 10,
@@ -56,7 +56,7 @@ void CartPole::show(const State &state, float *observation) const {
 }
 
 void CartPole::reset(std::uint64_t seed, float *observation) {
-  const RandomStream random(seed, "cartpole");
+  const caffe::RandomStream random(seed, "cartpole");
   for (std::size_t i = 0; i < now.size(); ++i)
     now[i] = kStart * (2 * random.uniform(i) - 1);
   done = 0;
@@ -78,7 +78,7 @@ Outcome CartPole::step(int action, float *observation) {
 }
 
 bool CartPole::draw(formats::Image &picture) const {
-  openCv("draw an episode").drawCartPole(picture, now[0], now[2]);
+  runtime::openCv("draw an episode").drawCartPole(picture, now[0], now[2]);
   return true;
 }
 
@@ -101,4 +101,4 @@ std::vector<std::string> environmentNames() {
   return names;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/learn/Environment.h"
+#include "extras/reinforcement/Environment.h"
 
 #include <array>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 struct CartPoleRules {
   const char *name;
@@ -60,4 +60,4 @@ private:
   int done = 0; ///< steps
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -10,7 +10,7 @@ namespace brew::formats {
 struct Image;
 }
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// What an action has led to.
 struct Outcome {
@@ -44,4 +44,4 @@ std::unique_ptr<Environment> makeEnvironment(const std::string &name);
 /// In the order in which they are listed.
 std::vector<std::string> environmentNames();
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

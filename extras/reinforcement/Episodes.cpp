@@ -1,15 +1,15 @@
 //===- Episodes.cpp - What is known of the episodes so far ----------------===//
 
-#include "runtime/learn/Episodes.h"
+#include "extras/reinforcement/Episodes.h"
 
-#include "runtime/learn/SavedCount.h"
+#include "extras/reinforcement/SavedCount.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 constexpr std::size_t kRewards = 100;  // as Gymnasium judges
@@ -32,8 +32,9 @@ double mean(const std::deque<double> &window) {
 
 } // namespace
 
-Episodes::Episodes(Events &sessionEvents, const Properties &properties,
-                   int actions, int displayed)
+Episodes::Episodes(runtime::Events &sessionEvents,
+                   const caffe::Properties &properties, int actions,
+                   int displayed)
     : events(&sessionEvents), rewardType(properties.rewardType),
       mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
 
@@ -52,11 +53,11 @@ double Episodes::meanEntropy() const { return mean(entropies); }
 
 double Episodes::shown(double reward) const {
   switch (rewardType) {
-  case Properties::Reward::Value:
+  case caffe::Properties::Reward::Value:
     break;
-  case Properties::Reward::Average:
+  case caffe::Properties::Reward::Average:
     return runningReward;
-  case Properties::Reward::Maximum:
+  case caffe::Properties::Reward::Maximum:
     return maximumReward;
   }
   return reward;
@@ -137,4 +138,4 @@ void Episodes::restore(const std::vector<double> &values) {
   entropies.assign(middle, middle + static_cast<std::ptrdiff_t>(entropyCount));
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,14 +1,14 @@
 //===- Episodes.h - What is known of the episodes so far --------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/learn/Properties.h"
+#include "caffe/Properties.h"
+#include "runtime/session/Events.h"
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// One episode, as it ended.
 struct EpisodeEnd {
@@ -23,8 +23,8 @@ class Episodes {
 public:
   /// `actions`: how many the policy chooses from. One line for every `display`
   /// episodes (0: none).
-  Episodes(Events &events, const Properties &properties, int actions,
-           int display);
+  Episodes(runtime::Events &events, const caffe::Properties &properties,
+           int actions, int display);
 
   void add(const EpisodeEnd &episode, double loss, double rate);
   /// One that has counted nothing yet.
@@ -49,8 +49,8 @@ private:
   void watchEntropy();
   double shown(double reward) const;
 
-  Events *events;
-  Properties::Reward rewardType;
+  runtime::Events *events;
+  caffe::Properties::Reward rewardType;
   double mostEntropy;
   int display;
   std::int64_t episodes = 0, allSteps = 0;
@@ -59,4 +59,4 @@ private:
   bool isCollapsed = false;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,17 +1,17 @@
 //===- Film.cpp - Pictures of an episode ----------------------------------===//
 
-#include "runtime/learn/Film.h"
+#include "extras/reinforcement/Film.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
+#include "formats/image/ImageEncode.h"
 #include "runtime/opencv/OpenCv.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 constexpr int kLeastSide = 32, kMostSide = 2048, kMostSteps = 1000,
@@ -76,7 +76,7 @@ Film::Film(WatchedEnvironment &seen, std::string file, const FilmOptions &given)
   if (!environment.draw(test))
     throw usageError("the environment '" + environment.name() +
                      "' cannot be drawn: nobody knows how it looks");
-  openCv("draw an episode");
+  runtime::openCv("draw an episode");
   if (extension == ".gif")
     gif.emplace(options.width, options.height);
   watcher = environment.add([this](const Scene &scene) { see(scene); });
@@ -101,7 +101,8 @@ void Film::see(const Scene &scene) {
 formats::Image Film::drawn(std::int64_t step) const {
   formats::Image image = blank(options.width, options.height, 255);
   environment.draw(image);
-  openCv("draw an episode").drawCaption(image, "step " + std::to_string(step));
+  runtime::openCv("draw an episode")
+      .drawCaption(image, "step " + std::to_string(step));
   return image;
 }
 
@@ -164,7 +165,7 @@ std::string Film::sheet() const {
 void Film::finish() {
   if (!begun)
     throw usageError(path + ": there is no episode to draw");
-  formats::writeFileAtomically(path, gif ? gif->finish() : sheet());
+  writeFileAtomically(path, gif ? gif->finish() : sheet());
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,14 +1,14 @@
 //===- Film.h - Pictures of an episode --------------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/learn/GifEncoder.h"
-#include "runtime/learn/WatchedEnvironment.h"
+#include "extras/reinforcement/GifEncoder.h"
+#include "extras/reinforcement/WatchedEnvironment.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 struct FilmOptions {
   int width = 300, height = 200; ///< of a picture
@@ -56,4 +56,4 @@ private:
   std::optional<Picture> last;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

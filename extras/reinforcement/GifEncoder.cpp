@@ -1,8 +1,8 @@
 //===- GifEncoder.cpp - Pictures to an animated GIF -----------------------===//
 
-#include "runtime/learn/GifEncoder.h"
+#include "extras/reinforcement/GifEncoder.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gif_lib.h>
 
@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 /// What of a picture differs from the one before: rows and columns, ends
@@ -181,4 +181,4 @@ std::string GifEncoder::finish() {
   return std::move(library->bytes);
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

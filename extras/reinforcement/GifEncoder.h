@@ -1,12 +1,12 @@
 //===- GifEncoder.h - Pictures to an animated GIF ---------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <memory>
 #include <string>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// Encodes pictures of one size, one after the other, as a GIF that repeats for
 /// ever. Colours are kept as they are where what has changed since the picture
@@ -29,4 +29,4 @@ private:
   formats::Image last;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

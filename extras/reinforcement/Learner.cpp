@@ -1,16 +1,16 @@
 //===- Learner.cpp - Trains a net by what it does -------------------------===//
 
-#include "runtime/learn/Learner.h"
+#include "extras/reinforcement/Learner.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
-#include "runtime/learn/ActorCritic.h"
-#include "runtime/learn/PolicyGradient.h"
-#include "runtime/learn/SavedCount.h"
+#include "extras/reinforcement/ActorCritic.h"
+#include "extras/reinforcement/PolicyGradient.h"
+#include "extras/reinforcement/SavedCount.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 bool isActorCritic(const std::string &name) {
@@ -18,16 +18,17 @@ bool isActorCritic(const std::string &name) {
 }
 
 /// The settings of solver and options, with the trainer's name.
-Properties propertiesOf(const caffe::SolverParameter &solver,
-                        const LearnerOptions &options,
-                        const std::function<void(const std::string &)> &warn) {
-  Properties properties = parseProperties(solver.custom_trainer_properties(),
-                                          options.properties, warn);
+caffe::Properties
+propertiesOf(const caffe::SolverParameter &solver,
+             const LearnerOptions &options,
+             const std::function<void(const std::string &)> &warn) {
+  caffe::Properties properties = caffe::parseProperties(
+      solver.custom_trainer_properties(), options.properties, warn);
   if (!options.trainer.empty())
     properties.trainerType = options.trainer;
-  properties.trainerType = currentTrainerName(properties.trainerType);
+  properties.trainerType = caffe::currentTrainerName(properties.trainerType);
   std::string known;
-  for (const std::string &name : trainerNames()) {
+  for (const std::string &name : caffe::trainerNames()) {
     if (properties.trainerType == name) {
       requireUsed(properties);
       return properties;
@@ -35,21 +36,22 @@ Properties propertiesOf(const caffe::SolverParameter &solver,
     known += (known.empty() ? "" : ", ") + name;
   }
   const bool isOwn = options.trainer.empty() && options.properties.empty();
-  throw Error(isOwn && !properties.trainerType.empty() ? ExitStatus::BadInput
-                                                       : ExitStatus::Usage,
-              properties.trainerType.empty()
-                  ? "name a trainer (" + known +
-                        "), or give the solver's "
-                        "custom_trainer_properties a TrainerType"
-                  : "there is no trainer '" + properties.trainerType + "'" +
-                        didYouMean(properties.trainerType, trainerNames()) +
-                        " (known: " + known + ")");
+  throw Error(
+      isOwn && !properties.trainerType.empty() ? ExitStatus::BadInput
+                                               : ExitStatus::Usage,
+      properties.trainerType.empty()
+          ? "name a trainer (" + known +
+                "), or give the solver's "
+                "custom_trainer_properties a TrainerType"
+          : "there is no trainer '" + properties.trainerType + "'" +
+                didYouMean(properties.trainerType, caffe::trainerNames()) +
+                " (known: " + known + ")");
 }
 
 } // namespace
 
-Learner::Learner(Trainer &solver, Session &planSession, LearnerOptions given,
-                 Properties chosen)
+Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
+                 LearnerOptions given, caffe::Properties chosen)
     : trainer(solver), session(planSession), options(std::move(given)),
       properties(std::move(chosen)),
       log(std::make_unique<Episodes>(
@@ -145,9 +147,10 @@ void Learner::afterUpdate() {
     trainer.snapshot();
 }
 
-std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
+std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
+                                     runtime::Session &session,
                                      LearnerOptions options) {
-  const Properties properties = propertiesOf(
+  const caffe::Properties properties = propertiesOf(
       trainer.control().next(), options, [&](const std::string &text) {
         session.events().warning(log::site::brew, text);
       });
@@ -173,9 +176,10 @@ std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
                                           properties);
 }
 
-int environmentCount(const Session &session, const LearnerOptions &options) {
-  const Properties properties =
-      propertiesOf(solverOf(session.manifest()), options, [](const auto &) {});
+int environmentCount(const runtime::Session &session,
+                     const LearnerOptions &options) {
+  const caffe::Properties properties = propertiesOf(
+      runtime::solverOf(session.manifest()), options, [](const auto &) {});
   if (properties.trainerType == "PG.MT")
     return properties.threads;
   return isActorCritic(properties.trainerType)
@@ -183,4 +187,4 @@ int environmentCount(const Session &session, const LearnerOptions &options) {
              : 1;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,9 +1,9 @@
 //===- Learner.h - Trains a net by what it does -----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/learn/Environment.h"
-#include "runtime/learn/Episodes.h"
-#include "runtime/learn/Properties.h"
+#include "caffe/Properties.h"
+#include "extras/reinforcement/Environment.h"
+#include "extras/reinforcement/Episodes.h"
 #include "runtime/train/Trainer.h"
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 struct LearnerOptions {
   /// PG.SIMPLE, PG.ST, PG.MT, PPO or A2C; "": what the properties say.
@@ -41,8 +41,8 @@ public:
   const Episodes &episodes() const { return *log; }
 
 protected:
-  Learner(Trainer &trainer, Session &session, LearnerOptions options,
-          Properties properties);
+  Learner(runtime::Trainer &trainer, runtime::Session &session,
+          LearnerOptions options, caffe::Properties properties);
 
   virtual void run() = 0;
   /// Training begins again: with what remember() was given of the snapshot that
@@ -56,9 +56,7 @@ protected:
   /// Whether judge() is to give up what it plays.
   bool stopWanted() { return stopped |= trainer.stopWanted(); }
   /// Likewise run(), which returns.
-  bool interrupted() {
-    return stopWanted() || trainer.control().resetWanted();
-  }
+  bool interrupted() { return stopWanted() || trainer.control().resetWanted(); }
   /// Counts an episode and tells of it.
   void tell(const EpisodeEnd &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
@@ -66,10 +64,10 @@ protected:
   void afterUpdate();
   void remember(std::vector<double> own = {});
 
-  Trainer &trainer;
-  Session &session;
+  runtime::Trainer &trainer;
+  runtime::Session &session;
   LearnerOptions options;
-  Properties properties;
+  caffe::Properties properties;
   std::unique_ptr<Episodes> log;
   std::vector<double> restored; ///< what remember() was given, of a snapshot
   double lastLoss = 0;
@@ -86,11 +84,13 @@ private:
 /// The learner that the options or the solver's properties name. Throws Error:
 /// (2) for options that make no sense, (1) for a net that is no policy over the
 /// environment's actions.
-std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
+std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
+                                     runtime::Session &session,
                                      LearnerOptions options);
 
 /// How many environments the trainer of these options takes side by side,
 /// unless the caller has others in mind.
-int environmentCount(const Session &session, const LearnerOptions &options);
+int environmentCount(const runtime::Session &session,
+                     const LearnerOptions &options);
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,14 +1,14 @@
 //===- Network.cpp - A policy's programs ----------------------------------===//
 
-#include "runtime/learn/Network.h"
+#include "extras/reinforcement/Network.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 std::int64_t countOf(const plan::Buffer &buffer) {
@@ -22,15 +22,16 @@ std::int64_t rowsOf(const plan::Buffer &buffer) {
   return buffer.dims_size() ? buffer.dims(0) : 1;
 }
 
-TensorName named(TensorKind kind, int program, const std::string &blob) {
-  TensorName name;
+runtime::TensorName named(runtime::TensorKind kind, int program,
+                          const std::string &blob) {
+  runtime::TensorName name;
   name.kind = kind;
   name.program = program;
   name.name = blob;
   return name;
 }
 
-std::int64_t rowLength(const Tensor &tensor) {
+std::int64_t rowLength(const runtime::Tensor &tensor) {
   std::int64_t count = 1;
   for (std::size_t i = 1; i < tensor.shape.size(); ++i)
     count *= tensor.shape[i];
@@ -38,7 +39,7 @@ std::int64_t rowLength(const Tensor &tensor) {
 }
 
 /// The blob that the training net takes a gradient of.
-std::string seedOf(const Session &session, int program) {
+std::string seedOf(const runtime::Session &session, int program) {
   const auto &seeds = session.manifest().programs(program).seeds();
   if (seeds.size() != 1)
     throw badInput("a policy is learnt by a net with one gradient from "
@@ -92,9 +93,9 @@ void policyGradient(const Distribution &chances, int action, double advantage,
         (chances[static_cast<std::size_t>(i)] - (i == action)) * advantage);
 }
 
-std::string observationInput(Session &session, int program,
+std::string observationInput(runtime::Session &session, int program,
                              std::int64_t observationCount) {
-  Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.feeder(program);
   std::string others;
   for (const std::string &top : feeder.tops()) {
     const plan::Buffer *buffer = feeder.find(top);
@@ -113,7 +114,7 @@ std::string observationInput(Session &session, int program,
 // Acting
 //===----------------------------------------------------------------------===//
 
-ActingProgram::ActingProgram(Session &planSession,
+ActingProgram::ActingProgram(runtime::Session &planSession,
                              std::int64_t observationCount)
     : session(planSession),
       index(session.executor().findProgram(plan::programs::test(0).c_str())),
@@ -125,43 +126,46 @@ ActingProgram::ActingProgram(Session &planSession,
 }
 
 void ActingProgram::run(const std::vector<float> &observations) {
-  Feeder &feeder = session.feeder(index);
+  runtime::Feeder &feeder = session.feeder(index);
   feeder.set(inputName, observations.data(),
              static_cast<std::int64_t>(observations.size()));
   feeder.feed();
-  session.run(index, Pass::Forward);
+  session.run(index, runtime::Pass::Forward);
 }
 
 std::vector<float> ActingProgram::read(const std::string &blob) const {
-  const TensorName name = named(TensorKind::Blob, index, blob);
-  const Tensor tensor = session.find(name);
+  const runtime::TensorName name =
+      named(runtime::TensorKind::Blob, index, blob);
+  const runtime::Tensor tensor = session.find(name);
   std::vector<float> values(static_cast<std::size_t>(
       rowLength(tensor) * (tensor.shape.empty() ? 1 : tensor.shape[0])));
   session.read(name, values.data(), static_cast<std::int64_t>(values.size()));
   return values;
 }
 
-Policy::Policy(Session &session, std::int64_t observationCount, int actions)
+Policy::Policy(runtime::Session &session, std::int64_t observationCount,
+               int actions)
     : acting(session, observationCount) {
   const int train = session.program(plan::programs::kForwardBackward);
   const std::string logits = seedOf(session, train);
-  width = rowLength(session.find(named(TensorKind::Blob, train, logits)));
+  width =
+      rowLength(session.find(named(runtime::TensorKind::Blob, train, logits)));
   if (width != actions && !(width == 1 && actions == 2))
     throw badInput("'" + logits + "' has " + std::to_string(width) +
                    " logits for each state, but the environment has " +
                    std::to_string(actions) + " actions");
   // Logits if they can be read, else the chances that the net makes of them.
   const auto &outputs = session.manifest().programs(acting.program()).outputs();
-  for (const TensorName &name :
-       session.names(TensorKind::Blob, acting.program()))
+  for (const runtime::TensorName &name :
+       session.names(runtime::TensorKind::Blob, acting.program()))
     if (name.name == logits)
       blob = logits;
   isLogits = !blob.empty();
   for (const auto &output : outputs) {
     if (!blob.empty())
       break;
-    const Tensor tensor =
-        session.find(named(TensorKind::Blob, acting.program(), output.blob()));
+    const runtime::Tensor tensor = session.find(
+        named(runtime::TensorKind::Blob, acting.program(), output.blob()));
     if (output.loss_weight() == 0 && rowLength(tensor) == width)
       blob = output.blob();
   }
@@ -190,16 +194,17 @@ Distribution Policy::chances(const std::vector<float> &observation) {
 // Learning
 //===----------------------------------------------------------------------===//
 
-GradientPasses::GradientPasses(Session &planSession, std::int64_t observations,
-                               Runner passes)
+GradientPasses::GradientPasses(runtime::Session &planSession,
+                               std::int64_t observations, Runner passes)
     : session(planSession),
       program(session.program(plan::programs::kForwardBackward)),
       input(observationInput(session, program, observations)),
       logits(seedOf(session, program)), observationCount(observations),
       runner(std::move(passes)) {
-  Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.feeder(program);
   rows = rowsOf(*feeder.find(input));
-  const Tensor tensor = session.find(named(TensorKind::Blob, program, logits));
+  const runtime::Tensor tensor =
+      session.find(named(runtime::TensorKind::Blob, program, logits));
   width = rowLength(tensor);
   if (tensor.shape.empty() || tensor.shape[0] != rows)
     throw badInput("'" + logits + "' has not one row for each of the " +
@@ -218,9 +223,10 @@ GradientPasses::GradientPasses(Session &planSession, std::int64_t observations,
   feeder.set(lossInput, &one, 1);
   feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   feeder.feed();
-  session.run(program, Pass::Forward);
+  session.run(program, runtime::Pass::Forward);
   double scaled = 0;
-  session.read(named(TensorKind::Blob, program, lossInput), &scaled, 1);
+  session.read(named(runtime::TensorKind::Blob, program, lossInput), &scaled,
+               1);
   normalizer = 1 / scaled;
 }
 
@@ -239,7 +245,7 @@ void GradientPasses::flush() {
     std::copy(waiting[row].observation.begin(), waiting[row].observation.end(),
               states.begin() +
                   static_cast<std::ptrdiff_t>(row) * observationCount);
-  Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.feeder(program);
   feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
   for (const Step &step : waiting) {
@@ -253,7 +259,7 @@ void GradientPasses::flush() {
   feeder.set(lossInput, &mean, 1);
   runner.forward();
   std::vector<float> now(seeds.size());
-  session.read(named(TensorKind::Blob, program, logits), now.data(),
+  session.read(named(runtime::TensorKind::Blob, program, logits), now.data(),
                static_cast<std::int64_t>(now.size()));
   for (std::size_t row = 0; row < waiting.size(); ++row) {
     const Step &step = waiting[row];
@@ -265,8 +271,8 @@ void GradientPasses::flush() {
     policyGradient(chances, step.action, step.advantage * scale,
                    seeds.data() + at, width);
   }
-  session.write(named(TensorKind::GradientSeed, program, logits), seeds.data(),
-                static_cast<std::int64_t>(seeds.size()));
+  session.write(named(runtime::TensorKind::GradientSeed, program, logits),
+                seeds.data(), static_cast<std::int64_t>(seeds.size()));
   runner.backward();
   waiting.clear();
 }
@@ -283,4 +289,4 @@ double GradientPasses::takeLoss() {
   return loss;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// How likely each action is.
 using Distribution = std::vector<double>;
@@ -36,7 +36,7 @@ void policyGradient(const Distribution &chances, int action, double advantage,
 class ActingProgram {
 public:
   /// Throws Error (1) if the program takes no observations of that size.
-  ActingProgram(Session &session, std::int64_t observationCount);
+  ActingProgram(runtime::Session &session, std::int64_t observationCount);
 
   int program() const { return index; }
   bool isTest() const { return tests; }
@@ -48,7 +48,7 @@ public:
   std::vector<float> read(const std::string &blob) const;
 
 private:
-  Session &session;
+  runtime::Session &session;
   int index;
   bool tests;
   std::string inputName;
@@ -57,7 +57,7 @@ private:
 
 /// The name of the input of `program` that takes rows of `observationCount`
 /// numbers. Throws Error (1) if there is none.
-std::string observationInput(Session &session, int program,
+std::string observationInput(runtime::Session &session, int program,
                              std::int64_t observationCount);
 
 /// Tells what to do in a state, of a net with a MemoryLoss over its logits.
@@ -65,7 +65,7 @@ class Policy {
 public:
   /// `actions`: how many there are. Throws Error (1) if the net is no policy
   /// over so many.
-  Policy(Session &session, std::int64_t observationCount, int actions);
+  Policy(runtime::Session &session, std::int64_t observationCount, int actions);
   Distribution chances(const std::vector<float> &observation);
   std::int64_t logitCount() const { return width; }
 
@@ -85,7 +85,7 @@ public:
   struct Runner {
     std::function<void()> forward, backward;
   };
-  GradientPasses(Session &session, std::int64_t observationCount,
+  GradientPasses(runtime::Session &session, std::int64_t observationCount,
                  Runner runner);
 
   struct Step {
@@ -105,7 +105,7 @@ public:
   double takeLoss();
 
 private:
-  Session &session;
+  runtime::Session &session;
   int program;
   std::string input, logits, lossInput;
   std::int64_t observationCount, rows, width;
@@ -117,4 +117,4 @@ private:
   std::int64_t lossCount = 0;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,14 +1,14 @@
 //===- PolicyGradient.cpp - MyCaffe's trainers PG.* -----------------------===//
 
-#include "runtime/learn/PolicyGradient.h"
+#include "extras/reinforcement/PolicyGradient.h"
 
-#include "formats/Error.h"
-#include "runtime/learn/Agents.h"
-#include "runtime/learn/Returns.h"
+#include "extras/reinforcement/Agents.h"
+#include "extras/reinforcement/Returns.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 namespace {
 
 /// Of agents that play to be judged: their draws are not those of training.
@@ -21,7 +21,7 @@ const Environment &first(const LearnerOptions &options) {
 } // namespace
 
 void addEpisode(GradientPasses &passes, Played &played,
-                const Properties &properties) {
+                const caffe::Properties &properties) {
   std::vector<double> returns = discountedReturns(
       played.rewards, properties.gamma, properties.allowDiscountReset);
   standardise(returns);
@@ -47,8 +47,9 @@ void keepElite(std::vector<Played> &episodes, double elitePercent) {
     episodes.pop_back();
 }
 
-PolicyGradient::PolicyGradient(Trainer &solver, Session &planSession,
-                               LearnerOptions given, Properties chosen)
+PolicyGradient::PolicyGradient(runtime::Trainer &solver,
+                               runtime::Session &planSession,
+                               LearnerOptions given, caffe::Properties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       policy(session, first(options).observationCount(),
              first(options).actionCount()),
@@ -150,7 +151,7 @@ void PolicyGradient::run() {
 }
 
 double PolicyGradient::judge(std::int64_t count) {
-  Properties judged = properties;
+  caffe::Properties judged = properties;
   judged.epsSteps = 0;
   Agent player(*options.environments.front(), judged, session.seed(), kJudged,
                options.maxSteps);
@@ -170,4 +171,4 @@ double PolicyGradient::judge(std::int64_t count) {
   return ended > 0 ? sum / static_cast<double>(ended) : 0;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -8,16 +8,16 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/learn/Agent.h"
-#include "runtime/learn/Learner.h"
-#include "runtime/learn/Network.h"
+#include "extras/reinforcement/Agent.h"
+#include "extras/reinforcement/Learner.h"
+#include "extras/reinforcement/Network.h"
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 class PolicyGradient : public Learner {
 public:
-  PolicyGradient(Trainer &trainer, Session &session, LearnerOptions options,
-                 Properties properties);
+  PolicyGradient(runtime::Trainer &trainer, runtime::Session &session,
+                 LearnerOptions options, caffe::Properties properties);
 
 private:
   void run() override;
@@ -33,10 +33,10 @@ private:
 
 /// Weighs an episode's steps by their standardised returns and adds them.
 void addEpisode(GradientPasses &passes, Played &played,
-                const Properties &properties);
+                const caffe::Properties &properties);
 
 /// Of episodes that were played, those whose reward reaches the share
 /// `elitePercent` of the range from the top, best first (PG.MT).
 void keepElite(std::vector<Played> &episodes, double elitePercent);
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

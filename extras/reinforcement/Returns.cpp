@@ -1,11 +1,11 @@
 //===- Returns.cpp - What steps of episodes were worth --------------------===//
 
-#include "runtime/learn/Returns.h"
+#include "extras/reinforcement/Returns.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 std::vector<double> discountedReturns(const std::vector<double> &rewards,
                                       double gamma, bool resets) {
@@ -52,4 +52,4 @@ std::vector<double> advantages(const Segment &segment, double gamma,
   return result;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// R_t = r_t + gamma R_{t+1}. With `resets`, the sum begins anew where a reward
 /// is not 0 (games of which an episode has several).
@@ -32,4 +32,4 @@ struct Segment {
 std::vector<double> advantages(const Segment &segment, double gamma,
                                double lambda);
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,13 +1,13 @@
 //===- SavedCount.h - Counts that come from snapshots -----------*- C++ -*-===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cmath>
 #include <cstdint>
 #include <string>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// A number of a snapshot that counts something: a file may hold anything.
 /// Throws Error (1) unless it is whole and from 0 to `most`.
@@ -23,4 +23,4 @@ inline std::int64_t savedCount(double value, std::int64_t most = std::int64_t(1)
   return static_cast<std::int64_t>(value);
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

@@ -1,10 +1,10 @@
 //===- WatchedEnvironment.cpp - Tells what happens in one -----------------===//
 
-#include "runtime/learn/WatchedEnvironment.h"
+#include "extras/reinforcement/WatchedEnvironment.h"
 
 #include <utility>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 int WatchedEnvironment::add(Watcher watcher) {
   watchers.emplace(next, std::move(watcher));
@@ -35,4 +35,4 @@ Outcome WatchedEnvironment::step(int action, float *observation) {
   return outcome;
 }
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

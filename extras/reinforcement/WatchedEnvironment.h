@@ -1,13 +1,13 @@
 //===- WatchedEnvironment.h - Tells what happens in one ---------*- C++ -*-===//
 #pragma once
 
-#include "runtime/learn/Environment.h"
+#include "extras/reinforcement/Environment.h"
 
 #include <functional>
 #include <map>
 #include <memory>
 
-namespace brew::runtime::learn {
+namespace brew::reinforcement {
 
 /// Where an environment stands after a reset or a step.
 struct Scene {
@@ -51,4 +51,4 @@ private:
   Scene scene;
 };
 
-} // namespace brew::runtime::learn
+} // namespace brew::reinforcement

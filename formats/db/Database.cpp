@@ -1,9 +1,9 @@
 //===- Database.cpp - LMDB and LevelDB behind one interface ---------------===//
 #include "formats/Database.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/db/Backends.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cerrno>

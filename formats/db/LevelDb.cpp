@@ -1,8 +1,8 @@
 //===- LevelDb.cpp - Reading and writing LevelDB databases ----------------===//
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/db/Backends.h"
 #include "formats/db/ReadOnlyEnv.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <leveldb/db.h>
 #include <leveldb/iterator.h>

@@ -1,8 +1,8 @@
 //===- LmdbFile.cpp - The bytes of an LMDB file ---------------------------===//
 #include "formats/db/LmdbFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,7 +1,7 @@
 //===- LmdbStore.cpp - Writing an LMDB database ---------------------------===//
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/db/Backends.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <lmdb.h>
 

@@ -1,7 +1,7 @@
 //===- ReadOnlyEnv.cpp - LevelDB without writing --------------------------===//
 #include "formats/db/ReadOnlyEnv.h"
 
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <algorithm>
 #include <cerrno>

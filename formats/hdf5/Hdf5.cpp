@@ -1,10 +1,10 @@
 //===- Hdf5.cpp - Reading HDF5 files --------------------------------------===//
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/Hdf5Library.h"
-#include "formats/Suggest.h"
+#include "formats/hdf5/Hdf5Library.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cerrno>

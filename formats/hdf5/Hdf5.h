@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/AtomicFile.h"
 #include "formats/Blob.h"
+#include "support/AtomicFile.h"
 
 #include <cstdint>
 #include <string>

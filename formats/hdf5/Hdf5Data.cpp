@@ -1,9 +1,9 @@
 //===- Hdf5Data.cpp - The files of an HDF5Data layer ----------------------===//
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <cerrno>
 #include <fstream>

@@ -1,9 +1,9 @@
 //===- Hdf5Snapshots.cpp - Weights and solver states in HDF5 --------------===//
-#include "formats/Hdf5Snapshots.h"
+#include "formats/hdf5/Hdf5Snapshots.h"
 
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
 #include "formats/SnapshotChecksum.h"
+#include "formats/hdf5/Hdf5.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <map>

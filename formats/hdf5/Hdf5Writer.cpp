@@ -1,8 +1,8 @@
 //===- Hdf5Writer.cpp - Writing HDF5 files --------------------------------===//
-#include "formats/Error.h"
-#include "formats/FileChecksum.h"
-#include "formats/Hdf5.h"
-#include "formats/Hdf5Library.h"
+#include "formats/hdf5/Hdf5.h"
+#include "formats/hdf5/Hdf5Library.h"
+#include "support/Error.h"
+#include "support/FileChecksum.h"
 
 namespace brew::formats {
 

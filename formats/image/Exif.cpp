@@ -1,5 +1,5 @@
 //===- Exif.cpp - How a JPEG file is to be turned -------------------------===//
-#include "formats/Exif.h"
+#include "formats/image/Exif.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 //===- Exif.h - How a JPEG file is to be turned -----------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <cstddef>
 

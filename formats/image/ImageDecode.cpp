@@ -4,10 +4,10 @@
 // in the callers' frames, and the functions that call setjmp hold plain data.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
-#include "formats/Error.h"
-#include "formats/Exif.h"
+#include "formats/image/Exif.h"
+#include "support/Error.h"
 
 #include <csetjmp>
 #include <cstdio>

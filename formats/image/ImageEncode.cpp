@@ -3,9 +3,9 @@
 // As in ImageDecode.cpp, functions that call setjmp hold plain data only.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/ImageEncode.h"
+#include "formats/image/ImageEncode.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 //===- ImageEncode.h - Pixels to JPEG and PNG -------------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <optional>
 #include <string>

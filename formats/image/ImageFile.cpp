@@ -1,9 +1,9 @@
 //===- ImageFile.cpp - Images in files of their own -----------------------===//
-#include "formats/ImageFile.h"
+#include "formats/image/ImageFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/ImageResize.h"
+#include "formats/image/ImageResize.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <cerrno>
 #include <fcntl.h>

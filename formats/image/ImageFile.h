@@ -1,7 +1,7 @@
 //===- ImageFile.h - Images in files of their own ---------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 #include <string>
 

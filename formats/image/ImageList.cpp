@@ -1,8 +1,8 @@
 //===- ImageList.cpp - Lists of labelled image files ----------------------===//
-#include "formats/ImageList.h"
+#include "formats/image/ImageList.h"
 
-#include "formats/Error.h"
 #include "formats/TextLines.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <climits>

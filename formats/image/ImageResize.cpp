@@ -1,5 +1,5 @@
 //===- ImageResize.cpp - Bilinear resizing of bytes -----------------------===//
-#include "formats/ImageResize.h"
+#include "formats/image/ImageResize.h"
 
 #include <algorithm>
 #include <cmath>

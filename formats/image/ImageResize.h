@@ -1,7 +1,7 @@
 //===- ImageResize.h - Bilinear resizing of bytes ---------------*- C++ -*-===//
 #pragma once
 
-#include "formats/ImageDecode.h"
+#include "formats/image/ImageDecode.h"
 
 namespace brew::formats {
 

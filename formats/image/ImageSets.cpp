@@ -1,7 +1,7 @@
 //===- ImageSets.cpp - MNIST's and CIFAR-10's own files -------------------===//
-#include "formats/ImageSets.h"
+#include "formats/image/ImageSets.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cstdio>
 

@@ -3,10 +3,10 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Whether `nest` adds two different tensors element by element and does
 /// nothing else: a gradient's sum over two readers.
 bool isElementSum(mlir::linalg::GenericOp nest);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,5 +1,5 @@
 //===- FreeSum.cpp - Sums whose order is free -----------------------------===//
-#include "passes/FreeSum.h"
+#include "passes/analysis/FreeSum.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 
@@ -23,9 +23,9 @@ static bool isFreeSum(linalg::GenericOp nest, unsigned number) {
                                    arith::FastMathFlags::reassoc);
 }
 
-bool brew::givesFreeSums(linalg::GenericOp nest) {
+bool brew::passes::givesFreeSums(linalg::GenericOp nest) {
   for (unsigned i = 0; i < nest->getNumResults(); ++i)
-    if (!brew::ir::isStoredOnTheWay(nest, i) && !isFreeSum(nest, i))
+    if (!brew::dialects::isStoredOnTheWay(nest, i) && !isFreeSum(nest, i))
       return false;
   return true;
 }

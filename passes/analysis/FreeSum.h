@@ -3,10 +3,10 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Whether every result of a nest is a sum that begins with zero and may be
 /// added up in any order, but for what it stores on the way.
 bool givesFreeSums(mlir::linalg::GenericOp nest);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,12 +1,12 @@
 //===- JoinedKernels.cpp - One kernel that does what two did --------------===//
-#include "passes/JoinedKernels.h"
+#include "passes/analysis/JoinedKernels.h"
 
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-namespace brew {
+namespace brew::passes {
 
 /// Clones what a kernel does. Returns what it yields.
 static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
@@ -79,4 +79,4 @@ SmallVector<SmallVector<linalg::GenericOp>> partsOf(KernelOp kernel) {
   return parts;
 }
 
-} // namespace brew
+} // namespace brew::passes

@@ -6,7 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Makes one kernel of two of a block, before the builder's insertion point,
 /// and erases them: with the nests of `first` where they are, and those of
@@ -14,15 +14,16 @@ namespace brew {
 /// `first` stores stays a result of the kernel, so that it has a place in
 /// memory. All that the two read stands before that point, and all that reads
 /// them behind it.
-ir::KernelOp joinKernels(mlir::OpBuilder &b, ir::KernelOp first,
-                         ir::KernelOp second,
-                         llvm::function_ref<ir::NestGrid(ir::NestGrid)> place);
+dialects::KernelOp
+joinKernels(mlir::OpBuilder &b, dialects::KernelOp first,
+            dialects::KernelOp second,
+            llvm::function_ref<dialects::NestGrid(dialects::NestGrid)> place);
 
 /// The nests of each part of a kernel.
 llvm::SmallVector<llvm::SmallVector<mlir::linalg::GenericOp>>
-partsOf(ir::KernelOp kernel);
+partsOf(dialects::KernelOp kernel);
 
 /// Whether all that a kernel does has been done before.
-bool isRecomputed(ir::KernelOp kernel);
+bool isRecomputed(dialects::KernelOp kernel);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,16 +1,16 @@
 //===- LibraryCalls.cpp - Which operations become vendor calls ------------===//
-#include "passes/LibraryCalls.h"
+#include "passes/analysis/LibraryCalls.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/Winograd.h"
+#include "plan/Contract.h"
+#include "plan/Winograd.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 ConvolutionBackwardWeightsOp
-brew::splitBiasGradient(ConvolutionBackwardWeightsOp op, Value sum) {
+brew::passes::splitBiasGradient(ConvolutionBackwardWeightsOp op, Value sum) {
   op.getDb().replaceAllUsesWith(sum);
   OpBuilder b(op);
   auto alone = ConvolutionBackwardWeightsOp::create(
@@ -23,7 +23,7 @@ brew::splitBiasGradient(ConvolutionBackwardWeightsOp op, Value sum) {
   return alone;
 }
 
-bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
+bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   auto call = dyn_cast<LibraryInterface>(op);
   if (!call || llvm::is_contained(disabled, "all") ||
       llvm::is_contained(disabled, call.libraryGroup().str()))
@@ -32,7 +32,7 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   return (element.isF32() || isNarrowFloat(element)) && call.hasCall();
 }
 
-void brew::computeWide(Operation *op) {
+void brew::passes::computeWide(Operation *op) {
   OpBuilder b(op);
   auto wide = [&](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
@@ -74,14 +74,15 @@ static bool isAligned(RankedTensorType type, int64_t offset) {
          });
 }
 
-bool brew::readsPart(OpOperand &use, RankedTensorType type, int64_t offset) {
+bool brew::passes::readsPart(OpOperand &use, RankedTensorType type,
+                             int64_t offset) {
   Operation *op = use.getOwner();
   const unsigned number = use.getOperandNumber();
   // The weights come second; a sum lies where the result does.
   const bool isBlob = (isa<ConvolutionOp>(op) && number == 0) ||
                       (isa<ConvolutionBackwardDataOp>(op) && number == 0) ||
                       (isa<ConvolutionBackwardWeightsOp>(op) && number <= 1);
-  return isBlob && targetir::isForGpu(op) && isAligned(type, offset);
+  return isBlob && dialects::target::isForGpu(op) && isAligned(type, offset);
 }
 
 /// Whether the runtime's convolutions of a CPU write parts: products of pixels
@@ -110,17 +111,19 @@ static bool makesPartOnCpu(ConvolutionOp op) {
       x.getDimSize(1),
       y.getDimSize(1),
       /*isFixed=*/false,
-      static_cast<int>(brew::targetir::cpuOf(op).getCores())};
+      static_cast<int>(brew::dialects::target::cpuOf(op).getCores())};
   return brew::plan::winograd::fastestTile(size) != 0;
 }
 
-bool brew::makesPart(Value part, RankedTensorType type, int64_t offset) {
+bool brew::passes::makesPart(Value part, RankedTensorType type,
+                             int64_t offset) {
   Operation *op = part.getDefiningOp();
   if (!isAligned(type, offset))
     return false;
   auto forward = dyn_cast_or_null<ConvolutionOp>(op);
-  if (forward && !targetir::isForGpu(op))
+  if (forward && !dialects::target::isForGpu(op))
     return makesPartOnCpu(forward);
   auto data = dyn_cast_or_null<ConvolutionBackwardDataOp>(op);
-  return op && (forward || (data && !data.getSum())) && targetir::isForGpu(op);
+  return op && (forward || (data && !data.getSum())) &&
+         dialects::target::isForGpu(op);
 }

@@ -6,9 +6,10 @@
 
 #include <string>
 
-namespace brew {
+namespace brew::passes {
 
-/// On a call: the planir::GeneratedAttr of a kernel that may take its place.
+/// On a call: the dialects::plan::GeneratedAttr of a kernel that may take its
+/// place.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "brew.generated";
 
 /// Channels of a group up to which libraries are weak: their kernels take more
@@ -17,8 +18,8 @@ inline constexpr int64_t kFewChannels = 4;
 
 /// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
 /// what takes its place.
-ir::ConvolutionBackwardWeightsOp
-splitBiasGradient(ir::ConvolutionBackwardWeightsOp op, mlir::Value sum);
+dialects::ConvolutionBackwardWeightsOp
+splitBiasGradient(dialects::ConvolutionBackwardWeightsOp op, mlir::Value sum);
 
 /// Whether `op` is to be computed by the vendor library: it has such a call,
 /// its element type and layouts are supported, and `disabled` (group names, or
@@ -40,4 +41,4 @@ bool readsPart(mlir::OpOperand &use, mlir::RankedTensorType type,
                int64_t offset);
 bool makesPart(mlir::Value part, mlir::RankedTensorType type, int64_t offset);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,5 +1,5 @@
 //===- LoopOrder.cpp - The order of a nest's loops ------------------------===//
-#include "passes/LoopOrder.h"
+#include "passes/analysis/LoopOrder.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
@@ -9,10 +9,10 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-linalg::GenericOp brew::orderLoops(RewriterBase &rewriter,
-                                   linalg::GenericOp nest) {
+linalg::GenericOp brew::passes::orderLoops(RewriterBase &rewriter,
+                                           linalg::GenericOp nest) {
   SmallVector<unsigned> order;
   SmallVector<int64_t> written = resultLoops(nest, 0);
   auto type = cast<RankedTensorType>(nest.getResult(0).getType());

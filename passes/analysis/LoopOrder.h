@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Interchanges loops: parallel ones first, in the memory order of the first
 /// result, then reductions in the order they are written. Returns the nest that
@@ -12,4 +12,4 @@ namespace brew {
 mlir::linalg::GenericOp orderLoops(mlir::RewriterBase &rewriter,
                                    mlir::linalg::GenericOp nest);
 
-} // namespace brew
+} // namespace brew::passes

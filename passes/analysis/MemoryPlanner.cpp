@@ -1,5 +1,5 @@
 //===- MemoryPlanner.cpp - Offsets for values with lifetimes --------------===//
-#include "passes/MemoryPlanner.h"
+#include "passes/analysis/MemoryPlanner.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace {
 
-using brew::aligned;
-using brew::LiveValue;
+using brew::passes::aligned;
+using brew::passes::LiveValue;
 
 /// Attempts at a better placement, and pairs of values to look at for it.
 constexpr int64_t kMostTries = 400, kMostPairs = 100'000'000;
@@ -53,7 +53,7 @@ int64_t place(std::vector<LiveValue> &values,
 
 } // namespace
 
-int64_t brew::lowerBound(const std::vector<LiveValue> &values) {
+int64_t brew::passes::lowerBound(const std::vector<LiveValue> &values) {
   std::map<int64_t, int64_t> changes;
   for (const LiveValue &value : values) {
     changes[value.first] += aligned(value.size);
@@ -95,7 +95,7 @@ static int64_t improve(std::vector<LiveValue> &values,
   return best;
 }
 
-int64_t brew::planOffsets(std::vector<LiveValue> &values) {
+int64_t brew::passes::planOffsets(std::vector<LiveValue> &values) {
   using Key = std::function<std::pair<int64_t, int64_t>(const LiveValue &)>;
   auto span = [](const LiveValue &v) { return v.last - v.first + 1; };
   const Key keys[] = {

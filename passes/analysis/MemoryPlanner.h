@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 #include <cstdint>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 /// A value to place. Live at steps first..last, both included.
 struct LiveValue {
@@ -38,4 +38,4 @@ int64_t planOffsets(std::vector<LiveValue> &values);
 /// arena can be smaller.
 int64_t lowerBound(const std::vector<LiveValue> &values);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,19 +1,19 @@
 //===- ParameterPlaces.cpp - Where parameters lie in their arenas ---------===//
-#include "passes/ParameterPlaces.h"
+#include "passes/analysis/ParameterPlaces.h"
 
-#include "passes/MemoryPlanner.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/MemoryPlanner.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Bytes from which a parameter lies with the large ones: those of biases and
 /// normalisations are smaller.
 constexpr int64_t kLarge = 16 * 1024;
 
-brew::ParameterPlaces::ParameterPlaces(ModuleOp module) {
+brew::passes::ParameterPlaces::ParameterPlaces(ModuleOp module) {
   for (const bool areLarge : {true, false})
     for (auto param : module.getOps<ParamOp>()) {
       const int64_t bytes = bytesOf(cast<RankedTensorType>(param.getType()));

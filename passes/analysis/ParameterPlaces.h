@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// On a `brew.param`: state that programs carry from one run to the next, zeros
 /// at first. On the module, after the parameters have gone: a dictionary of all
@@ -25,4 +25,4 @@ struct ParameterPlaces {
   int64_t slots = 0;
 };
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,12 +1,13 @@
 //===- PrepareProgram.cpp - What weights alone decide ---------------------===//
-#include "passes/PrepareProgram.h"
+#include "passes/analysis/PrepareProgram.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 PrepareProgram::PrepareProgram(ModuleOp module, ProgramOp user)
     : module(module), symbols(module), user(user), b(module.getContext()) {

@@ -10,7 +10,7 @@
 
 #include "mlir/IR/SymbolTable.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Marks a parameter that `prepare` computes.
 inline constexpr llvm::StringLiteral kDerivedAttr = "brew.derived";
@@ -19,17 +19,17 @@ inline constexpr llvm::StringLiteral kDerivedAttr = "brew.derived";
 class PrepareProgram {
 public:
   /// `user`: the program that reads what is prepared.
-  PrepareProgram(mlir::ModuleOp module, ir::ProgramOp user);
+  PrepareProgram(mlir::ModuleOp module, dialects::ProgramOp user);
 
   /// Makes the program unless it is there. `body()` counts from then on.
   void start();
   explicit operator bool() const { return program; }
-  ir::ProgramOp operator*() const { return program; }
+  dialects::ProgramOp operator*() const { return program; }
   /// Builds at the program's end.
   mlir::OpBuilder &body() { return b; }
 
   /// What `param`, a parameter's value in another program, is in this one.
-  mlir::Value read(ir::ParamValueOp param);
+  mlir::Value read(dialects::ParamValueOp param);
   /// Stores `value` to a new parameter @LAYER.INDEX.SUFFIX and reads it where
   /// `at` stands.
   mlir::Value derive(mlir::Value value, llvm::StringRef layer, int64_t index,
@@ -40,8 +40,8 @@ public:
 private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
-  ir::ProgramOp user, program;
+  dialects::ProgramOp user, program;
   mlir::OpBuilder b;
 };
 
-} // namespace brew
+} // namespace brew::passes

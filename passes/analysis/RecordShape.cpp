@@ -1,14 +1,15 @@
 //===- RecordShape.cpp - The images of a database -------------------------===//
-#include "passes/RecordShape.h"
+#include "passes/analysis/RecordShape.h"
 
 #include "formats/AnnotatedDatum.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageList.h"
 #include "formats/PathLookup.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageList.h"
 
 using namespace brew;
+using namespace brew::passes;
 
 static std::unique_ptr<formats::DbReader>
 openDatabase(const caffe::LayerParameter &layer, const std::string &path) {
@@ -25,8 +26,9 @@ static formats::ImageColor colorOf(const caffe::LayerParameter &layer) {
                                               : formats::ImageColor::Native;
 }
 
-std::vector<int64_t> brew::recordShape(const caffe::LayerParameter &layer,
-                                       const std::string &path) {
+std::vector<int64_t>
+brew::passes::recordShape(const caffe::LayerParameter &layer,
+                          const std::string &path) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
   formats::ImageRecord image;
@@ -36,8 +38,9 @@ std::vector<int64_t> brew::recordShape(const caffe::LayerParameter &layer,
   return {image.channels, image.height, image.width};
 }
 
-AnnotatedShape brew::annotatedShape(const caffe::LayerParameter &layer,
-                                    const std::string &path, bool countsBoxes) {
+AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
+                                            const std::string &path,
+                                            bool countsBoxes) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
   auto where = [&] {
@@ -59,11 +62,12 @@ AnnotatedShape brew::annotatedShape(const caffe::LayerParameter &layer,
 }
 
 std::vector<int64_t>
-brew::listedShape(const caffe::LayerParameter &layer, const std::string &path,
-                  const std::vector<std::string> &folders) {
+brew::passes::listedShape(const caffe::LayerParameter &layer,
+                          const std::string &path,
+                          const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageListEntry first = formats::readImageList(path).front();
-  const std::string where = formats::placeOf(path, first);
+  const std::string where = placeOf(path, first);
   formats::Image image;
   formats::readImageFile(
       formats::requirePath(settings.root_folder() + first.name, folders,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 /// Channels, rows and columns of the first record of a Data layer's database at
 /// `path`, before it is cropped. Error(3) or (1): it cannot be opened, or read.
@@ -31,4 +31,4 @@ std::vector<int64_t> listedShape(const caffe::LayerParameter &layer,
                                  const std::string &path,
                                  const std::vector<std::string> &folders);
 
-} // namespace brew
+} // namespace brew::passes

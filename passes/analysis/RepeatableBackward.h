@@ -3,7 +3,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// On a program all of whose blobs are kept. If the caller also writes its
 /// output gradients, the backward pass may run several times after one forward
@@ -11,4 +11,4 @@ namespace brew {
 inline constexpr llvm::StringLiteral kRepeatableBackwardAttr =
     "brew.repeatable_backward";
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,5 +1,5 @@
 //===- Sinks.cpp - What a program's values end in -------------------------===//
-#include "passes/Sinks.h"
+#include "passes/analysis/Sinks.h"
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Whether `op` computes from parameters alone what nothing but sinks need.
 static bool isOfParametersAlone(Operation &op) {
@@ -25,7 +25,7 @@ static bool isOfParametersAlone(Operation &op) {
                       [](Operation *user) { return user->hasTrait<IsSink>(); });
 }
 
-void brew::moveSinksToEnd(Block &program) {
+void brew::passes::moveSinksToEnd(Block &program) {
   auto seeds = program.getOps<SeedOp>();
   Operation *seed = seeds.empty() ? nullptr : (*seeds.begin()).getOperation();
   // All are found before the first moves: whatever asks for the order of

@@ -3,7 +3,7 @@
 
 #include "mlir/IR/Block.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Moves what stores, keeps, checks or gives out values to the end of a
 /// program: it waits until everything is computed, so that no kernel has to
@@ -14,4 +14,4 @@ namespace brew {
 /// can become one kernel.
 void moveSinksToEnd(mlir::Block &program);
 
-} // namespace brew
+} // namespace brew::passes

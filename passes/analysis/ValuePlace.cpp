@@ -1,39 +1,42 @@
 //===- ValuePlace.cpp - Values in the bytes of others ---------------------===//
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
 
+#include "caffe/FeedKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "formats/FeedKinds.h"
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
-int64_t brew::bytesOf(RankedTensorType type) {
+int64_t brew::passes::bytesOf(RankedTensorType type) {
   return memrefOf(type).getNumElements() *
          llvm::divideCeil(memrefOf(type).getElementTypeBitWidth(), 8);
 }
 
-bool brew::isStep(Operation *op) { return isa<KernelOp, CallInterface>(op); }
+bool brew::passes::isStep(Operation *op) {
+  return isa<KernelOp, CallInterface>(op);
+}
 
-Value brew::ownerOf(Value value) {
+Value brew::passes::ownerOf(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();
   return value;
 }
 
-bool brew::isSetOnce(Value value) {
+bool brew::passes::isSetOnce(Value value) {
   auto feed = value.getDefiningOp<FeedOp>();
   if (!feed)
     return false;
-  const formats::FeedKind *kind = formats::findFeedKind(feed.getKind());
+  const caffe::FeedKind *kind = caffe::findFeedKind(feed.getKind());
   return !kind ||
-         !formats::isRefilled(
+         !caffe::isRefilled(
              *kind, feed.getConfig().getLayer(),
              static_cast<int>(cast<OpResult>(value).getResultNumber()));
 }
 
-Place brew::placeOf(Value value) {
+Place brew::passes::placeOf(Value value) {
   Place place{ownerOf(value)};
   for (;;) {
     if (auto cut = place.owner.getDefiningOp<CutOp>()) {

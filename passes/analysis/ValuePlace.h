@@ -4,7 +4,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Bytes that a tensor's elements take side by side; those of i1 are bits.
 int64_t bytesOf(mlir::RankedTensorType type);
@@ -29,4 +29,4 @@ Place placeOf(mlir::Value value);
 /// stay its own all the time.
 bool isSetOnce(mlir::Value value);
 
-} // namespace brew
+} // namespace brew::passes

@@ -2,23 +2,23 @@
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LibraryCalls.h"
-#include "passes/NestTypes.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/fused/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_ASSIGNLAYOUT
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::targetir::BlobLayout;
+using namespace brew::dialects;
+using brew::dialects::target::BlobLayout;
 
 namespace {
 
@@ -26,13 +26,13 @@ constexpr int64_t kChannelsLast[] = {0, 2, 3, 1};
 /// Of weights [outputs, channels, ...].
 constexpr int64_t kOutputsLast[] = {1, 2, 3, 0};
 
-struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
+struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   using AssignLayoutBase::AssignLayoutBase;
 
   bool wantsChannelsLast() {
     if (layout != BlobLayout::Auto)
       return layout == BlobLayout::NHWC;
-    auto library = brew::targetir::libraryOf(getOperation());
+    auto library = brew::dialects::target::libraryOf(getOperation());
     if (!library.getChannelsLast() && !library.gainsBy(precision))
       return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
@@ -41,7 +41,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       // Other ranks have one order only.
       found |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
                shapeOf(op->getOperand(0)).size() == 4 &&
-               brew::usesLibrary(op, disabled);
+               brew::passes::usesLibrary(op, disabled);
     });
     return found;
   }
@@ -71,7 +71,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     });
     program.walk([](linalg::GenericOp nest) {
       for (OpResult result : nest->getResults())
-        brew::setResultType(result, result.getType());
+        brew::passes::setResultType(result, result.getType());
     });
   }
 
@@ -162,7 +162,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     return isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardDataOp,
                DeconvolutionOp>(op) &&
            use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
-           brew::usesLibrary(cast<LibraryInterface>(op), disabled);
+           brew::passes::usesLibrary(cast<LibraryInterface>(op), disabled);
   }
 
   /// Tensor cores want the weights of channels-last convolutions in that order
@@ -202,7 +202,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       return isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardDataOp>(
                  op) &&
              use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
-             shapeOf(use.get())[1] <= brew::kFewChannels;
+             shapeOf(use.get())[1] <= brew::passes::kFewChannels;
     };
     // Nests read and write weights in any order.
     std::function<bool(Value)> areThin = [&](Value weights) {
@@ -259,7 +259,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       } else if (isa<StoreParamOp>(op) &&
                  isa<linalg::GenericOp>(op->getOperand(0).getDefiningOp())) {
         // What `prepare` computes.
-        brew::setResultType(cast<OpResult>(op->getOperand(0)), type);
+        brew::passes::setResultType(cast<OpResult>(op->getOperand(0)), type);
       } else {
         retype(op->getOperand(0), type);
       }
@@ -300,7 +300,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       // A sum of gradients of one parameter.
       for (Value input : nest.getInputs())
         retype(input, type);
-      brew::setResultType(cast<OpResult>(value), type);
+      brew::passes::setResultType(cast<OpResult>(value), type);
       // Its loops are the dimensions, of which there may be more now.
       OpBuilder b(nest);
       nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(
@@ -315,9 +315,10 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     if (wantsChannelsLast()) {
       for (auto program : getOperation().getOps<ProgramOp>())
         layOutBlobs(program);
-      if (precision == brew::targetir::Precision::TF32)
+      if (precision == brew::dialects::target::Precision::TF32)
         layOutWeights();
-      else if (orderWeights && !brew::targetir::isForGpu(getOperation()))
+      else if (orderWeights &&
+               !brew::dialects::target::isForGpu(getOperation()))
         layOutThinWeights();
     }
     splitWeights();

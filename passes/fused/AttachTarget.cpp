@@ -3,16 +3,16 @@
 
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_ATTACHTARGET
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::targetir;
+using namespace brew::dialects::target;
 
 namespace {
-struct AttachTarget : brew::impl::AttachTargetBase<AttachTarget> {
+struct AttachTarget : brew::passes::impl::AttachTargetBase<AttachTarget> {
   using AttachTargetBase::AttachTargetBase;
 
   Attribute machine() {

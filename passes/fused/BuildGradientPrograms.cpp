@@ -2,8 +2,8 @@
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
+#include "passes/analysis/ParameterPlaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -11,13 +11,13 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/bit.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_BUILDGRADIENTPROGRAMS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -25,7 +25,7 @@ namespace {
 constexpr int64_t kLeastChunk = 4096;
 
 struct BuildGradientPrograms
-    : brew::impl::BuildGradientProgramsBase<BuildGradientPrograms> {
+    : brew::passes::impl::BuildGradientProgramsBase<BuildGradientPrograms> {
   using BuildGradientProgramsBase::BuildGradientProgramsBase;
 
   void runOnOperation() override {
@@ -37,7 +37,7 @@ struct BuildGradientPrograms
     });
     if (!element)
       return;
-    int64_t bytes = brew::ParameterPlaces(module).size;
+    int64_t bytes = brew::passes::ParameterPlaces(module).size;
     type = RankedTensorType::get({bytes * 8 / element.getIntOrFloatBitWidth()},
                                  element);
     if (accumulate) {
@@ -124,9 +124,9 @@ private:
 
   /// Partial sums that use all of the device.
   int64_t mostChunks() {
-    if (!brew::targetir::isForGpu(getOperation()))
-      return 256 * brew::targetir::cpuOf(getOperation()).getCores();
-    auto gpu = brew::targetir::gpuOf(getOperation());
+    if (!brew::dialects::target::isForGpu(getOperation()))
+      return 256 * brew::dialects::target::cpuOf(getOperation()).getCores();
+    auto gpu = brew::dialects::target::gpuOf(getOperation());
     return llvm::bit_floor<uint64_t>(8 * gpu.getMultiprocessors());
   }
 

@@ -12,9 +12,9 @@
 // producer for each of them and has upstream fuse the clone.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/FuseProducer.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -26,13 +26,13 @@
 
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_CLONEPRODUCERS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -43,7 +43,7 @@ constexpr int kDepth = 6;
 /// Iterations of a nest for each element of what it reads at next to no cost.
 constexpr int64_t kReuse = 64;
 
-int64_t bytesOf(Value value) { return brew::bytesOf(tensorOf(value)); }
+int64_t bytesOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
 
 /// Operations of an iteration; too many where one is dear.
 int64_t operationsOf(linalg::GenericOp nest) {
@@ -117,7 +117,7 @@ public:
       else if (isForGpu)
         cloneProbe(nest);
     }
-    brew::eraseUnreadNests(rewriter, block);
+    brew::passes::eraseUnreadNests(rewriter, block);
   }
 
 private:
@@ -282,7 +282,7 @@ private:
     for (Value result : reader->getResults())
       rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
     rewriter.eraseOp(reader);
-    origin.mark(brew::withoutDuplicates(
+    origin.mark(brew::passes::withoutDuplicates(
         rewriter, cast<linalg::GenericOp>(fused->fusedOp)));
   }
 
@@ -315,8 +315,8 @@ private:
       readers.insert(reader);
     }
     for (Operation *reader : readers)
-      brew::fuseProducer(rewriter, cast<linalg::GenericOp>(reader), value,
-                         true);
+      brew::passes::fuseProducer(rewriter, cast<linalg::GenericOp>(reader),
+                                 value, true);
   }
 
   /// Lets `reader` compute `value` from what it `had` and what cannot be
@@ -324,7 +324,7 @@ private:
   linalg::GenericOp compute(Value value, Values had, linalg::GenericOp reader,
                             int depth, bool isOnlyPlace = false) {
     Values inputs = value.getDefiningOp<linalg::GenericOp>().getDpsInputs();
-    reader = brew::fuseProducer(rewriter, reader, value, isOnlyPlace);
+    reader = brew::passes::fuseProducer(rewriter, reader, value, isOnlyPlace);
     for (Value input : inputs) {
       int64_t operations = 0;
       if (llvm::is_contained(had, input) || isSmall(input, reader))
@@ -343,13 +343,14 @@ private:
   bool isForGpu;
 };
 
-struct CloneProducers : brew::impl::CloneProducersBase<CloneProducers> {
+struct CloneProducers : brew::passes::impl::CloneProducersBase<CloneProducers> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      const bool isForGpu = brew::targetir::isForGpu(program);
+      const bool isForGpu = brew::dialects::target::isForGpu(program);
       Cloning(program,
-              isForGpu ? brew::targetir::gpuOf(program).bytesPerOperation()
-                       : brew::targetir::cpuOf(program).bytesPerOperation(),
+              isForGpu
+                  ? brew::dialects::target::gpuOf(program).bytesPerOperation()
+                  : brew::dialects::target::cpuOf(program).bytesPerOperation(),
               isForGpu)
           .run();
     }

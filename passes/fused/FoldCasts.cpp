@@ -15,13 +15,13 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FOLDCASTS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -97,7 +97,7 @@ void lower(CastOp cast) {
   cast.erase();
 }
 
-struct FoldCasts : brew::impl::FoldCastsBase<FoldCasts> {
+struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();

@@ -6,32 +6,32 @@
 // writes the blob as it is declared.
 //
 //===----------------------------------------------------------------------===//
+#include "caffe/FeedKinds.h"
+#include "caffe/Selection.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
-#include "formats/FeedKinds.h"
-#include "formats/Selection.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FOLDFEEDS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
 /// Whether a kernel can make the feed's first blob of pixels.
 bool hasPixels(FeedOp feed) {
-  const auto *kind = brew::formats::findFeedKind(feed.getKind());
+  const auto *kind = brew::caffe::findFeedKind(feed.getKind());
   return kind && kind->hasImages() &&
-         brew::formats::selectionOf(feed.getConfig().getLayer())
-                 .imagesPerItem == 1 &&
+         brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
+             1 &&
          shapeOf(feed.getValues()[0]).size() == 4;
 }
 
@@ -72,12 +72,12 @@ struct Readers {
   }
 };
 
-struct FoldFeeds : brew::impl::FoldFeedsBase<FoldFeeds> {
+struct FoldFeeds : brew::passes::impl::FoldFeedsBase<FoldFeeds> {
   void runOnOperation() override {
     SmallVector<FeedOp> feeds; // folding erases what comes next
     getOperation().walk([&](FeedOp feed) { feeds.push_back(feed); });
     for (FeedOp feed : feeds)
-      if (brew::targetir::isForGpu(feed) && hasPixels(feed))
+      if (brew::dialects::target::isForGpu(feed) && hasPixels(feed))
         fold(feed);
   }
 

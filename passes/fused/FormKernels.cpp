@@ -7,25 +7,25 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LoopOrder.h"
-#include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
-#include "passes/Sinks.h"
+#include "passes/analysis/LoopOrder.h"
+#include "passes/analysis/Sinks.h"
+#include "passes/fused/OutlineKernel.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FORMKERNELS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-using brew::Group;
+using brew::passes::Group;
 
 namespace {
 
@@ -56,7 +56,7 @@ public:
   /// that is no nest stands between.
   bool areFollowedIndependentlyBy(const Group &group) const {
     for (auto nest : group.nests)
-      for (Value tensor : brew::tensorsReadBy(nest))
+      for (Value tensor : brew::passes::tensorsReadBy(nest))
         if (members.contains(tensor.getDefiningOp()))
           return false;
     return !firstUser || !firstUser->isBeforeInBlock(endOf(group));
@@ -73,7 +73,7 @@ private:
   Operation *firstUser = nullptr; ///< of a part, outside of it
 };
 
-struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
+struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
   using FormKernelsBase::FormKernelsBase;
 
   void formKernels(ProgramOp program) {
@@ -81,26 +81,27 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
     SmallVector<linalg::GenericOp> nests(
         program.getBody().front().getOps<linalg::GenericOp>());
     for (auto nest : nests)
-      brew::orderLoops(rewriter, nest);
+      brew::passes::orderLoops(rewriter, nest);
 
-    const std::vector<Group> groups = brew::groupNests(program);
+    const std::vector<Group> groups = brew::passes::groupNests(program);
     const int64_t most =
         shareUpdates && program.getRole() == ProgramRole::Update ? 1
                                                                  : mostParts;
     // On a CPU what only reads neighbours in order is one vectorised loop,
     // which others in a function would get in the way of.
-    const bool mayProbe = brew::targetir::isForGpu(program);
+    const bool mayProbe = brew::dialects::target::isForGpu(program);
     for (size_t i = 0; i < groups.size();) {
       Parts parts(groups[i]);
       size_t next = i + 1;
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
-      while (brew::isFlat(groups[i], mayProbe) && next < groups.size() &&
+      while (brew::passes::isFlat(groups[i], mayProbe) &&
+             next < groups.size() &&
              static_cast<int64_t>(parts.size()) < most &&
-             brew::isFlat(groups[next], mayProbe) &&
+             brew::passes::isFlat(groups[next], mayProbe) &&
              parts.areFollowedIndependentlyBy(groups[next]))
         parts.add(groups[next++]);
-      brew::outlineKernel(parts.groups(), parts.end());
+      brew::passes::outlineKernel(parts.groups(), parts.end());
       i = next;
     }
   }
@@ -108,7 +109,7 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
-      brew::moveSinksToEnd(block);
+      brew::passes::moveSinksToEnd(block);
       formKernels(program);
       // Initial values left without nests.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))

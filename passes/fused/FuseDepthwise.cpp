@@ -11,9 +11,9 @@
 // element once for every tap of a window.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Origin.h"
@@ -27,19 +27,19 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FUSEDEPTHWISE
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
 double bytesOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? static_cast<double>(brew::bytesOf(type)) : 0;
+  return type ? static_cast<double>(brew::passes::bytesOf(type)) : 0;
 }
 
 /// Operations that a function such as an exponential counts as.
@@ -109,7 +109,8 @@ bool isDepthwise(Operation *call, Value bottom) {
 
 class DepthwiseFusing {
 public:
-  DepthwiseFusing(ProgramOp program, const brew::targetir::Roofline &roofline)
+  DepthwiseFusing(ProgramOp program,
+                  const brew::dialects::target::Roofline &roofline)
       : program(program), roofline(roofline) {}
 
   void run() {
@@ -130,7 +131,7 @@ private:
       return;
     double before = secondsOf(maker), after = 0;
     for (Operation *call : calls) {
-      brew::targetir::Work library = movedBy(call), generated = library;
+      brew::dialects::target::Work library = movedBy(call), generated = library;
       library.isProduct = true;
       library.flops = flopsOf(call);
       before += roofline.seconds(library);
@@ -150,7 +151,7 @@ private:
   }
 
   double secondsOf(linalg::GenericOp nest) const {
-    brew::targetir::Work work;
+    brew::dialects::target::Work work;
     for (Value input : nest.getDpsInputs())
       work.bytes += bytesOf(input);
     work.bytes += bytesOf(nest->getResult(0));
@@ -159,8 +160,8 @@ private:
     return roofline.seconds(work);
   }
 
-  static brew::targetir::Work movedBy(Operation *call) {
-    brew::targetir::Work work;
+  static brew::dialects::target::Work movedBy(Operation *call) {
+    brew::dialects::target::Work work;
     for (Value value : call->getOperands())
       work.bytes += bytesOf(value);
     for (Value value : call->getResults())
@@ -175,7 +176,7 @@ private:
   /// Replaces a call by nests, which compute its bottom as `maker` does.
   void generate(Operation *call, linalg::GenericOp maker) {
     OpBuilder b(call);
-    brew::computeWide(call);
+    brew::passes::computeWide(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))
       if (Value w = forward.getW(); w.getType() != besideChannels(w))
         forward.getWMutable().assign(copy(b, call, w, besideChannels(w)));
@@ -280,18 +281,18 @@ private:
   }
 
   ProgramOp program;
-  const brew::targetir::Roofline &roofline;
+  const brew::dialects::target::Roofline &roofline;
 };
 
-struct FuseDepthwise : brew::impl::FuseDepthwiseBase<FuseDepthwise> {
+struct FuseDepthwise : brew::passes::impl::FuseDepthwiseBase<FuseDepthwise> {
   using FuseDepthwiseBase::FuseDepthwiseBase;
 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (program.getBody().empty())
         continue;
-      const auto roofline =
-          brew::targetir::Roofline::of(program, precision, /*f64=*/false);
+      const auto roofline = brew::dialects::target::Roofline::of(
+          program, precision, /*f64=*/false);
       DepthwiseFusing(program, roofline).run();
     }
   }

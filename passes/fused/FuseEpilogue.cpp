@@ -3,20 +3,20 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/ElementSum.h"
 #include "passes/Passes.h"
+#include "passes/analysis/ElementSum.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FUSEEPILOGUE
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 /// A layer's name with that of one whose work it takes over.
@@ -118,7 +118,7 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp nest,
                                 PatternRewriter &rewriter) const override {
-    if (!brew::isElementSum(nest))
+    if (!brew::passes::isElementSum(nest))
       return failure();
     for (unsigned i : {0, 1}) {
       auto data =
@@ -137,16 +137,16 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
-struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
+struct FuseEpilogue : brew::passes::impl::FuseEpilogueBase<FuseEpilogue> {
   using FuseEpilogueBase::FuseEpilogueBase;
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseReLU>(
         &getContext(),
-        !brew::targetir::libraryOf(getOperation()).getLeakyProducts());
+        !brew::dialects::target::libraryOf(getOperation()).getLeakyProducts());
     // cuDNN adds in further passes over the result, generated code in one.
-    if (!brew::targetir::isForGpu(getOperation()))
+    if (!brew::dialects::target::isForGpu(getOperation()))
       patterns.add<FuseSum>(&getContext());
     else // oneDNN adds gradients by the data in further passes
       patterns.add<FuseGradientSum>(&getContext());

@@ -1,8 +1,8 @@
 //===- FuseProducer.cpp - A nest that computes what it would read ---------===//
-#include "passes/FuseProducer.h"
+#include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/Origin.h"
-#include "passes/NestInputs.h"
+#include "passes/fused/NestInputs.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -11,11 +11,11 @@
 #include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
-using brew::ir::Origin;
+using brew::dialects::Origin;
 
-linalg::GenericOp brew::fuseProducer(RewriterBase &rewriter,
-                                     linalg::GenericOp reader, Value value,
-                                     bool isOnlyPlace) {
+linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
+                                             linalg::GenericOp reader,
+                                             Value value, bool isOnlyPlace) {
   Origin origin = Origin::of(reader);
   if (isOnlyPlace)
     origin = Origin::of(value.getDefiningOp()).with(origin);
@@ -53,9 +53,9 @@ linalg::GenericOp brew::fuseProducer(RewriterBase &rewriter,
   return reader;
 }
 
-linalg::GenericOp brew::withoutDuplicates(RewriterBase &rewriter,
-                                          linalg::GenericOp nest) {
-  brew::NestInputs once;
+linalg::GenericOp brew::passes::withoutDuplicates(RewriterBase &rewriter,
+                                                  linalg::GenericOp nest) {
+  brew::passes::NestInputs once;
   const SmallVector<unsigned> places = once.add(nest);
   SmallVector<Value> &inputs = once.values;
   SmallVector<AffineMap> &maps = once.maps;
@@ -92,7 +92,7 @@ linalg::GenericOp brew::withoutDuplicates(RewriterBase &rewriter,
   return nest;
 }
 
-void brew::eraseUnreadNests(RewriterBase &rewriter, Block &block) {
+void brew::passes::eraseUnreadNests(RewriterBase &rewriter, Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
         op.use_empty())

@@ -4,7 +4,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Inlines the nest that makes `value`, its only result, into `reader`, which
 /// does the work of both layers if the value exists nowhere else. Returns the
@@ -22,4 +22,4 @@ mlir::linalg::GenericOp withoutDuplicates(mlir::RewriterBase &rewriter,
 /// have written to.
 void eraseUnreadNests(mlir::RewriterBase &rewriter, mlir::Block &block);
 
-} // namespace brew
+} // namespace brew::passes

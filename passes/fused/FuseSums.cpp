@@ -11,8 +11,8 @@
 // side.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/FreeSum.h"
 #include "passes/Passes.h"
+#include "passes/analysis/FreeSum.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -23,13 +23,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FUSESUMS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -103,7 +103,7 @@ private:
     auto sum = cast<linalg::GenericOp>(read.getOwner());
     if (sum->getBlock() != &block || !sum.isDpsInput(&read) ||
         !sum.getMatchingIndexingMap(&read).isPermutation() ||
-        readsAnywhere(sum) || !brew::givesFreeSums(sum) ||
+        readsAnywhere(sum) || !brew::passes::givesFreeSums(sum) ||
         Origin::of(nest).isBackward != Origin::of(sum).isBackward)
       return false;
     // All that it reads is there where the value is made.
@@ -206,10 +206,10 @@ private:
   llvm::SmallPtrSet<Operation *, 16> gone; ///< sums that others make now
 };
 
-struct FuseSums : brew::impl::FuseSumsBase<FuseSums> {
+struct FuseSums : brew::passes::impl::FuseSumsBase<FuseSums> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::targetir::isForGpu(program))
+      if (brew::dialects::target::isForGpu(program))
         SumFusing(program).run();
   }
 };

@@ -8,9 +8,9 @@
 // the maxima, which are smaller. On GPUs: there the operations are free.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/FuseProducer.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -21,13 +21,13 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallBitVector.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_GATHERGRADIENTS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -157,7 +157,7 @@ linalg::GenericOp unrollWindows(RewriterBase &rewriter,
   return unrolled;
 }
 
-int64_t sizeOf(Value value) { return brew::bytesOf(tensorOf(value)); }
+int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
 
 /// Bytes of all tensors that a nest reads and writes.
 int64_t bytesMoved(linalg::GenericOp nest) {
@@ -257,16 +257,18 @@ public:
   }
 
   void run(RewriterBase &rewriter) {
-    value = brew::withoutDuplicates(rewriter, unrollWindows(rewriter, nest))
-                ->getResult(0);
+    value =
+        brew::passes::withoutDuplicates(rewriter, unrollWindows(rewriter, nest))
+            ->getResult(0);
     for (size_t i = 0; i < roundings; ++i)
-      value = brew::fuseProducer(rewriter,
-                                 cast<linalg::GenericOp>(*value.user_begin()),
-                                 value, /*isOnlyPlace=*/true)
+      value = brew::passes::fuseProducer(
+                  rewriter, cast<linalg::GenericOp>(*value.user_begin()), value,
+                  /*isOnlyPlace=*/true)
                   ->getResult(0);
     for (Operation *reader : readers)
-      brew::fuseProducer(rewriter, cast<linalg::GenericOp>(reader), value,
-                         /*isOnlyPlace=*/true);
+      brew::passes::fuseProducer(rewriter, cast<linalg::GenericOp>(reader),
+                                 value,
+                                 /*isOnlyPlace=*/true);
   }
 
 private:
@@ -287,12 +289,14 @@ private:
   SetVector<Operation *> readers;
 };
 
-struct GatherGradients : brew::impl::GatherGradientsBase<GatherGradients> {
+struct GatherGradients
+    : brew::passes::impl::GatherGradientsBase<GatherGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::targetir::isForGpu(program) && !program.getBody().empty())
+      if (brew::dialects::target::isForGpu(program) &&
+          !program.getBody().empty())
         gather(program.getBody().front(),
-               brew::targetir::gpuOf(program).bytesPerOperation());
+               brew::dialects::target::gpuOf(program).bytesPerOperation());
   }
 
 private:
@@ -306,7 +310,7 @@ private:
       if (Gather each(nest, bytesPerOperation); each.pays())
         each.run(rewriter);
     if (!nests.empty())
-      brew::eraseUnreadNests(rewriter, block);
+      brew::passes::eraseUnreadNests(rewriter, block);
   }
 };
 

@@ -14,21 +14,21 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/ElementSum.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
-#include "passes/PrepareProgram.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ElementSum.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/PrepareProgram.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_JOINCONVOLUTIONS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -66,7 +66,7 @@ bool isParameter(Value value) {
 Value sumOf(Value term) {
   while (term.hasOneUse()) {
     auto nest = dyn_cast<linalg::GenericOp>(*term.user_begin());
-    if (!nest || !brew::isElementSum(nest))
+    if (!nest || !brew::passes::isElementSum(nest))
       break;
     term = nest->getResult(0);
   }
@@ -97,9 +97,9 @@ public:
   Joiner(ModuleOp module, ProgramOp program, ArrayRef<std::string> noLibrary)
       : module(module), program(program), prepare(module, program),
         isInference(program.getRole() == ProgramRole::Deploy),
-        noLibrary(noLibrary),
-        gpu(brew::targetir::isForGpu(module) ? brew::targetir::gpuOf(module)
-                                             : nullptr) {}
+        noLibrary(noLibrary), gpu(brew::dialects::target::isForGpu(module)
+                                      ? brew::dialects::target::gpuOf(module)
+                                      : nullptr) {}
 
   void run() {
     // In training on a CPU the calls saved do not make up for what is copied,
@@ -134,7 +134,9 @@ public:
   }
 
 private:
-  bool isCall(Operation *op) const { return brew::usesLibrary(op, noLibrary); }
+  bool isCall(Operation *op) const {
+    return brew::passes::usesLibrary(op, noLibrary);
+  }
 
   std::optional<Branch> branchOf(ConvolutionOp conv) const;
   static bool isAlike(Branch &a, Branch &b);
@@ -156,10 +158,10 @@ private:
 
   ModuleOp module;
   ProgramOp program;
-  brew::PrepareProgram prepare;
+  brew::passes::PrepareProgram prepare;
   bool isInference;
   ArrayRef<std::string> noLibrary;
-  brew::targetir::GpuAttr gpu; ///< null: for a CPU
+  brew::dialects::target::GpuAttr gpu; ///< null: for a CPU
 };
 
 //===----------------------------------------------------------------------===//
@@ -226,12 +228,12 @@ bool Joiner::isAlike(Branch &a, Branch &b) {
 // What it costs and saves, in bytes
 //===----------------------------------------------------------------------===//
 
-int64_t sizeOf(Value value) { return brew::bytesOf(tensorOf(value)); }
+int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
 
 /// What memory moves while one more step begins.
 int64_t Joiner::callBytes() const {
-  using brew::targetir::CpuAttr;
-  using brew::targetir::GpuAttr;
+  using brew::dialects::target::CpuAttr;
+  using brew::dialects::target::GpuAttr;
   return static_cast<int64_t>(
       gpu ? GpuAttr::kLaunchCycles * double(gpu.getMemoryBytes())
           : CpuAttr::kWakeCycles * CpuAttr::kMemoryBytes);
@@ -251,7 +253,7 @@ int64_t Joiner::saved(Branch &branch) const {
 }
 
 /// Whether a GPU's calls take that top, or its gradient, as a part of a whole
-/// (see brew::readsPart), if the parts beside it are like it.
+/// (see brew::passes::readsPart), if the parts beside it are like it.
 bool Joiner::canBePart(Value top) const {
   return gpu && shapeOf(top).size() == 4 &&
          shapeOf(top)[1] % kPartChannels == 0;
@@ -535,7 +537,8 @@ void Joiner::joinBackward(BranchGroup &group, StringAttr layer, Value w,
   }
 }
 
-struct JoinConvolutions : brew::impl::JoinConvolutionsBase<JoinConvolutions> {
+struct JoinConvolutions
+    : brew::passes::impl::JoinConvolutionsBase<JoinConvolutions> {
   using JoinConvolutionsBase::JoinConvolutionsBase;
 
   void runOnOperation() override {

@@ -10,13 +10,13 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_KEEPPRECISION
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -28,7 +28,7 @@ bool isStored(arith::TruncFOp rounded) {
   });
 }
 
-struct KeepPrecision : brew::impl::KeepPrecisionBase<KeepPrecision> {
+struct KeepPrecision : brew::passes::impl::KeepPrecisionBase<KeepPrecision> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
@@ -41,8 +41,7 @@ private:
          llvm::make_early_inc_range(body.getOps<arith::ExtFOp>())) {
       auto rounded = widened.getIn().getDefiningOp<arith::TruncFOp>();
       if (!rounded || !rounded.getType().isBF16() ||
-          rounded.getIn().getType() != widened.getType() ||
-          isStored(rounded))
+          rounded.getIn().getType() != widened.getType() || isStored(rounded))
         continue;
       widened.replaceAllUsesWith(rounded.getIn());
       widened.erase();

@@ -1,5 +1,5 @@
 //===- KernelGroups.cpp - Loop nests that can share a kernel --------------===//
-#include "passes/KernelGroups.h"
+#include "passes/fused/KernelGroups.h"
 
 #include "dialects/Target/TargetDialect.h"
 
@@ -10,20 +10,21 @@
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 namespace {
 
 /// What the machine's numbers mean for groups.
 struct Limits {
   explicit Limits(ProgramOp program) {
-    if (!targetir::isForGpu(program)) {
-      auto cpu = targetir::cpuOf(program);
+    if (!dialects::target::isForGpu(program)) {
+      auto cpu = dialects::target::cpuOf(program);
       sequentialWork = 2048 * cpu.lanes();
       enoughGridPoints = 8 * cpu.getCores();
       return;
     }
-    auto gpu = targetir::gpuOf(program);
+    auto gpu = dialects::target::gpuOf(program);
     sequentialWork = 32 * gpu.getBlockThreads();
     enoughGridPoints = std::max<int64_t>(
         llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() / 4), 1);
@@ -55,7 +56,7 @@ struct NestFacts {
         parallelLoops(llvm::count(nest.getIteratorTypesArray(),
                                   utils::IteratorType::parallel)),
         work(workOf(nest)) {
-    for (Value tensor : brew::tensorsReadBy(nest))
+    for (Value tensor : brew::passes::tensorsReadBy(nest))
       accesses.emplace_back(tensor, accessLoops(nest, tensor));
   }
 
@@ -266,7 +267,8 @@ private:
 
 } // namespace
 
-llvm::SmallSetVector<Value, 4> brew::tensorsReadBy(linalg::GenericOp nest) {
+llvm::SmallSetVector<Value, 4>
+brew::passes::tensorsReadBy(linalg::GenericOp nest) {
   llvm::SmallSetVector<Value, 4> tensors;
   tensors.insert_range(nest.getInputs());
   nest.getBody()->walk(
@@ -274,7 +276,7 @@ llvm::SmallSetVector<Value, 4> brew::tensorsReadBy(linalg::GenericOp nest) {
   return tensors;
 }
 
-bool brew::isFlat(const Group &group, bool mayProbe) {
+bool brew::passes::isFlat(const Group &group, bool mayProbe) {
   mayProbe &= group.nests.size() == 1;
   for (auto nest : group.nests) {
     if (group.grid != static_cast<int64_t>(nest.getNumLoops()) ||
@@ -290,6 +292,6 @@ bool brew::isFlat(const Group &group, bool mayProbe) {
   return true;
 }
 
-std::vector<Group> brew::groupNests(ProgramOp program) {
+std::vector<Group> brew::passes::groupNests(ProgramOp program) {
   return Grouping(program).run();
 }

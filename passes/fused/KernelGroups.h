@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 /// Nests that will be one part of one kernel.
 struct Group {
@@ -24,7 +24,7 @@ struct Group {
 /// Groups the nests of a program greedily, in its order; groups are in the
 /// order in which they end. The nests' loops are in the memory order of their
 /// results. On a GPU a block of threads is the most that works on a grid point.
-std::vector<Group> groupNests(ir::ProgramOp program);
+std::vector<Group> groupNests(dialects::ProgramOp program);
 
 /// Inputs of `nest` and what its body extracts from, in order.
 llvm::SmallSetVector<mlir::Value, 4>
@@ -35,4 +35,4 @@ tensorsReadBy(mlir::linalg::GenericOp nest);
 /// at places that it computes, too.
 bool isFlat(const Group &group, bool mayProbe);
 
-} // namespace brew
+} // namespace brew::passes

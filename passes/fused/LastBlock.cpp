@@ -6,30 +6,30 @@
 // a place in memory.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/FreeSum.h"
-#include "passes/JoinedKernels.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_LASTBLOCK
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::targetir::GpuAttr;
+using namespace brew::dialects;
+using brew::dialects::target::GpuAttr;
 
 namespace {
 
 /// The nests of a kernel that has one part; none if it has several.
 SmallVector<linalg::GenericOp> onlyPart(KernelOp kernel) {
-  auto parts = brew::partsOf(kernel);
+  auto parts = brew::passes::partsOf(kernel);
   return parts.size() == 1 ? parts.front() : SmallVector<linalg::GenericOp>();
 }
 
@@ -99,7 +99,8 @@ public:
       for (OpResult result : nest->getResults())
         if (!llvm::all_of(result.getUsers(),
                           [](Operation *user) { return isa<YieldOp>(user); }))
-          bytes += llvm::divideCeil(brew::bytesOf(tensorOf(result)), points);
+          bytes +=
+              llvm::divideCeil(brew::passes::bytesOf(tensorOf(result)), points);
     }
     return bytes;
   }
@@ -108,7 +109,7 @@ public:
   /// second reads is there already.
   void join() {
     OpBuilder b(endsEarly() ? first : second);
-    brew::joinKernels(b, first, second, [](NestGrid place) {
+    brew::passes::joinKernels(b, first, second, [](NestGrid place) {
       return NestGrid{1, place.depth, /*isLast=*/true};
     });
   }
@@ -143,7 +144,7 @@ private:
     linalg::GenericOp sum = nests.front();
     return nests.size() == 1 && sum.getNumReductionLoops() > 0 &&
            NestGrid::of(sum)->depth == sum.getNumParallelLoops() &&
-           brew::givesFreeSums(sum);
+           brew::passes::givesFreeSums(sum);
   }
 
   /// Of a block whose points are no neighbouring sums.
@@ -152,11 +153,11 @@ private:
   KernelOp first, second;
 };
 
-struct LastBlock : brew::impl::LastBlockBase<LastBlock> {
+struct LastBlock : brew::passes::impl::LastBlockBase<LastBlock> {
   using LastBlockBase::LastBlockBase;
 
   void runOnOperation() override {
-    const GpuAttr gpu = brew::targetir::gpuOf(getOperation());
+    const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;
     room = gpu.sharedBytesOfPart(2);

@@ -14,22 +14,22 @@
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
-#include "passes/PrecisionRules.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/fused/PrecisionRules.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_LOWERPRECISION
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::targetir::Precision;
+using namespace brew::dialects;
+using brew::dialects::target::Precision;
 
 namespace {
 
@@ -42,9 +42,9 @@ class Narrowing {
 public:
   /// `calls`: the library's products take narrow operands.
   Narrowing(ProgramOp program, FloatType narrow,
-            brew::targetir::LibraryAttr library, bool calls)
+            brew::dialects::target::LibraryAttr library, bool calls)
       : program(program), narrow(narrow), library(library), calls(calls),
-        exact(brew::findExactValues(program)) {}
+        exact(brew::passes::findExactValues(program)) {}
 
   void run() {
     SmallVector<Operation *> ops;
@@ -65,7 +65,7 @@ private:
   void visit(Operation *op) {
     if (isa<LibraryInterface>(op))
       return visitProduct(op);
-    if (brew::movesElements(op)) {
+    if (brew::passes::movesElements(op)) {
       if (llvm::any_of(op->getOperands(), [&](Value operand) {
             auto cast = operand.getDefiningOp<CastOp>();
             return cast && elementOf(cast.getX()) == narrow;
@@ -74,7 +74,7 @@ private:
       return;
     }
     for (OpResult result : op->getResults())
-      if (!exact.contains(result) && brew::isNarrowResult(result))
+      if (!exact.contains(result) && brew::passes::isNarrowResult(result))
         narrowResult(result);
   }
 
@@ -98,7 +98,7 @@ private:
 
   void narrowMove(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
-      if (brew::isMoved(operand))
+      if (brew::passes::isMoved(operand))
         operand.set(narrowForm(operand.get(), op));
     for (OpResult result : op->getResults())
       retypeResult(result);
@@ -128,7 +128,7 @@ private:
     for (OpResult result : op->getResults()) {
       if (calls)
         retypeResult(result);
-      else if (!exact.contains(result) && brew::isNarrowResult(result))
+      else if (!exact.contains(result) && brew::passes::isNarrowResult(result))
         narrowResult(result);
     }
   }
@@ -147,7 +147,7 @@ private:
     Value sum =
         buildBiasGradient(b, op.getLoc(), wide, output, tensorOf(op.getDb()));
     Origin::of(op).mark(sum.getDefiningOp());
-    return brew::splitBiasGradient(op, sum);
+    return brew::passes::splitBiasGradient(op, sum);
   }
 
   /// Parameters side by side, of which each is rounded where it belongs.
@@ -193,7 +193,7 @@ private:
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
     Origin origin = Origin::of(reason);
     // A view is of no layer; what it is a view of is.
-    if (Operation *made = brew::ownerOf(x).getDefiningOp();
+    if (Operation *made = brew::passes::ownerOf(x).getDefiningOp();
         made && !origin.layer)
       origin.layer = Origin::of(made).layer;
     if (!origin.layer)
@@ -273,13 +273,13 @@ private:
 
   ProgramOp program;
   FloatType narrow;
-  brew::targetir::LibraryAttr library;
+  brew::dialects::target::LibraryAttr library;
   bool calls;
   llvm::DenseSet<Value> exact;
   llvm::DenseMap<Value, Value> narrowed, widened;
 };
 
-struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
+struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
   using LowerPrecisionBase::LowerPrecisionBase;
 
   void runOnOperation() override {
@@ -290,10 +290,10 @@ struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
     for (auto param : getOperation().getOps<ParamOp>())
       if (!cast<ShapedType>(param.getType()).getElementType().isF32()) {
         param.emitError() << "only f32 nets can be computed in "
-                          << brew::targetir::stringifyPrecision(type);
+                          << brew::dialects::target::stringifyPrecision(type);
         return signalPassFailure();
       }
-    const auto library = brew::targetir::libraryOf(getOperation());
+    const auto library = brew::dialects::target::libraryOf(getOperation());
     const bool calls = library.gainsBy(type);
     for (auto program : getOperation().getOps<ProgramOp>())
       // Programs without layers compute with parameters and what belongs to

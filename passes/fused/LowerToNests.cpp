@@ -5,8 +5,8 @@
 #include "dialects/Brew/layers/convolution/Epilogue.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LibraryCalls.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -15,17 +15,17 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_LOWERTONESTS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
-struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
+struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
 
   /// Sinks and calls need memory: a constant they read is written by a nest.
@@ -71,7 +71,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     Value sum = buildBiasGradient(b, op.getLoc(), op.getDy(), /*output=*/1,
                                   tensorOf(op.getDb()));
     markNests(op);
-    brew::splitBiasGradient(op, sum);
+    brew::passes::splitBiasGradient(op, sum);
   }
 
   /// A layer may want no more of a bottom than its shape (the reference of a
@@ -88,14 +88,14 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     // at a fraction of the memory's speed, and cuDNN has no more than a
     // function of its deprecated interface for that.
     const int64_t summedApart =
-        brew::targetir::libraryOf(getOperation()).getLongSum();
+        brew::dialects::target::libraryOf(getOperation()).getLongSum();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
-        if (!brew::usesLibrary(op, disabled))
-          brew::computeWide(op);
+        if (!brew::passes::usesLibrary(op, disabled))
+          brew::passes::computeWide(op);
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
-        if (op.getDb() && brew::usesLibrary(op, disabled) &&
+        if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
             tensorOf(op.getDy()).getNumElements() >= summedApart)
           sumBias(op);
       });
@@ -104,7 +104,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         ops.push_back(&op);
       for (Operation *op : ops) {
         // Casts wait until they can become part of nests.
-        if (brew::usesLibrary(op, disabled) || isa<CastOp>(op))
+        if (brew::passes::usesLibrary(op, disabled) || isa<CastOp>(op))
           continue;
         OpBuilder b(op);
         SmallVector<Value> results;

@@ -1,10 +1,10 @@
 //===- MergeSums.cpp - Sums over the same elements as one nest ------------===//
-#include "passes/FreeSum.h"
-#include "passes/LoopOrder.h"
-#include "passes/NestInputs.h"
 #include "passes/Passes.h"
-#include "passes/Sinks.h"
-#include "passes/SumFactors.h"
+#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/LoopOrder.h"
+#include "passes/analysis/Sinks.h"
+#include "passes/fused/NestInputs.h"
+#include "passes/fused/SumFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -13,13 +13,13 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_MERGESUMS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -31,7 +31,7 @@ Operation *inProgram(Operation *op) {
 }
 
 bool isSumNest(linalg::GenericOp nest) {
-  return nest.getNumReductionLoops() > 0 && brew::givesFreeSums(nest);
+  return nest.getNumReductionLoops() > 0 && brew::passes::givesFreeSums(nest);
 }
 
 /// Whether two nests run over the same loops for results of the same places.
@@ -104,7 +104,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
                         Operation *place) {
   OpBuilder builder(place);
   linalg::GenericOp both[] = {a, b};
-  brew::NestInputs joined;
+  brew::passes::NestInputs joined;
   SmallVector<Value> inits;
   SmallVector<AffineMap> initMaps;
   SmallVector<Type> types;
@@ -149,17 +149,17 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
   return merged;
 }
 
-struct MergeSums : brew::impl::MergeSumsBase<MergeSums> {
+struct MergeSums : brew::passes::impl::MergeSumsBase<MergeSums> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      brew::moveSinksToEnd(program.getBody().front());
+      brew::passes::moveSinksToEnd(program.getBody().front());
       SmallVector<linalg::GenericOp> nests;
       for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
         if (isSumNest(nest))
           nests.push_back(nest);
       IRRewriter rewriter(&getContext());
       for (linalg::GenericOp &nest : nests)
-        nest = brew::orderLoops(rewriter, nest);
+        nest = brew::passes::orderLoops(rewriter, nest);
       mergeAll(rewriter, nests);
     }
   }
@@ -182,7 +182,8 @@ private:
       for (unsigned other : related)
         if (Operation *place = mergePoint(kept[other], nest)) {
           numberOf.erase(kept[other]);
-          nest = brew::shareSums(rewriter, merge(kept[other], nest, place));
+          nest = brew::passes::shareSums(rewriter,
+                                         merge(kept[other], nest, place));
           number = other;
           break;
         }

@@ -3,10 +3,10 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 
-/// Inputs of a nest that is made of others, each tensor that is read through the
-/// same map once.
+/// Inputs of a nest that is made of others, each tensor that is read through
+/// the same map once.
 struct NestInputs {
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<mlir::AffineMap> maps;
@@ -30,4 +30,4 @@ struct NestInputs {
   }
 };
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,5 +1,5 @@
 //===- NestTypes.cpp - Changing the types of nests' results ---------------===//
-#include "passes/NestTypes.h"
+#include "passes/fused/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,7 +25,7 @@ static void setInitType(OpOperand &init, Type type) {
     setInitType(fill.getDpsInitsMutable()[0], type);
 }
 
-void brew::setResultType(OpResult result, Type type) {
+void brew::passes::setResultType(OpResult result, Type type) {
   result.setType(type);
   if (auto nest = dyn_cast<linalg::GenericOp>(result.getOwner()))
     setInitType(nest.getDpsInitsMutable()[result.getResultNumber()], type);

@@ -3,10 +3,10 @@
 
 #include "mlir/IR/Operation.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Gives a result another type of the same shape and element; what a nest
 /// starts from follows.
 void setResultType(mlir::OpResult result, mlir::Type type);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,5 +1,5 @@
 //===- OutlineKernel.cpp - Groups of nests as a kernel --------------------===//
-#include "passes/OutlineKernel.h"
+#include "passes/fused/OutlineKernel.h"
 
 #include "dialects/Brew/Origin.h"
 
@@ -11,7 +11,8 @@
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 namespace {
 
@@ -162,7 +163,7 @@ private:
                  .str();
     if (isBackward())
       text += "_backward";
-    return brew::kernelName(std::move(text));
+    return brew::passes::kernelName(std::move(text));
   }
 
   SmallVector<const Group *> parts;
@@ -177,14 +178,14 @@ private:
 
 } // namespace
 
-std::string brew::kernelName(std::string text) {
+std::string brew::passes::kernelName(std::string text) {
   for (char &c : text)
     if (!llvm::isAlnum(c))
       c = '_';
   return text;
 }
 
-KernelOp brew::outlineKernel(ArrayRef<const Group *> parts,
-                             Operation *position) {
+KernelOp brew::passes::outlineKernel(ArrayRef<const Group *> parts,
+                                     Operation *position) {
   return Outliner(parts, position).build();
 }

@@ -12,19 +12,19 @@
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LibraryCalls.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PADCHANNELS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::targetir::GpuAttr;
+using namespace brew::dialects;
+using brew::dialects::target::GpuAttr;
 
 namespace {
 
@@ -74,7 +74,7 @@ private:
     const Type element = elementOf(op->getOperand(0));
     if (!isNarrowFloat(element) ||
         op->getAttrOfType<IntegerAttr>("group").getInt() != 1 ||
-        !brew::usesLibrary(op, noLibrary) ||
+        !brew::passes::usesLibrary(op, noLibrary) ||
         learning.contains(op->getAttrOfType<StringAttr>("layer")))
       return false;
     ArrayRef<int64_t> x = shapeOf(op->getOperand(0));
@@ -141,13 +141,13 @@ private:
   llvm::DenseMap<Value, Value> padded;
 };
 
-struct PadChannels : brew::impl::PadChannelsBase<PadChannels> {
+struct PadChannels : brew::passes::impl::PadChannelsBase<PadChannels> {
   using PadChannelsBase::PadChannelsBase;
 
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (brew::targetir::isForGpu(program))
+      if (brew::dialects::target::isForGpu(program))
         Padding(program, disabled).run();
   }
 };

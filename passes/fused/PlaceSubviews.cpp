@@ -11,24 +11,24 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
-#include "passes/LibraryCalls.h"
-#include "passes/NestTypes.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/fused/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PLACESUBVIEWS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
-struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
+struct PlaceSubviews : brew::passes::impl::PlaceSubviewsBase<PlaceSubviews> {
   /// A subview that a value is to be: its type, and where it begins.
   struct Part {
     RankedTensorType type;
@@ -41,14 +41,14 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
            isa<linalg::GenericOp>(user) || user->hasTrait<FollowsStrides>() ||
-           brew::readsPart(use, part.type, part.offset);
+           brew::passes::readsPart(use, part.type, part.offset);
   }
 
   /// Whether the operand of a join can be made in its place.
   static bool canPlace(Value x, const Part &part) {
     Operation *source = x.getDefiningOp();
     if ((!isa<linalg::GenericOp, JoinOp>(source) &&
-         !brew::makesPart(x, part.type, part.offset)) ||
+         !brew::passes::makesPart(x, part.type, part.offset)) ||
         isSubview(tensorOf(x)))
       return false;
     unsigned joins = 0;
@@ -83,14 +83,14 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
   static void placeOperands(JoinOp join) {
     auto whole = tensorOf(join.getY());
     const auto axis = static_cast<unsigned>(join.getAxis());
-    int64_t next = brew::placeOf(join.getY()).offset;
+    int64_t next = brew::passes::placeOf(join.getY()).offset;
     for (OpOperand &operand : join->getOpOperands()) {
       Value x = operand.get();
       RankedTensorType type = subviewOf(whole, shapeOf(x));
       const Part part = {type, next};
       next += type.getDimSize(axis) * memoryStrides(whole)[axis];
       if (canPlace(x, part)) {
-        brew::setResultType(cast<OpResult>(x), type);
+        brew::passes::setResultType(cast<OpResult>(x), type);
         continue;
       }
       // Right behind its source, so that the source's bytes are soon free:
@@ -118,7 +118,7 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
     Value y = cut.getY();
     RankedTensorType type = tensorOf(y);
     y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
-    const Part part = {tensorOf(y), brew::placeOf(y).offset};
+    const Part part = {tensorOf(y), brew::passes::placeOf(y).offset};
     if (llvm::all_of(y.getUses(),
                      [&](OpOperand &use) { return followsStrides(use, part); }))
       return;

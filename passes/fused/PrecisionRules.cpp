@@ -1,5 +1,5 @@
 //===- PrecisionRules.cpp - What may be rounded to 16 bits ----------------===//
-#include "passes/PrecisionRules.h"
+#include "passes/fused/PrecisionRules.h"
 
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/external/External.h"
@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -19,7 +19,7 @@ namespace {
 /// call does.
 bool isKnown(Operation *op) {
   return isa<ScalarBodyInterface, LibraryInterface, linalg::LinalgOp>(op) ||
-         brew::movesElements(op);
+         brew::passes::movesElements(op);
 }
 
 /// Whether an operand must keep all digits. So must those of operations that
@@ -33,7 +33,8 @@ bool isExactOperand(OpOperand &operand) {
 
 /// Whether exact results make the operands exact as well.
 bool passesOn(Operation *op) {
-  if (isa<ScalarBodyInterface, UnscaleOp>(op) || brew::movesElements(op))
+  if (isa<ScalarBodyInterface, UnscaleOp>(op) ||
+      brew::passes::movesElements(op))
     return true;
   auto nest = dyn_cast<linalg::GenericOp>(op);
   return nest && nest.getNumParallelLoops() == nest.getNumLoops();
@@ -41,7 +42,7 @@ bool passesOn(Operation *op) {
 
 } // namespace
 
-llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
+llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
   llvm::DenseSet<Value> exact;
   for (Operation &op : llvm::reverse(program.getBody().front())) {
     if (op.hasTrait<IsStore>())
@@ -68,16 +69,16 @@ llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
   return exact;
 }
 
-bool brew::movesElements(Operation *op) {
+bool brew::passes::movesElements(Operation *op) {
   return isa<ReinterpretOp, JoinOp, CutOp, PasteOp, ConcatOp, SliceOp, CropOp>(
       op);
 }
 
-bool brew::isMoved(OpOperand &operand) {
+bool brew::passes::isMoved(OpOperand &operand) {
   return !isa<CropOp>(operand.getOwner()) || operand.getOperandNumber() == 0;
 }
 
-bool brew::isNarrowResult(OpResult result) {
+bool brew::passes::isNarrowResult(OpResult result) {
   Operation *op = result.getOwner();
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)

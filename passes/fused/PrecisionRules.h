@@ -5,12 +5,12 @@
 
 #include "llvm/ADT/DenseSet.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Values of a program that must keep all digits: labels, indices and regions,
 /// as far back as they are only moved or computed element by element, and what
 /// is stored to parameters, their gradients and solver state.
-llvm::DenseSet<mlir::Value> findExactValues(ir::ProgramOp program);
+llvm::DenseSet<mlir::Value> findExactValues(dialects::ProgramOp program);
 
 /// Whether `op` gives elements of its operands another place or shape and
 /// computes nothing.
@@ -25,4 +25,4 @@ bool isMoved(mlir::OpOperand &operand);
 /// not; neither are feeds, parameters and constants.
 bool isNarrowResult(mlir::OpResult result);
 
-} // namespace brew
+} // namespace brew::passes

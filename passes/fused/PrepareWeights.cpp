@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
 #include "passes/Passes.h"
-#include "passes/PrepareProgram.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/PrepareProgram.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,13 +19,13 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PREPAREWEIGHTS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -99,12 +99,13 @@ private:
       return false;
     int64_t bytes = 0;
     for (ParamValueOp param : found->second)
-      bytes += std::max(brew::bytesOf(tensorOf(param.getResult())),
+      bytes += std::max(brew::passes::bytesOf(tensorOf(param.getResult())),
                         tensorOf(param.getResult()).getNumElements() *
                             int64_t(sizeof(float)));
-    return brew::bytesOf(tensorOf(value)) <= bytes &&
+    return brew::passes::bytesOf(tensorOf(value)) <= bytes &&
            llvm::any_of(value.getUsers(), [&](Operation *user) {
-             Operation *step = program.getBody().front().findAncestorOpInBlock(*user);
+             Operation *step =
+                 program.getBody().front().findAncestorOpInBlock(*user);
              return step->getNumResults() == 0 ||
                     !paramsOf.contains(step->getResult(0));
            });
@@ -141,13 +142,13 @@ private:
   using Params = llvm::SmallSetVector<ParamValueOp, 2>;
   ModuleOp module;
   ProgramOp program;
-  brew::PrepareProgram prepare;
+  brew::passes::PrepareProgram prepare;
   llvm::StringSet<> changing; ///< parameters that runs store
   llvm::DenseMap<Value, Params> paramsOf;
   IRMapping copies; ///< from `program` to `prepare`
 };
 
-struct PrepareWeights : brew::impl::PrepareWeightsBase<PrepareWeights> {
+struct PrepareWeights : brew::passes::impl::PrepareWeightsBase<PrepareWeights> {
   void runOnOperation() override {
     // Other programs share their parameters with one that changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());

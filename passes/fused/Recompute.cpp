@@ -14,18 +14,18 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
-#include "passes/SavedValues.h"
+#include "passes/fused/SavedValues.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_RECOMPUTE
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -36,7 +36,8 @@ constexpr double kFree = 0.015;
 /// Clones what was chosen in one program.
 class Cloning {
 public:
-  Cloning(const brew::SavedValues &saved, const std::vector<bool> &again)
+  Cloning(const brew::passes::SavedValues &saved,
+          const std::vector<bool> &again)
       : saved(saved), again(again), b(saved.backward) {}
 
   void run() {
@@ -46,7 +47,7 @@ public:
       if (op->hasTrait<IsSink>())
         continue;
       b.setInsertionPoint(op);
-      for (Value value : brew::valuesReadBy(op)) {
+      for (Value value : brew::passes::valuesReadBy(op)) {
         Value now = recomputed(value);
         if (now != value)
           value.replaceUsesWithIf(now, [&](OpOperand &use) {
@@ -100,7 +101,7 @@ private:
          op && !isa<CallInterface>(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode()) {
-      if (llvm::any_of(brew::valuesReadBy(op), [&](Value value) {
+      if (llvm::any_of(brew::passes::valuesReadBy(op), [&](Value value) {
             return llvm::is_contained(waiting, value.getDefiningOp());
           }))
         break;
@@ -127,7 +128,7 @@ private:
     if (!unit || !again[*unit])
       return value;
     for (Operation *op : saved.operationsOf(*unit)) {
-      for (Value read : brew::valuesReadBy(op))
+      for (Value read : brew::passes::valuesReadBy(op))
         recomputed(read);
       mark(b.clone(*op, made), op);
     }
@@ -148,27 +149,28 @@ private:
         op.erase();
   }
 
-  const brew::SavedValues &saved;
+  const brew::passes::SavedValues &saved;
   const std::vector<bool> &again;
   OpBuilder b;
   IRMapping made;
 };
 
-struct Recompute : brew::impl::RecomputeBase<Recompute> {
+struct Recompute : brew::passes::impl::RecomputeBase<Recompute> {
   using RecomputeBase::RecomputeBase;
 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (program.getBody().empty())
         continue;
-      const auto roofline =
-          brew::targetir::Roofline::of(program, precision, /*f64=*/false);
-      brew::SavedValues saved(program, roofline);
+      const auto roofline = brew::dialects::target::Roofline::of(
+          program, precision, /*f64=*/false);
+      brew::passes::SavedValues saved(program, roofline);
       if (!saved.backward)
         continue;
       const std::vector<bool> again =
-          bytes < 0 ? brew::chooseBeside(saved.problem, kFree * saved.seconds)
-                    : brew::chooseRecompute(saved.problem, bytes);
+          bytes < 0
+              ? brew::passes::chooseBeside(saved.problem, kFree * saved.seconds)
+              : brew::passes::chooseRecompute(saved.problem, bytes);
       Cloning(saved, again).run();
     }
   }

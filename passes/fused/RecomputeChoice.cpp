@@ -1,5 +1,5 @@
 //===- RecomputeChoice.cpp - What the backward pass computes again --------===//
-#include "passes/RecomputeChoice.h"
+#include "passes/fused/RecomputeChoice.h"
 
 #include <algorithm>
 #include <limits>
@@ -7,6 +7,7 @@
 #include <optional>
 
 using namespace brew;
+using namespace brew::passes;
 
 namespace {
 
@@ -254,8 +255,8 @@ private:
 
 } // namespace
 
-RecomputeOutcome brew::evaluate(const RecomputeProblem &problem,
-                                const std::vector<bool> &again) {
+RecomputeOutcome brew::passes::evaluate(const RecomputeProblem &problem,
+                                        const std::vector<bool> &again) {
   const Needs needs(problem, again);
   const size_t steps = problem.otherBytes.size();
   std::vector<int64_t> changes(steps + 1);
@@ -287,8 +288,8 @@ RecomputeOutcome brew::evaluate(const RecomputeProblem &problem,
   return result;
 }
 
-std::vector<bool> brew::chooseRecompute(const RecomputeProblem &problem,
-                                        int64_t bytes) {
+std::vector<bool> brew::passes::chooseRecompute(const RecomputeProblem &problem,
+                                                int64_t bytes) {
   std::vector<bool> first = Search(problem, bytes, Order::Time).run();
   const int64_t peak = evaluate(problem, first).peakBytes;
   if (peak <= bytes)
@@ -297,8 +298,8 @@ std::vector<bool> brew::chooseRecompute(const RecomputeProblem &problem,
   return evaluate(problem, second).peakBytes < peak ? second : first;
 }
 
-std::vector<bool> brew::chooseBeside(const RecomputeProblem &problem,
-                                     double seconds) {
+std::vector<bool> brew::passes::chooseBeside(const RecomputeProblem &problem,
+                                             double seconds) {
   const RecomputeOutcome saved =
       evaluate(problem, std::vector<bool>(problem.units.size()));
   // One kernel may make the gradients of all parts of a joined tensor: with

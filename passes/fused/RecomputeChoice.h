@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 /// What is computed, and if at all computed again, as a whole. Positions number
 /// the steps of the program.
@@ -66,4 +66,4 @@ std::vector<bool> chooseRecompute(const RecomputeProblem &problem,
 /// and takes no more than `seconds`, the largest first.
 std::vector<bool> chooseBeside(const RecomputeProblem &problem, double seconds);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,11 +1,11 @@
 //===- SavedValues.cpp - What a forward pass keeps for backward -----------===//
-#include "passes/SavedValues.h"
+#include "passes/fused/SavedValues.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -15,7 +15,8 @@
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 /// Whether `op` makes tensors that need memory.
 static bool makesValues(Operation *op) {
@@ -25,13 +26,14 @@ static bool makesValues(Operation *op) {
          (!op->hasTrait<IsView>() || isa<JoinOp>(op));
 }
 
-SmallVector<Value> brew::valuesReadBy(Operation *op) {
+SmallVector<Value> brew::passes::valuesReadBy(Operation *op) {
   llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), read);
   return read.takeVector();
 }
 
-SavedValues::SavedValues(ProgramOp program, const targetir::Roofline &roofline)
+SavedValues::SavedValues(ProgramOp program,
+                         const dialects::target::Roofline &roofline)
     : block(program.getBody().front()), roofline(roofline) {
   for (auto [number, op] : llvm::enumerate(block))
     position[&op] = static_cast<int64_t>(number);
@@ -66,11 +68,11 @@ void SavedValues::findBackward() {
 
 int64_t SavedValues::bytesOf(Value owner) const {
   auto type = dyn_cast<RankedTensorType>(owner.getType());
-  return type ? brew::bytesOf(type) : 0;
+  return type ? brew::passes::bytesOf(type) : 0;
 }
 
-targetir::Work SavedValues::workOf(Operation *op) const {
-  targetir::Work work;
+dialects::target::Work SavedValues::workOf(Operation *op) const {
+  dialects::target::Work work;
   if (isa<JoinOp>(op))
     return work;
   for (Value value : valuesReadBy(op))
@@ -80,7 +82,7 @@ targetir::Work SavedValues::workOf(Operation *op) const {
   for (Value result : op->getResults())
     work.bytes += static_cast<double>(bytesOf(result));
   if (auto nest = dyn_cast<linalg::GenericOp>(op)) {
-    work.flops = static_cast<double>(ir::workOf(nest));
+    work.flops = static_cast<double>(dialects::workOf(nest));
   } else if (auto call = dyn_cast<CallInterface>(op)) {
     work.flops = static_cast<double>(call.countFlops());
     work.isProduct = true;
@@ -134,7 +136,7 @@ void SavedValues::finish(unsigned number) {
     for (Value result : op->getResults())
       if (Value owner = placeOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
-    const targetir::Work work = workOf(op);
+    const dialects::target::Work work = workOf(op);
     if (work.bytes > 0)
       unit.seconds += roofline.seconds(work);
     for (Value value : valuesReadBy(op))
@@ -282,9 +284,9 @@ void SavedValues::findBeside(unsigned number) {
     if (!waits || waits->empty())
       continue;
     // A kernel of both reads x once.
-    targetir::Work both = workOf(reader);
+    dialects::target::Work both = workOf(reader);
     const double alone = roofline.seconds(both);
-    const targetir::Work own = workOf(maker);
+    const dialects::target::Work own = workOf(maker);
     both.bytes += own.bytes - static_cast<double>(bytesOf(x));
     both.flops += own.flops;
     unit.seconds = roofline.seconds(both) - alone;

@@ -3,13 +3,13 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Target/Roofline.h"
-#include "passes/RecomputeChoice.h"
+#include "passes/fused/RecomputeChoice.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 
 /// The values that `op`, with its regions, reads from outside of it.
 llvm::SmallVector<mlir::Value> valuesReadBy(mlir::Operation *op);
@@ -20,7 +20,8 @@ llvm::SmallVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 /// not leave a kernel counts as if it did.
 class SavedValues {
 public:
-  SavedValues(ir::ProgramOp program, const targetir::Roofline &roofline);
+  SavedValues(dialects::ProgramOp program,
+              const dialects::target::Roofline &roofline);
 
   /// Positions are those of operations in the program's block.
   RecomputeProblem problem;
@@ -52,7 +53,7 @@ private:
                               mlir::linalg::GenericOp maker) const;
   std::optional<llvm::SmallVector<mlir::Operation *>>
   thatCanWait(mlir::Value y, mlir::Operation *until) const;
-  targetir::Work workOf(mlir::Operation *op) const;
+  dialects::target::Work workOf(mlir::Operation *op) const;
   int64_t bytesOf(mlir::Value owner) const;
   int64_t positionOf(mlir::Operation *op) const { return position.at(op); }
   bool isForward(mlir::Operation *op) const {
@@ -60,7 +61,7 @@ private:
   }
 
   mlir::Block &block;
-  const targetir::Roofline &roofline;
+  const dialects::target::Roofline &roofline;
   int64_t backwardPosition = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> position;
   std::vector<llvm::SmallVector<mlir::Operation *>> operations, waiting;
@@ -68,4 +69,4 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> units;
 };
 
-} // namespace brew
+} // namespace brew::passes

@@ -21,13 +21,13 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_SIGNBITS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -145,9 +145,9 @@ private:
   IRRewriter rewriter;
 };
 
-struct SignBits : brew::impl::SignBitsBase<SignBits> {
+struct SignBits : brew::passes::impl::SignBitsBase<SignBits> {
   void runOnOperation() override {
-    if (!brew::targetir::isForGpu(getOperation()))
+    if (!brew::dialects::target::isForGpu(getOperation()))
       return;
     SignWriter writer(&getContext());
     for (auto program : getOperation().getOps<ProgramOp>()) {

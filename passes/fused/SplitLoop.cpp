@@ -1,5 +1,5 @@
 //===- SplitLoop.cpp - One loop of a sum as two ---------------------------===//
-#include "passes/SplitLoop.h"
+#include "passes/fused/SplitLoop.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/NestBuilder.h"
@@ -10,7 +10,7 @@
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -139,7 +139,8 @@ private:
 
 } // namespace
 
-bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop, int64_t pieces) {
+bool brew::passes::canSplitLoop(linalg::GenericOp nest, unsigned loop,
+                                int64_t pieces) {
   // What is stored on the way is stored once.
   if (nest.getStaticLoopRanges()[loop] % pieces != 0)
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
@@ -152,7 +153,7 @@ bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop, int64_t pieces) {
   });
 }
 
-linalg::GenericOp brew::splitLoop(linalg::GenericOp nest, unsigned loop,
-                                  int64_t pieces) {
+linalg::GenericOp brew::passes::splitLoop(linalg::GenericOp nest, unsigned loop,
+                                          int64_t pieces) {
   return LoopSplitter(nest, loop, pieces).run();
 }

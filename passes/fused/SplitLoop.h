@@ -3,7 +3,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Whether splitLoop() can take reduction loop `loop` of a nest.
 bool canSplitLoop(mlir::linalg::GenericOp nest, unsigned loop, int64_t pieces);
@@ -16,4 +16,4 @@ bool canSplitLoop(mlir::linalg::GenericOp nest, unsigned loop, int64_t pieces);
 mlir::linalg::GenericOp splitLoop(mlir::linalg::GenericOp nest, unsigned loop,
                                   int64_t pieces);
 
-} // namespace brew
+} // namespace brew::passes

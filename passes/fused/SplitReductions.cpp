@@ -1,8 +1,8 @@
 //===- SplitReductions.cpp - Long sums in two stages ----------------------===//
-#include "passes/FreeSum.h"
 #include "passes/Passes.h"
-#include "passes/SplitLoop.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/fused/SplitLoop.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
@@ -18,13 +18,13 @@
 
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -155,11 +155,12 @@ private:
   OpBuilder b;
 };
 
-struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
+struct SplitReductions
+    : brew::passes::impl::SplitReductionsBase<SplitReductions> {
   using SplitReductionsBase::SplitReductionsBase;
 
   void runOnOperation() override {
-    const auto gpu = brew::targetir::gpuOf(getOperation());
+    const auto gpu = brew::dialects::target::gpuOf(getOperation());
     if (gpu)
       measure(gpu);
     for (auto program : getOperation().getOps<ProgramOp>()) {
@@ -175,7 +176,7 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
   }
 
 private:
-  void measure(brew::targetir::GpuAttr gpu) {
+  void measure(brew::dialects::target::GpuAttr gpu) {
     // Numbers of channels are often powers of two, and nearly as many results
     // as multiprocessors will do.
     fewResults = llvm::bit_floor<uint64_t>(gpu.getMultiprocessors());
@@ -186,14 +187,15 @@ private:
     if (enoughWork == 0)
       enoughWork = llvm::bit_ceil<uint64_t>(
           gpu.getMemoryBytes() / sizeof(float) *
-          static_cast<uint64_t>(brew::targetir::GpuAttr::kLaunchCycles));
+          static_cast<uint64_t>(
+              brew::dialects::target::GpuAttr::kLaunchCycles));
   }
 
   /// On a CPU: whole loops, outermost first, of sums for a few neighbours in
   /// memory. Threads then read different rows of them, each one all of its
   /// rows; shares of the neighbours would be pieces of cache lines.
   SmallVector<unsigned> loopsToSplitOnCpu(linalg::GenericOp nest) const {
-    const auto cpu = brew::targetir::cpuOf(nest);
+    const auto cpu = brew::dialects::target::cpuOf(nest);
     int64_t points = 1, length = 1;
     for (auto [extent, kind] : llvm::zip_equal(nest.getStaticLoopRanges(),
                                                nest.getIteratorTypesArray()))
@@ -203,7 +205,7 @@ private:
     const int64_t few = 4 * cpu.getCores() * cpu.lanes();
     const int64_t least = leastWork ? leastWork : kCpuWork;
     if (points >= few || points * length < least || !readsAcross(nest) ||
-        !brew::givesFreeSums(nest))
+        !brew::passes::givesFreeSums(nest))
       return {};
     SmallVector<unsigned> loops;
     int64_t pieces = 1;
@@ -227,7 +229,7 @@ private:
   /// would be many beside what is read.
   static SmallVector<unsigned> loopsForCaches(linalg::GenericOp nest) {
     if (nest.getNumReductionLoops() == 0 || !extracts(nest) ||
-        !brew::givesFreeSums(nest))
+        !brew::passes::givesFreeSums(nest))
       return {};
     OpOperand *largest = nullptr;
     for (OpOperand *input : nest.getDpsInputOperands())
@@ -249,8 +251,8 @@ private:
     if (taps == 1)
       return {};
     // What the body extracts is about as large.
-    const int64_t all = 2 * brew::bytesOf(tensorOf(largest->get()));
-    const int64_t cache = brew::targetir::cpuOf(nest).getL2Bytes() / 2;
+    const int64_t all = 2 * brew::passes::bytesOf(tensorOf(largest->get()));
+    const int64_t cache = brew::dialects::target::cpuOf(nest).getL2Bytes() / 2;
     SmallVector<unsigned> loops;
     int64_t pieces = 1;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
@@ -286,12 +288,12 @@ private:
     // Half as many threads as could be resident still hide most of the wait.
     const bool across = readsAcross(nest);
     const int64_t shares =
-        across ? brew::targetir::GpuAttr::columnShares(points) : 1;
+        across ? brew::dialects::target::GpuAttr::columnShares(points) : 1;
     const int64_t few = across ? enoughThreads / 2 / shares : fewResults;
     const int64_t enough = across ? enoughThreads / 2 / shares : enoughSums;
     if (points >= few || points * length < enoughWork)
       return {};
-    if (!brew::givesFreeSums(nest))
+    if (!brew::passes::givesFreeSums(nest))
       return {};
     SmallVector<unsigned> loops;
     std::optional<unsigned> longest;
@@ -314,7 +316,7 @@ private:
     int64_t pieces = llvm::divideCeil(enough, points);
     if (points >= enough || !longest || length / pieces < kShortest ||
         extents[*longest] < 2 * pieces ||
-        !brew::canSplitLoop(nest, *longest, pieces))
+        !brew::passes::canSplitLoop(nest, *longest, pieces))
       return loops;
     return splitAlso(nest, loops, *longest, pieces);
   }
@@ -359,7 +361,7 @@ private:
       const int64_t pieces =
           piecesOf(extent, llvm::divideCeil(enoughThreads / shares, points));
       if (pieces < extent && length / pieces >= kShortest &&
-          brew::canSplitLoop(nest, loop, pieces))
+          brew::passes::canSplitLoop(nest, loop, pieces))
         return std::pair(loop, pieces);
     }
     return std::nullopt;
@@ -379,7 +381,7 @@ private:
   static SmallVector<unsigned> splitAlso(linalg::GenericOp &nest,
                                          SmallVector<unsigned> loops,
                                          unsigned loop, int64_t pieces) {
-    nest = brew::splitLoop(nest, loop, pieces);
+    nest = brew::passes::splitLoop(nest, loop, pieces);
     for (unsigned &other : loops)
       other += other > loop;
     loops.push_back(loop);
@@ -388,7 +390,7 @@ private:
   }
 
   /// Iterations of a sum that a warp still shares.
-  static constexpr int64_t kShortest = brew::targetir::GpuAttr::kWarp;
+  static constexpr int64_t kShortest = brew::dialects::target::GpuAttr::kWarp;
   /// On a CPU, iterations from which on a second stage pays.
   static constexpr int64_t kCpuWork = 1 << 18;
   /// There, the part of what is read that partial sums may take.

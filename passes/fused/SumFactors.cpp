@@ -1,5 +1,5 @@
 //===- SumFactors.cpp - Sums that differ in factors -----------------------===//
-#include "passes/SumFactors.h"
+#include "passes/fused/SumFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -11,7 +11,7 @@
 #include "mlir/Transforms/CSE.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -242,7 +242,7 @@ private:
 
 } // namespace
 
-linalg::GenericOp brew::shareSums(RewriterBase &rewriter,
-                                  linalg::GenericOp nest) {
+linalg::GenericOp brew::passes::shareSums(RewriterBase &rewriter,
+                                          linalg::GenericOp nest) {
   return Sharing(rewriter, nest).run();
 }

@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Where results of `nest`, all of them free sums (FreeSum.h), differ only in
 /// factors that are the same in all terms of a sum, lets one of them be added
@@ -14,4 +14,4 @@ namespace brew {
 mlir::linalg::GenericOp shareSums(mlir::RewriterBase &rewriter,
                                   mlir::linalg::GenericOp nest);
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,18 +1,18 @@
 //===- BuildUpdate.cpp - The solver's update program ----------------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
-#include "passes/LossScale.h"
 #include "passes/Passes.h"
-#include "runtime/plan/Contract.h"
+#include "passes/graph/LossScale.h"
+#include "plan/Contract.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_BUILDUPDATE
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -37,7 +37,7 @@ ArrayRef<UpdateRule> allRules() {
                  RMSPropUpdateOp, AdaDeltaUpdateOp, AdamUpdateOp>();
 }
 
-struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
+struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
   using BuildUpdateBase::BuildUpdateBase;
 
   /// With loss scaling: how many gradients are not finite.
@@ -81,13 +81,14 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     llvm::DenseMap<SolverScalar, Value> scalars;
     if (lossScale != 0) {
       for (auto learning : module.getOps<ProgramOp>())
-        brew::countNonFiniteGradients(learning);
-      nonFinite = brew::buildNonFiniteCount(b, module.getLoc());
+        brew::passes::countNonFiniteGradients(learning);
+      nonFinite = brew::passes::buildNonFiniteCount(b, module.getLoc());
     }
     for (StringAttr name : stored)
       updateParameter(b, symbols.lookup<ParamOp>(name), *rule, *kind, scalars);
     if (lossScale != 0)
-      brew::buildScaleUpdate(b, module.getLoc(), lossScale, lossScaleWindow);
+      brew::passes::buildScaleUpdate(b, module.getLoc(), lossScale,
+                                     lossScaleWindow);
   }
 
   void updateParameter(OpBuilder &b, ParamOp param, const UpdateRule &rule,
@@ -126,8 +127,8 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
 
     // An update that gradients have spoilt leaves everything as it was.
     auto chosen = [&](Value updated, Value before) {
-      return nonFinite ? brew::buildChoice(b, loc, nonFinite, updated, before,
-                                           param.getLayerAttr())
+      return nonFinite ? brew::passes::buildChoice(b, loc, nonFinite, updated,
+                                                   before, param.getLayerAttr())
                        : updated;
     };
     StoreParamOp::create(b, loc, chosen(op->getResult(0), present), symbol);

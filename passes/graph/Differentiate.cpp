@@ -5,23 +5,23 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
-#include "passes/LossScale.h"
-#include "passes/NoGradient.h"
 #include "passes/Passes.h"
-#include "passes/ScalarGradient.h"
+#include "passes/graph/LossScale.h"
+#include "passes/graph/NoGradient.h"
+#include "passes/graph/ScalarGradient.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_DIFFERENTIATE
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::BlobValue;
-using brew::planir::LayerValue;
+using namespace brew::dialects;
+using brew::dialects::plan::BlobValue;
+using brew::dialects::plan::LayerValue;
 
 namespace {
 
@@ -71,7 +71,7 @@ private:
   InFlightDiagnostic refuseSeed(Location loc);
   void buildScale(Location loc) {
     if (!scale)
-      scale = brew::buildLossScale(b, loc, lossScale);
+      scale = brew::passes::buildLossScale(b, loc, lossScale);
   }
   Value seedOf(Operation *op, Value result, float weight);
   /// A gradient as it leaves the program, of what `of` computes.
@@ -79,8 +79,8 @@ private:
     if (!scale)
       return gradient;
     auto layer = of->getAttrOfType<StringAttr>("layer");
-    return brew::buildUnscaled(b, of->getLoc(), gradient, scale,
-                               layer ? layer : b.getStringAttr(""));
+    return brew::passes::buildUnscaled(b, of->getLoc(), gradient, scale,
+                                       layer ? layer : b.getStringAttr(""));
   }
 
   /// Marks what gives `value` as the backward pass of `layer`, or of the layer
@@ -153,7 +153,7 @@ LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
       if (!isWanted)
         continue;
       FailureOr<Value> gradient =
-          brew::buildScalarGradient(b, layer, i, results[0]);
+          brew::passes::buildScalarGradient(b, layer, i, results[0]);
       if (failed(gradient))
         return layerError(op) << "is not differentiable";
       operands[i] = *gradient;
@@ -221,7 +221,7 @@ LogicalResult Backward::differentiate(Operation *op) {
 
 /// Says where a gradient ends that something could learn from.
 void Backward::warnOfBlocked(Operation *op) {
-  auto what = op->getAttrOfType<StringAttr>(brew::kNoGradientAttr);
+  auto what = op->getAttrOfType<StringAttr>(brew::passes::kNoGradientAttr);
   if (what && needed.contains(op->getOperand(0)) &&
       !idle.contains(op->getOperand(0)))
     layerWarning(op) << "no gradient passes its exposed hidden "
@@ -269,8 +269,9 @@ Value Backward::seedOf(Operation *op, Value result, float weight) {
   if (lossScale == 0)
     return fill(op->getLoc(), result.getType(), weight, op);
   buildScale(op->getLoc());
-  return brew::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
-                               op->getAttrOfType<StringAttr>("layer"), weight);
+  return brew::passes::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
+                                       op->getAttrOfType<StringAttr>("layer"),
+                                       weight);
 }
 
 /// The command line asks for what cannot be.
@@ -364,8 +365,8 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
     Value gradient = seed.getGradient();
     if (lossScale != 0) {
       buildScale(seed.getLoc());
-      gradient = brew::buildScaled(b, seed.getLoc(), gradient, scale,
-                                   seed.getBlobAttr());
+      gradient = brew::passes::buildScaled(b, seed.getLoc(), gradient, scale,
+                                           seed.getBlobAttr());
     }
     add(value, gradient);
   }
@@ -463,7 +464,7 @@ void Backward::keepBottomGradients() {
   }
 }
 
-struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
+struct Differentiate : brew::passes::impl::DifferentiateBase<Differentiate> {
   using DifferentiateBase::DifferentiateBase;
 
   void runOnOperation() override {

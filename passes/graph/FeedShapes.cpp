@@ -1,21 +1,22 @@
 //===- FeedShapes.cpp - Shapes of the tops of data layers -----------------===//
-#include "passes/FeedShapes.h"
+#include "passes/graph/FeedShapes.h"
 
+#include "caffe/FeedKinds.h"
+#include "caffe/Selection.h"
 #include "formats/BinaryProto.h"
-#include "formats/Error.h"
-#include "formats/FeedKinds.h"
-#include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
-#include "formats/Selection.h"
-#include "passes/RecordShape.h"
+#include "formats/hdf5/Hdf5.h"
+#include "passes/analysis/RecordShape.h"
+#include "support/Error.h"
 
 #include <charconv>
 #include <climits>
 #include <optional>
 
 using namespace brew;
+using namespace brew::passes;
+using caffe::FeedSource;
 using formats::dimsText;
-using formats::FeedSource;
 
 namespace {
 
@@ -24,9 +25,8 @@ class Feed {
 public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
        const FeedOptions &options)
-      : layer(layer), kind(formats::findFeedKind(layer.type())),
-        folders(folders), options(options),
-        selection(formats::selectionOf(layer)) {}
+      : layer(layer), kind(caffe::findFeedKind(layer.type())), folders(folders),
+        options(options), selection(caffe::selectionOf(layer)) {}
 
   std::vector<FeedShape> shapes() {
     std::vector<FeedShape> shapes = shapesOfSource();
@@ -82,7 +82,7 @@ private:
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
       settings.set_batch_size(static_cast<uint32_t>(options.batch));
-    const formats::Selection selection = formats::selectionOf(layer);
+    const caffe::Selection selection = caffe::selectionOf(layer);
     if (selection.imagesPerItem == 1 &&
         settings.batch_size() % selection.unit() != 0)
       throw badInput("batches of " + std::to_string(settings.batch_size()) +
@@ -111,10 +111,10 @@ private:
                  const std::string &from) const;
 
   caffe::LayerParameter &layer;
-  const formats::FeedKind *kind; ///< null: none that there is
+  const caffe::FeedKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
   const FeedOptions &options;
-  const formats::Selection selection;
+  const caffe::Selection selection;
   /// The leading dimension is the layer's or an option's, whatever shape is
   /// given.
   bool hasOwnBatch = false;
@@ -496,7 +496,7 @@ std::vector<FeedShape> Feed::hdf5Shapes() {
 } // namespace
 
 std::map<std::string, FeedShape>
-brew::parseInputShapes(const std::vector<std::string> &entries) {
+brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
   std::string text;
   for (const std::string &entry : entries)
     text += (text.empty() ? "" : ",") + entry;
@@ -536,9 +536,10 @@ brew::parseInputShapes(const std::vector<std::string> &entries) {
   return shapes;
 }
 
-std::vector<FeedShape> brew::feedShapes(caffe::LayerParameter &layer,
-                                        const std::vector<std::string> &folders,
-                                        const FeedOptions &options) {
+std::vector<FeedShape>
+brew::passes::feedShapes(caffe::LayerParameter &layer,
+                         const std::vector<std::string> &folders,
+                         const FeedOptions &options) {
   std::vector<FeedShape> shapes = Feed(layer, folders, options).shapes();
   for (size_t i = 0; i < shapes.size(); ++i) {
     int64_t count = 1;

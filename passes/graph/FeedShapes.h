@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 using FeedShape = std::vector<int64_t>;
 
@@ -39,4 +39,4 @@ std::vector<FeedShape> feedShapes(caffe::LayerParameter &layer,
                                   const std::vector<std::string> &folders,
                                   const FeedOptions &options);
 
-} // namespace brew
+} // namespace brew::passes

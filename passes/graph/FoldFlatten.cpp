@@ -9,16 +9,16 @@
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FOLDFLATTEN
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
-struct FoldFlatten : brew::impl::FoldFlattenBase<FoldFlatten> {
+struct FoldFlatten : brew::passes::impl::FoldFlattenBase<FoldFlatten> {
   void runOnOperation() override {
     getOperation().walk([](InnerProductOp product) {
       Operation *view = product.getX().getDefiningOp();

@@ -13,7 +13,7 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
-#include "passes/PrepareProgram.h"
+#include "passes/analysis/PrepareProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,13 +21,13 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FOLDNORMALIZATION
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -92,7 +92,7 @@ private:
   void erase(ArrayRef<Operation *> chain);
 
   ProgramOp program;
-  brew::PrepareProgram prepare;
+  brew::passes::PrepareProgram prepare;
   OpBuilder &b; ///< at the end of `prepare`
 };
 
@@ -274,7 +274,7 @@ void Folder::run() {
 }
 
 struct FoldNormalization
-    : brew::impl::FoldNormalizationBase<FoldNormalization> {
+    : brew::passes::impl::FoldNormalizationBase<FoldNormalization> {
   void runOnOperation() override {
     // Other programs share their parameters with one that changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());

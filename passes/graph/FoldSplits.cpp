@@ -5,13 +5,13 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FOLDSPLITS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 struct FoldSplit : OpRewritePattern<SplitOp> {
@@ -32,7 +32,7 @@ struct EraseSilence : OpRewritePattern<SilenceOp> {
   }
 };
 
-struct FoldSplits : brew::impl::FoldSplitsBase<FoldSplits> {
+struct FoldSplits : brew::passes::impl::FoldSplitsBase<FoldSplits> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldSplit, EraseSilence>(&getContext());

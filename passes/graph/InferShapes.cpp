@@ -6,13 +6,13 @@
 
 #include <climits>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_INFERSHAPES
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -111,7 +111,7 @@ LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
   return success();
 }
 
-struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
+struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
   /// Records name and shape of each blob, and what Caffe holds for them.
   void recordBlobs(ProgramOp program) {
     llvm::MapVector<StringRef, RankedTensorType> blobs;

@@ -11,18 +11,18 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/ElementSum.h"
 #include "passes/Passes.h"
+#include "passes/analysis/ElementSum.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_JOINGRADIENTS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -32,7 +32,7 @@ using Product = InnerProductBackwardWeightsOp;
 /// in which they are added.
 void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
-  if (!nest || !value.hasOneUse() || !brew::isElementSum(nest)) {
+  if (!nest || !value.hasOneUse() || !brew::passes::isElementSum(nest)) {
     terms.push_back(value);
     return;
   }
@@ -86,7 +86,7 @@ Value join(OpBuilder &b, Product of, ArrayRef<Value> parts) {
   return joined;
 }
 
-struct JoinGradients : brew::impl::JoinGradientsBase<JoinGradients> {
+struct JoinGradients : brew::passes::impl::JoinGradientsBase<JoinGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // The last sum first: it has all terms.
@@ -94,7 +94,7 @@ struct JoinGradients : brew::impl::JoinGradientsBase<JoinGradients> {
           program.getBody().front().getOps<linalg::GenericOp>());
       llvm::SmallPtrSet<Operation *, 16> gone;
       for (linalg::GenericOp nest : llvm::reverse(nests))
-        if (!gone.contains(nest) && brew::isElementSum(nest))
+        if (!gone.contains(nest) && brew::passes::isElementSum(nest))
           if (auto products = productsOf(nest); !products.empty())
             replace(nest, products, gone);
     }

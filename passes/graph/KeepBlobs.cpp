@@ -2,24 +2,24 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
-#include "formats/Suggest.h"
 #include "passes/Passes.h"
-#include "passes/RepeatableBackward.h"
+#include "passes/analysis/RepeatableBackward.h"
+#include "support/Suggest.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_KEEPBLOBS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::BlobValue;
+using namespace brew::dialects;
+using brew::dialects::plan::BlobValue;
 
 namespace {
-struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
+struct KeepBlobs : brew::passes::impl::KeepBlobsBase<KeepBlobs> {
   using KeepBlobsBase::KeepBlobsBase;
 
   void runOnOperation() override {
@@ -28,7 +28,7 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
     std::vector<std::string> trained; // blobs that can have a seed
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (all)
-        program->setAttr(brew::kRepeatableBackwardAttr,
+        program->setAttr(brew::passes::kRepeatableBackwardAttr,
                          UnitAttr::get(&getContext()));
       // Later versions of an in-place blob replace earlier ones.
       llvm::MapVector<StringRef, Value> last;

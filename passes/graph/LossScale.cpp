@@ -1,13 +1,13 @@
 //===- LossScale.cpp - Losses multiplied for narrow gradients -------------===//
-#include "passes/LossScale.h"
+#include "passes/graph/LossScale.h"
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
-#include "passes/ParameterPlaces.h"
-#include "runtime/plan/Contract.h"
+#include "passes/analysis/ParameterPlaces.h"
+#include "plan/Contract.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 using brew::plan::loss_scale::kGood;
 using brew::plan::loss_scale::kNonFinite;
@@ -27,9 +27,10 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
         start, loc, b.getStringAttr(name),
         TypeAttr::get(RankedTensorType::get({}, b.getF32Type())),
         b.getStringAttr(kLayer), b.getI64IntegerAttr(0), DenseI64ArrayAttr(),
-        brew::planir::FillerAttr(), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
-        StringAttr(), ArrayAttr(), UnitAttr(), b.getStringAttr(""));
-    param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
+        brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
+        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
+        b.getStringAttr(""));
+    param->setAttr(brew::passes::kCarriedAttr, b.getUnitAttr());
   }
   return FlatSymbolRefAttr::get(b.getContext(), name);
 }
@@ -46,27 +47,28 @@ static void store(OpBuilder &b, Location loc, Value value, StringRef name) {
   StoreParamOp::create(b, loc, value, symbolOf(b, loc, name));
 }
 
-Value brew::buildLossScale(OpBuilder &b, Location loc, double initial) {
+Value brew::passes::buildLossScale(OpBuilder &b, Location loc, double initial) {
   return LossScaleOp::create(b, loc, scalar(b), read(b, loc, kValue), kLayer,
                              APFloat(initial));
 }
 
-Value brew::buildScaledSeed(OpBuilder &b, Location loc, Type type, Value scale,
-                            StringAttr layer, float weight) {
+Value brew::passes::buildScaledSeed(OpBuilder &b, Location loc, Type type,
+                                    Value scale, StringAttr layer,
+                                    float weight) {
   return ScaleSeedOp::create(b, loc, type, scale, layer,
                              b.getF64FloatAttr(weight));
 }
 
-Value brew::buildScaled(OpBuilder &b, Location loc, Value gradient, Value scale,
-                        StringAttr layer) {
+Value brew::passes::buildScaled(OpBuilder &b, Location loc, Value gradient,
+                                Value scale, StringAttr layer) {
   auto op = ScaleGradientOp::create(b, loc, gradient.getType(), gradient, scale,
                                     layer);
   Origin{layer, /*isBackward=*/true}.mark(op);
   return op;
 }
 
-Value brew::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
-                          Value scale, StringAttr layer) {
+Value brew::passes::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
+                                  Value scale, StringAttr layer) {
   // Zeros are as good as they are.
   if (gradient.getDefiningOp<FillOp>())
     return gradient;
@@ -76,7 +78,7 @@ Value brew::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
   return op;
 }
 
-void brew::countNonFiniteGradients(ProgramOp program) {
+void brew::passes::countNonFiniteGradients(ProgramOp program) {
   SmallVector<Value> gradients;
   program.walk([&](StoreGradientOp op) { gradients.push_back(op.getValue()); });
   if (gradients.empty())
@@ -90,18 +92,18 @@ void brew::countNonFiniteGradients(ProgramOp program) {
   store(b, loc, count, kNonFinite);
 }
 
-Value brew::buildNonFiniteCount(OpBuilder &b, Location loc) {
+Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
   return read(b, loc, kNonFinite);
 }
 
-Value brew::buildChoice(OpBuilder &b, Location loc, Value count, Value updated,
-                        Value before, StringAttr layer) {
+Value brew::passes::buildChoice(OpBuilder &b, Location loc, Value count,
+                                Value updated, Value before, StringAttr layer) {
   return ChooseOp::create(b, loc, updated.getType(), count, updated, before,
                           layer);
 }
 
-void brew::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
-                            int64_t window) {
+void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
+                                    int64_t window) {
   Value scale = buildLossScale(b, loc, initial);
   auto next = AdaptScaleOp::create(
       b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,

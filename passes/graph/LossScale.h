@@ -14,7 +14,7 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// The present scale, at first `initial`.
 mlir::Value buildLossScale(mlir::OpBuilder &b, mlir::Location loc,
@@ -34,7 +34,7 @@ mlir::Value buildUnscaled(mlir::OpBuilder &b, mlir::Location loc,
 
 /// Adds to the count that is kept how many gradients that `program` stores are
 /// not finite; nothing where it stores none.
-void countNonFiniteGradients(ir::ProgramOp program);
+void countNonFiniteGradients(dialects::ProgramOp program);
 /// That count.
 mlir::Value buildNonFiniteCount(mlir::OpBuilder &b, mlir::Location loc);
 /// `updated` if no gradient is counted, else `before`.
@@ -45,4 +45,4 @@ mlir::Value buildChoice(mlir::OpBuilder &b, mlir::Location loc,
 void buildScaleUpdate(mlir::OpBuilder &b, mlir::Location loc, double initial,
                       int64_t window);
 
-} // namespace brew
+} // namespace brew::passes

@@ -18,13 +18,13 @@
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_POOLFIRST
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -81,7 +81,7 @@ struct PoolFirst : OpRewritePattern<MaxPoolingOp> {
   }
 };
 
-struct PoolFirstPass : brew::impl::PoolFirstBase<PoolFirstPass> {
+struct PoolFirstPass : brew::passes::impl::PoolFirstBase<PoolFirstPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<PoolFirst>(&getContext());

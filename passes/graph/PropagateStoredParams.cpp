@@ -5,18 +5,18 @@
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PROPAGATESTOREDPARAMS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
 struct PropagateStoredParams
-    : brew::impl::PropagateStoredParamsBase<PropagateStoredParams> {
+    : brew::passes::impl::PropagateStoredParamsBase<PropagateStoredParams> {
   /// Replaces a read by the value that an earlier operation stored.
   static void replaceRead(ParamValueOp read, Value stored) {
     // Layers that share a parameter loosely may give it shapes of their own.

@@ -1,36 +1,36 @@
 //===- ResolveFeeds.cpp - Shapes of the tops of data layers ---------------===//
+#include "caffe/FeedKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/layers/external/External.h"
-#include "formats/Error.h"
-#include "formats/FeedKinds.h"
-#include "passes/FeedShapes.h"
 #include "passes/Passes.h"
+#include "passes/graph/FeedShapes.h"
+#include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
 
 #include <filesystem>
 #include <set>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_RESOLVEFEEDS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 namespace caffe = brew::caffe;
 
 namespace {
 
-struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
+struct ResolveFeeds : brew::passes::impl::ResolveFeedsBase<ResolveFeeds> {
   using ResolveFeedsBase::ResolveFeedsBase;
 
   void runOnOperation() override {
-    brew::FeedOptions given;
+    brew::passes::FeedOptions given;
     std::set<std::string> tops;
     try {
-      given.given = brew::parseInputShapes(
+      given.given = brew::passes::parseInputShapes(
           std::vector<std::string>(inputShapes.begin(), inputShapes.end()));
       if (batch < 0 || batch > INT32_MAX)
         throw brew::Error(brew::ExitStatus::Usage,
@@ -61,11 +61,11 @@ struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
   }
 
 private:
-  void resolve(FeedOp feed, const brew::FeedOptions &given) {
+  void resolve(FeedOp feed, const brew::passes::FeedOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
-    const auto *kind = brew::formats::findFeedKind(feed.getKind());
-    if (kind && kind->source == brew::formats::FeedSource::RandomKey) {
+    const auto *kind = brew::caffe::findFeedKind(feed.getKind());
+    if (kind && kind->source == brew::caffe::FeedSource::RandomKey) {
       // A key of two words (dialects/Brew/RandomBits.h).
       for (Value value : feed.getValues())
         value.setType(RankedTensorType::get({2}, elementOf(value)));
@@ -80,18 +80,19 @@ private:
       std::error_code error;
       if (std::filesystem::current_path(error) != feed.getFolder().str())
         folders.push_back(feed.getFolder().str());
-      const auto shapes = brew::feedShapes(layer, folders, given);
+      const auto shapes = brew::passes::feedShapes(layer, folders, given);
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementOf(value)));
       feed.setConfigAttr(
-          brew::planir::FeedConfigAttr::get(&getContext(), layer));
+          brew::dialects::plan::FeedConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {
       fail(feed, error, who);
     }
   }
 
   /// Notes the shapes that are given of its tops.
-  static void takeShapes(HostLayerOp layer, const brew::FeedOptions &given) {
+  static void takeShapes(HostLayerOp layer,
+                         const brew::passes::FeedOptions &given) {
     Builder b(layer.getContext());
     SmallVector<Attribute> shapes;
     bool any = false;

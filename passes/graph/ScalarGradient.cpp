@@ -5,7 +5,7 @@
 // the expression takes.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/ScalarGradient.h"
+#include "passes/graph/ScalarGradient.h"
 
 #include "dialects/Brew/NestBuilder.h"
 
@@ -16,7 +16,7 @@
 #include <cmath>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -160,9 +160,10 @@ Value Derivatives::ofPower(math::PowFOp op) {
 
 } // namespace
 
-FailureOr<Value> brew::buildScalarGradient(OpBuilder &b, ScalarBodyInterface op,
-                                           unsigned number,
-                                           Value resultGradient) {
+FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
+                                                   ScalarBodyInterface op,
+                                                   unsigned number,
+                                                   Value resultGradient) {
   Value y = op->getResult(0), target = op->getOperand(number);
   auto yType = tensorOf(y), type = tensorOf(target);
   int64_t rank = yType.getRank(), axis = op.operandAxis(number);

@@ -3,13 +3,13 @@
 
 #include "dialects/Brew/BrewDialect.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// The gradient of an elementwise layer by operand `number`, given that of its
 /// result. It is derived from the layer's expression; a broadcast operand's is
 /// summed over the elements it was spread to.
 mlir::FailureOr<mlir::Value>
-buildScalarGradient(mlir::OpBuilder &b, ir::ScalarBodyInterface op,
+buildScalarGradient(mlir::OpBuilder &b, dialects::ScalarBodyInterface op,
                     unsigned number, mlir::Value resultGradient);
 
-} // namespace brew
+} // namespace brew::passes

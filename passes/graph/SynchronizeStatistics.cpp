@@ -2,18 +2,18 @@
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_SYNCHRONIZESTATISTICS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
 struct SynchronizeStatistics
-    : brew::impl::SynchronizeStatisticsBase<SynchronizeStatistics> {
+    : brew::passes::impl::SynchronizeStatisticsBase<SynchronizeStatistics> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       // Rank 0 alone tests.

@@ -5,17 +5,17 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_TRACKITEMS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::BlobValue;
+using namespace brew::dialects;
+using brew::dialects::plan::BlobValue;
 
 namespace {
-struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
+struct TrackItems : brew::passes::impl::TrackItemsBase<TrackItems> {
   static LogicalResult visit(Operation *op, ItemCounts &counts) {
     if (auto layer = dyn_cast<ItemsInterface>(op))
       return layer.countItems(counts);

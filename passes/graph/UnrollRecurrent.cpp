@@ -7,19 +7,19 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
-#include "passes/NoGradient.h"
-#include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
+#include "passes/analysis/ParameterPlaces.h"
+#include "passes/graph/NoGradient.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_UNROLLRECURRENT
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -111,7 +111,8 @@ struct Inputs {
   bool propagates = true, propagatesStatic = true;
 };
 
-struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
+struct UnrollRecurrent
+    : brew::passes::impl::UnrollRecurrentBase<UnrollRecurrent> {
   using UnrollRecurrentBase::UnrollRecurrentBase;
 
   /// A split of a state that is a bottom or a top of the layer, `what`.
@@ -119,7 +120,7 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
     Operation *split = l.create("split", state, state.getType(), {});
     if (!exactHiddenGradients) {
       split->setAttr("propagate_down", l.b.getDenseBoolArrayAttr({false}));
-      split->setAttr(brew::kNoGradientAttr, l.b.getStringAttr(what));
+      split->setAttr(brew::passes::kNoGradientAttr, l.b.getStringAttr(what));
     }
     return split;
   }
@@ -136,9 +137,10 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
         module, op->getLoc(), StringAttr::get(b.getContext(), name),
         TypeAttr::get(type), op->getAttrOfType<StringAttr>("layer"),
         b.getI64IntegerAttr(number), DenseI64ArrayAttr(),
-        brew::planir::FillerAttr(), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
-        StringAttr(), ArrayAttr(), UnitAttr(), b.getStringAttr(""));
-    param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
+        brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
+        b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
+        b.getStringAttr(""));
+    param->setAttr(brew::passes::kCarriedAttr, b.getUnitAttr());
     return ParamValueOp::create(b, op->getLoc(), type,
                                 FlatSymbolRefAttr::get(b.getContext(), name));
   }

@@ -1,16 +1,16 @@
 //===- BuildFeedKernels.cpp - Pixels become a blob on the device ----------===//
+#include "caffe/FeedKinds.h"
+#include "caffe/Selection.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/BinaryProto.h"
-#include "formats/Error.h"
-#include "formats/FeedKinds.h"
 #include "formats/PathLookup.h"
-#include "formats/Selection.h"
 #include "formats/caffe.pb.h"
-#include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
-#include "passes/RecordShape.h"
+#include "passes/analysis/RecordShape.h"
+#include "passes/fused/OutlineKernel.h"
+#include "support/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,15 +19,14 @@
 #include <array>
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_BUILDFEEDKERNELS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 namespace caffe = brew::caffe;
-namespace planir = brew::planir;
 
 namespace {
 
@@ -36,7 +35,8 @@ enum : int64_t { N, C, H, W };
 
 /// The dense tensor that a feed's buffer holds, with the channels that pad it,
 /// if it is one.
-std::optional<RankedTensorType> tensorOfBuffer(planir::BufferOp op) {
+std::optional<RankedTensorType>
+tensorOfBuffer(brew::dialects::plan::BufferOp op) {
   auto buffer = cast<MemRefType>(op.getType());
   SmallVector<int64_t> strides, shape(buffer.getShape());
   int64_t offset;
@@ -111,7 +111,7 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
   } else if (auto path = brew::formats::findPath(layer.data_param().source(),
                                                  {folder})) {
     try {
-      std::vector<int64_t> dims = brew::recordShape(layer, *path);
+      std::vector<int64_t> dims = brew::passes::recordShape(layer, *path);
       record = {dims[1], dims[2]};
     } catch (const brew::Error &) {
       return cropped; // brew-run will say what is wrong with it
@@ -135,10 +135,11 @@ public:
       : b(b), loc(loc), top(top), channels(channels), image(image), mean(mean),
         transform(transform) {}
 
-  planir::KernelOp build(StringRef name, StringRef layer, StringRef blob) {
-    auto kernel =
-        planir::KernelOp::create(b, loc, name, b.getDenseI64ArrayAttr({-1}),
-                                 b.getStrArrayAttr({layer}), nullptr);
+  brew::dialects::plan::KernelOp build(StringRef name, StringRef layer,
+                                       StringRef blob) {
+    auto kernel = brew::dialects::plan::KernelOp::create(
+        b, loc, name, b.getDenseI64ArrayAttr({-1}), b.getStrArrayAttr({layer}),
+        nullptr);
     SmallVector<StringRef> names = {"pixels", "placement"};
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&kernel.getBody());
@@ -251,27 +252,29 @@ private:
   Value pixels, placement, means;
 };
 
-struct BuildFeedKernels : brew::impl::BuildFeedKernelsBase<BuildFeedKernels> {
+struct BuildFeedKernels
+    : brew::passes::impl::BuildFeedKernelsBase<BuildFeedKernels> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    SmallVector<planir::FeedOp> feeds;
-    module.walk([&](planir::FeedOp feed) {
-      const auto *kind = brew::formats::findFeedKind(feed.getKind());
+    SmallVector<brew::dialects::plan::FeedOp> feeds;
+    module.walk([&](brew::dialects::plan::FeedOp feed) {
+      const auto *kind = brew::caffe::findFeedKind(feed.getKind());
       // Images that lie side by side in an item are converted by the host.
       if (kind && kind->hasImages() &&
-          brew::formats::selectionOf(feed.getConfig().getLayer())
-                  .imagesPerItem == 1)
+          brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
+              1)
         feeds.push_back(feed);
     });
-    for (planir::FeedOp feed : feeds)
+    for (brew::dialects::plan::FeedOp feed : feeds)
       build(feed, symbols);
   }
 
 private:
-  void build(planir::FeedOp feed, SymbolTable &symbols) {
+  void build(brew::dialects::plan::FeedOp feed, SymbolTable &symbols) {
     const caffe::LayerParameter &layer = feed.getConfig().getLayer();
-    auto data = feed.getBuffers()[0].getDefiningOp<planir::BufferOp>();
+    auto data =
+        feed.getBuffers()[0].getDefiningOp<brew::dialects::plan::BufferOp>();
     auto buffer = cast<MemRefType>(data.getType());
     if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))
       return;
@@ -280,10 +283,10 @@ private:
                          feed.getFolder().str());
     if (!top || !mean)
       return;
-    OpBuilder b(feed->getParentOfType<planir::ProgramOp>());
+    OpBuilder b(feed->getParentOfType<brew::dialects::plan::ProgramOp>());
     const std::string name =
-        brew::kernelName((feed.getLayer() + "_pixels").str());
-    planir::KernelOp kernel =
+        brew::passes::kernelName((feed.getLayer() + "_pixels").str());
+    brew::dialects::plan::KernelOp kernel =
         PixelKernelBuilder(
             b, feed.getLoc(), *top, buffer.getDimSize(C),
             imageDims(layer, buffer.getShape(), *mean, feed.getFolder().str()),

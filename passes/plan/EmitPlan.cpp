@@ -1,20 +1,21 @@
 //===- EmitPlan.cpp - The steps of a planned program ----------------------===//
-#include "passes/EmitPlan.h"
+#include "passes/plan/EmitPlan.h"
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
-#include "passes/JoinedKernels.h"
-#include "passes/LibraryCalls.h"
-#include "passes/PlanSubviews.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/plan/PlanSubviews.h"
 
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 namespace {
 
@@ -24,18 +25,19 @@ public:
               llvm::StringMap<int> &kernelNames)
       : program(program), roots(roots), b(b), kernelNames(kernelNames) {}
 
-  FailureOr<planir::ProgramOp> run();
+  FailureOr<dialects::plan::ProgramOp> run();
 
 private:
   Value buffer(Value value);
   Value unpadded(Value whole, int64_t channels);
   void emitFeed(FeedOp feed);
-  void emitLaunch(KernelOp kernel, planir::ProgramOp plan);
+  void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
   LogicalResult emitCall(CallInterface call);
   void emitCopies(int64_t step);
-  LogicalResult emitSteps(planir::ProgramOp plan);
+  LogicalResult emitSteps(dialects::plan::ProgramOp plan);
   LogicalResult emitSinks();
-  planir::KernelOp outline(KernelOp kernel, planir::ProgramOp plan);
+  dialects::plan::KernelOp outline(KernelOp kernel,
+                                   dialects::plan::ProgramOp plan);
   const std::string &uniqueName(Value owner);
 
   ProgramOp program;
@@ -56,11 +58,11 @@ static std::string nameOf(Value value) {
     if (auto keep = dyn_cast<KeepOp>(user)) {
       std::string blob = keep.getBlob().str();
       switch (keep.getWhat()) {
-      case planir::BlobValue::Data:
+      case dialects::plan::BlobValue::Data:
         return blob;
-      case planir::BlobValue::Count:
+      case dialects::plan::BlobValue::Count:
         return blob + ".count";
-      case planir::BlobValue::Diff:
+      case dialects::plan::BlobValue::Diff:
         return blob + ".diff";
       }
     }
@@ -118,7 +120,7 @@ Value PlanEmitter::buffer(Value value) {
          std::min(root.live.last, std::max<int64_t>(roots.steps() - 1, 0))});
   Place place = placeOf(value);
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
-  auto buffer = planir::BufferOp::create(
+  auto buffer = dialects::plan::BufferOp::create(
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
       root.fixed ? root.fixed->arena : root.arena,
       start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
@@ -126,14 +128,15 @@ Value PlanEmitter::buffer(Value value) {
       // An earlier value in the same bytes may be overwritten in place.
       !root.fixed && roots.isPinned(owner), nullptr);
   if (isSubview(tensorOf(owner)))
-    buffer->setAttr(brew::kWholeAttr,
+    buffer->setAttr(brew::passes::kWholeAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
                                     b.getI64IntegerAttr(start)}));
   known = buffer;
   return known;
 }
 
-planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
+dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
+                                              dialects::plan::ProgramOp plan) {
   OpBuilder outer(plan);
   // A number behind one name may make another layer's name, so every candidate
   // is looked up.
@@ -142,7 +145,7 @@ planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
     name = (kernel.getName() + "_" +
             std::to_string(kernelNames[kernel.getName()]++))
                .str();
-  auto outlined = planir::KernelOp::create(
+  auto outlined = dialects::plan::KernelOp::create(
       outer, kernel.getLoc(), name,
       outer.getDenseI64ArrayAttr(roots.inPlaceOf(kernel)),
       kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
@@ -155,14 +158,14 @@ planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
 /// The channels of a feed's first buffer that are its top's: layers read the
 /// others, which are zeros, too.
 Value PlanEmitter::unpadded(Value whole, int64_t channels) {
-  auto buffer = whole.getDefiningOp<planir::BufferOp>();
+  auto buffer = whole.getDefiningOp<dialects::plan::BufferOp>();
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> shape(type.getShape()), strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     llvm_unreachable("buffers have strides");
   const int64_t padded = std::exchange(shape[1], channels);
-  return planir::BufferOp::create(
+  return dialects::plan::BufferOp::create(
       b, buffer.getLoc(),
       MemRefType::get(shape, type.getElementType(),
                       StridedLayoutAttr::get(b.getContext(), offset, strides)),
@@ -176,18 +179,18 @@ void PlanEmitter::emitFeed(FeedOp feed) {
     tops.push_back(buffer(value));
   if (auto channels = feed.getChannels())
     tops[0] = unpadded(tops[0], *channels);
-  planir::FeedOp::create(b, feed.getLoc(), feed.getLayerAttr(),
-                         feed.getKindAttr(), feed.getConfigAttr(),
-                         feed.getFolderAttr(), tops, nullptr, nullptr);
+  dialects::plan::FeedOp::create(b, feed.getLoc(), feed.getLayerAttr(),
+                                 feed.getKindAttr(), feed.getConfigAttr(),
+                                 feed.getFolderAttr(), tops, nullptr, nullptr);
 }
 
-void PlanEmitter::emitLaunch(KernelOp kernel, planir::ProgramOp plan) {
+void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
   SmallVector<Value> arguments;
   for (Value input : kernel.getInputs())
     arguments.push_back(buffer(input));
   for (Value result : kernel.getOutputs())
     arguments.push_back(buffer(result));
-  planir::LaunchOp::create(
+  dialects::plan::LaunchOp::create(
       b, kernel.getLoc(), outline(kernel, plan).getSymName(), arguments,
       kernel.getLayersAttr(), isBackward, nullptr, isRecomputed(kernel));
 }
@@ -195,12 +198,12 @@ void PlanEmitter::emitLaunch(KernelOp kernel, planir::ProgramOp plan) {
 LogicalResult PlanEmitter::emitCall(CallInterface call) {
   Operation *built =
       call.buildCall(b, [&](Value value) { return buffer(value); });
-  auto step = dyn_cast_or_null<planir::StepInterface>(built);
+  auto step = dyn_cast_or_null<dialects::plan::StepInterface>(built);
   if (!step)
     return call.emitError("phase plan: this call has no step");
-  if (auto generated =
-          call->getAttrOfType<planir::GeneratedAttr>(brew::kGeneratedAttr))
-    cast<planir::ConvolutionOp>(built).setGeneratedAttr(generated);
+  if (auto generated = call->getAttrOfType<dialects::plan::GeneratedAttr>(
+          brew::passes::kGeneratedAttr))
+    cast<dialects::plan::ConvolutionOp>(built).setGeneratedAttr(generated);
   if (auto layer = call->getAttrOfType<StringAttr>("layer"))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   else if (StringAttr layer = Origin::of(call).layer;
@@ -228,14 +231,14 @@ static ArrayAttr layersOf(OpBuilder &b, Value value) {
 /// the step that follows.
 void PlanEmitter::emitCopies(int64_t step) {
   auto place = [&](const PlannedCopy &copy) -> Value {
-    return planir::BufferOp::create(
+    return dialects::plan::BufferOp::create(
         b, copy.value.getLoc(), memrefOf(tensorOf(copy.value)), copy.place.name,
         copy.place.arena, copy.place.offset, nullptr, false, nullptr);
   };
   auto emit = [&](const PlannedCopy &copy, Value from, Value to,
                   ArrayAttr layers) {
-    planir::CopyOp::create(b, copy.value.getLoc(), from, to, layers,
-                           copy.isBackward, nullptr);
+    dialects::plan::CopyOp::create(b, copy.value.getLoc(), from, to, layers,
+                                   copy.isBackward, nullptr);
   };
   for (const PlannedCopy &copy : roots.loads())
     if (copy.step == step)
@@ -246,7 +249,7 @@ void PlanEmitter::emitCopies(int64_t step) {
         emit(copy, buffer(copy.value), place(copy), layersOf(b, copy.value));
 }
 
-LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
+LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
   int64_t step = 0;
   for (Operation &op : program.getBody().front()) {
     if (isStep(&op)) {
@@ -259,8 +262,8 @@ LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
     } else if (auto feed = dyn_cast<FeedOp>(op)) {
       emitFeed(feed);
     } else if (auto seed = dyn_cast<SeedOp>(op)) {
-      planir::SeedOp::create(b, seed.getLoc(), buffer(seed.getGradient()),
-                             seed.getBlobAttr());
+      dialects::plan::SeedOp::create(
+          b, seed.getLoc(), buffer(seed.getGradient()), seed.getBlobAttr());
     } else if (auto call = dyn_cast<CallInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();
@@ -279,18 +282,18 @@ LogicalResult PlanEmitter::emitSinks() {
     if (!op.hasTrait<IsSink>() || op.hasTrait<IsStore>())
       continue;
     if (auto output = dyn_cast<OutputOp>(op))
-      planir::OutputOp::create(b, op.getLoc(), buffer(output.getValue()),
-                               output.getBlobAttr(), output.getLossWeightAttr(),
-                               output.getInnerAttr());
+      dialects::plan::OutputOp::create(
+          b, op.getLoc(), buffer(output.getValue()), output.getBlobAttr(),
+          output.getLossWeightAttr(), output.getInnerAttr());
     else if (auto keep = dyn_cast<KeepOp>(op))
-      planir::KeepOp::create(b, op.getLoc(), buffer(keep.getValue()),
-                             keep.getWhat(), keep.getBlob());
+      dialects::plan::KeepOp::create(b, op.getLoc(), buffer(keep.getValue()),
+                                     keep.getWhat(), keep.getBlob());
     else if (auto keep = dyn_cast<KeepLayerOp>(op))
-      planir::KeepLayerOp::create(b, op.getLoc(), buffer(keep.getValue()),
-                                  keep.getWhat(), keep.getLayer(),
-                                  keep.getIndex());
+      dialects::plan::KeepLayerOp::create(
+          b, op.getLoc(), buffer(keep.getValue()), keep.getWhat(),
+          keep.getLayer(), keep.getIndex());
     else if (auto check = dyn_cast<CheckLabelsOp>(op))
-      planir::CheckLabelsOp::create(
+      dialects::plan::CheckLabelsOp::create(
           b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),
           check.getLimitAttr(), check.getLayerAttr(), check.getBlobAttr());
     else
@@ -299,8 +302,8 @@ LogicalResult PlanEmitter::emitSinks() {
   return success();
 }
 
-FailureOr<planir::ProgramOp> PlanEmitter::run() {
-  auto plan = planir::ProgramOp::create(
+FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
+  auto plan = dialects::plan::ProgramOp::create(
       b, program.getLoc(), program.getSymName(),
       program.getNetPhase() == NetPhase::Test, program.getBlobsAttr(),
       program.getParamsAttr(), roots.arenaBytes, roots.lowerBoundBytes,
@@ -312,9 +315,8 @@ FailureOr<planir::ProgramOp> PlanEmitter::run() {
   return plan;
 }
 
-FailureOr<planir::ProgramOp> brew::emitPlan(ProgramOp program,
-                                            const PlanRoots &roots,
-                                            OpBuilder &b,
-                                            llvm::StringMap<int> &kernelNames) {
+FailureOr<dialects::plan::ProgramOp>
+brew::passes::emitPlan(ProgramOp program, const PlanRoots &roots, OpBuilder &b,
+                       llvm::StringMap<int> &kernelNames) {
   return PlanEmitter(program, roots, b, kernelNames).run();
 }

@@ -2,19 +2,18 @@
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
-#include "passes/PlanRoots.h"
+#include "passes/plan/PlanRoots.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Writes a program in the plan dialect at `b`, with outlined kernels before
 /// it. `kernelNames` are the names that the module's symbols have; those of
 /// kernels are added. Reports an operation that has no place in a plan.
-mlir::FailureOr<planir::ProgramOp> emitPlan(ir::ProgramOp program,
-                                            const PlanRoots &roots,
-                                            mlir::OpBuilder &b,
-                                            llvm::StringMap<int> &kernelNames);
+mlir::FailureOr<dialects::plan::ProgramOp>
+emitPlan(dialects::ProgramOp program, const PlanRoots &roots,
+         mlir::OpBuilder &b, llvm::StringMap<int> &kernelNames);
 
-} // namespace brew
+} // namespace brew::passes

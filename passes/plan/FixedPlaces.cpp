@@ -1,13 +1,14 @@
 //===- FixedPlaces.cpp - Places outside the transient arena ---------------===//
-#include "passes/FixedPlaces.h"
+#include "passes/plan/FixedPlaces.h"
 
 #include "dialects/Brew/layers/solver/Solver.h"
-#include "passes/MemoryPlanner.h"
+#include "passes/analysis/MemoryPlanner.h"
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
-using planir::ArenaKind;
+using namespace brew::passes;
+using namespace brew::dialects;
+using dialects::plan::ArenaKind;
 
 /// Sums over batches lie behind the solver's state, as zeros at first.
 Fixed FixedPlaces::allGradients(bool sums) const {
@@ -36,7 +37,7 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
   if (auto read = dyn_cast<SolverScalarOp>(op))
     return Fixed{ArenaKind::Scalars,
                  static_cast<int64_t>(read.getScalar()) *
-                     brew::kBufferAlignment,
+                     brew::passes::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
   assert(!op->hasTrait<IsFixedRead>() && "a read without a place");
   return std::nullopt;

@@ -1,16 +1,16 @@
 //===- FixedPlaces.h - Places outside the transient arena -------*- C++ -*-===//
 #pragma once
 
-#include "passes/ParameterPlaces.h"
+#include "passes/analysis/ParameterPlaces.h"
 
 #include <optional>
 #include <string>
 
-namespace brew {
+namespace brew::passes {
 
 /// A place in one of the arenas that outlive programs.
 struct Fixed {
-  planir::ArenaKind arena;
+  dialects::plan::ArenaKind arena;
   int64_t offset = 0; ///< in bytes
   std::string name;   ///< of a buffer there
 
@@ -36,4 +36,4 @@ private:
   const ParameterPlaces &places;
 };
 
-} // namespace brew
+} // namespace brew::passes

@@ -5,24 +5,24 @@
 // forward pass alone, though, and reads all of its values after it.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/OrderedProgram.h"
-#include "passes/PassBoundary.h"
 #include "passes/Passes.h"
+#include "passes/plan/OrderedProgram.h"
+#include "passes/plan/PassBoundary.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_FORWARDFIRST
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
-struct ForwardFirst : brew::impl::ForwardFirstBase<ForwardFirst> {
+struct ForwardFirst : brew::passes::impl::ForwardFirstBase<ForwardFirst> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      brew::OrderedProgram steps(program);
+      brew::passes::OrderedProgram steps(program);
       const std::vector<unsigned> order = steps.forwardFirst();
       if (!llvm::is_sorted(order))
         steps.arrange(order);

@@ -6,26 +6,26 @@
 // same time then, which must not be more than the program needs elsewhere.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/JoinedKernels.h"
-#include "passes/OrderedProgram.h"
 #include "passes/Passes.h"
-#include "passes/PlanRoots.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/plan/OrderedProgram.h"
+#include "passes/plan/PlanRoots.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Target/TargetDialect.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_JOINLAUNCHES
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::targetir::GpuAttr;
+using namespace brew::dialects;
+using brew::dialects::target::GpuAttr;
 
 namespace {
 
@@ -45,7 +45,8 @@ public:
   /// of steps.
   bool areAlike() {
     return first.getBackward() == second.getBackward() &&
-           brew::isRecomputed(first) == brew::isRecomputed(second);
+           brew::passes::isRecomputed(first) ==
+               brew::passes::isRecomputed(second);
   }
 
   /// Whether one kernel can be passed what both need, and has few enough
@@ -67,7 +68,7 @@ public:
         return dependent.contains(operand.getDefiningOp());
       });
       if (isa<SeedOp>(op) ||
-          (brew::isStep(op) &&
+          (brew::passes::isStep(op) &&
            (depends || Origin::of(op).isBackward != first.getBackward())))
         return false;
       (depends ? behind : before).push_back(op);
@@ -85,7 +86,7 @@ public:
   int64_t bytesRead() {
     int64_t bytes = 0;
     for (Value input : first.getInputs())
-      bytes += brew::bytesOf(tensorOf(input));
+      bytes += brew::passes::bytesOf(tensorOf(input));
     return bytes;
   }
 
@@ -96,9 +97,10 @@ public:
     for (Operation *op : llvm::reverse(behind))
       op->moveAfter(second);
     const int64_t stages = stagesOf(first);
-    const auto parts = static_cast<int64_t>(brew::partsOf(first).size());
+    const auto parts =
+        static_cast<int64_t>(brew::passes::partsOf(first).size());
     OpBuilder b(second);
-    return brew::joinKernels(b, first, second, [&](NestGrid place) {
+    return brew::passes::joinKernels(b, first, second, [&](NestGrid place) {
       place.part += parts;
       place.stage += stages;
       return place;
@@ -128,7 +130,7 @@ private:
 class Memory {
 public:
   /// Nothing is to need more than the program's peak without `spare` bytes.
-  Memory(const brew::OrderProblem &problem, int64_t spare)
+  Memory(const brew::passes::OrderProblem &problem, int64_t spare)
       : problem(problem), needs(needsOf(problem)), most(needs.peak - spare) {}
 
   /// Begins with one step.
@@ -140,17 +142,18 @@ public:
   /// Adds `step`, behind the steps that follow those from the one that began,
   /// if nothing then needs more than the program does elsewhere.
   bool add(unsigned step) {
-    const brew::OrderedStep &next = problem.steps[step];
-    brew::OrderedStep both = joined;
+    const brew::passes::OrderedStep &next = problem.steps[step];
+    brew::passes::OrderedStep both = joined;
     // A result may still lie where something ends, if no later stage reads
     // that, and if it is no result itself.
-    llvm::erase_if(both.shares, [&](const brew::OrderedStep::Share &share) {
-      return llvm::is_contained(next.reads, share.read);
-    });
-    for (const brew::OrderedStep::Share &share : next.shares)
+    llvm::erase_if(both.shares,
+                   [&](const brew::passes::OrderedStep::Share &share) {
+                     return llvm::is_contained(next.reads, share.read);
+                   });
+    for (const brew::passes::OrderedStep::Share &share : next.shares)
       if (!llvm::is_contained(joined.writes, share.read) &&
           llvm::none_of(both.shares,
-                        [&](const brew::OrderedStep::Share &other) {
+                        [&](const brew::passes::OrderedStep::Share &other) {
                           return other.read == share.read;
                         }))
         both.shares.push_back(share);
@@ -162,7 +165,7 @@ public:
     // Steps between them wait with the first ones' inputs still there.
     for (unsigned between = last + 1; between < step; ++between) {
       int64_t bytes = needs.during[between] + endedBy(joined.reads, between);
-      for (const brew::OrderedStep::Share &share :
+      for (const brew::passes::OrderedStep::Share &share :
            problem.steps[between].shares)
         if (llvm::is_contained(joined.reads, share.read))
           bytes += problem.values[share.written].bytes;
@@ -195,34 +198,34 @@ private:
 
   /// While `both` runs in place of step `end`: what is there anyway, what is
   /// made, and what has ended but for it.
-  int64_t bytesOf(const brew::OrderedStep &both, unsigned end) const {
+  int64_t bytesOf(const brew::passes::OrderedStep &both, unsigned end) const {
     int64_t bytes = needs.before[end] + endedBy(both.reads, end);
     for (unsigned value : both.writes)
       if (!isWritten(value, end) || !llvm::is_contained(both.reads, value))
         bytes += isWritten(value, end) ? endedBy(value, end)
                                        : problem.values[value].bytes;
-    for (const brew::OrderedStep::Share &share : both.shares)
+    for (const brew::passes::OrderedStep::Share &share : both.shares)
       if (needs.lastRead[share.read] <= end)
         bytes -= problem.values[share.written].bytes;
     return bytes;
   }
 
-  const brew::OrderProblem &problem;
-  const brew::StepNeeds needs;
+  const brew::passes::OrderProblem &problem;
+  const brew::passes::StepNeeds needs;
   const int64_t most;
   unsigned last = 0; ///< of the steps that are one
-  brew::OrderedStep joined;
+  brew::passes::OrderedStep joined;
 };
 
-struct JoinLaunches : brew::impl::JoinLaunchesBase<JoinLaunches> {
+struct JoinLaunches : brew::passes::impl::JoinLaunchesBase<JoinLaunches> {
   using JoinLaunchesBase::JoinLaunchesBase;
 
   void runOnOperation() override {
-    const GpuAttr gpu = brew::targetir::gpuOf(getOperation());
+    const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;
-    const brew::ParameterPlaces parameters(getOperation());
-    const brew::FixedPlaces places(parameters);
+    const brew::passes::ParameterPlaces parameters(getOperation());
+    const brew::passes::FixedPlaces places(parameters);
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       joinLaunches(program, gpu, places);
@@ -233,8 +236,8 @@ private:
   /// no longer fit where gradients come later: then less is joined, above all
   /// kernels that would wait for calls.
   void joinLaunches(ProgramOp program, GpuAttr gpu,
-                    const brew::FixedPlaces &places) const {
-    const int64_t arena = brew::PlanRoots(program, places).arenaBytes;
+                    const brew::passes::FixedPlaces &places) const {
+    const int64_t arena = brew::passes::PlanRoots(program, places).arenaBytes;
     // What is read from memory in less time than a launch takes.
     auto waiting = static_cast<int64_t>(
         GpuAttr::kHandoverCycles * static_cast<double>(gpu.getMemoryBytes()));
@@ -246,7 +249,8 @@ private:
         trial.erase();
         break;
       }
-      const int64_t more = brew::PlanRoots(trial, places).arenaBytes - arena;
+      const int64_t more =
+          brew::passes::PlanRoots(trial, places).arenaBytes - arena;
       if (more <= 0) {
         if (good)
           good.erase();
@@ -267,13 +271,14 @@ private:
   /// Joins kernels, those that read more than `waiting` bytes only if no calls
   /// stand between them, so that memory needs no more than its peak without
   /// `spare` bytes. Whether any were joined.
-  static bool join(ProgramOp program, const brew::FixedPlaces &places,
+  static bool join(ProgramOp program, const brew::passes::FixedPlaces &places,
                    int64_t waiting, int64_t spare) {
-    const brew::PlanRoots roots(program, places);
-    brew::OrderedProgram steps(program);
+    const brew::passes::PlanRoots roots(program, places);
+    brew::passes::OrderedProgram steps(program);
     steps.leaveOut([&](Value owner) {
-      const brew::Root &root = roots.of(owner);
-      return root.fixed || root.arena != brew::planir::ArenaKind::Transient;
+      const brew::passes::Root &root = roots.of(owner);
+      return root.fixed ||
+             root.arena != brew::dialects::plan::ArenaKind::Transient;
     });
     Memory memory(steps.problem, spare);
     bool isChanged = false;

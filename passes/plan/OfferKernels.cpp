@@ -9,9 +9,9 @@
 // nothing but the call in it: it is that of a net without library calls.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/LibraryCalls.h"
-#include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
+#include "passes/analysis/LibraryCalls.h"
+#include "passes/fused/OutlineKernel.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -29,16 +29,15 @@
 #include <functional>
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_OFFERKERNELS
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-namespace planir = brew::planir;
-namespace targetir = brew::targetir;
-using planir::CallOperand;
+using namespace brew::dialects;
+namespace targetir = brew::dialects::target;
+using brew::dialects::plan::CallOperand;
 
 namespace {
 
@@ -96,9 +95,9 @@ bool isWeak(Operation *op) {
   if (!types)
     return false;
   auto [weights, top] = *types;
-  const bool isThin = weights.getDimSize(1) <= brew::kFewChannels;
+  const bool isThin = weights.getDimSize(1) <= brew::passes::kFewChannels;
   // First layers have engines of their own there, or channels that pad them.
-  if (targetir::isForGpu(op))
+  if (brew::dialects::target::isForGpu(op))
     return isThin && op->getAttrOfType<IntegerAttr>("group").getInt() > 1;
   // Taps of one pixel are a product of matrices.
   const int64_t taps = countOf(weights.getShape().drop_front(2));
@@ -110,7 +109,7 @@ class Offering {
 public:
   using Run = std::function<LogicalResult(ModuleOp)>;
   Offering(ModuleOp module, Run run) : module(module), run(std::move(run)) {
-    for (auto kernel : module.getOps<planir::KernelOp>())
+    for (auto kernel : module.getOps<brew::dialects::plan::KernelOp>())
       names.insert(kernel.getSymName());
     for (auto program : module.getOps<ProgramOp>())
       names.insert(program.getSymName());
@@ -147,7 +146,8 @@ private:
     copy->setOperands(operands);
     Origin::of(call).mark(copy);
     for (auto [number, result] : llvm::enumerate(copy->getResults()))
-      KeepOp::create(b, call->getLoc(), result, planir::BlobValue::Data,
+      KeepOp::create(b, call->getLoc(), result,
+                     brew::dialects::plan::BlobValue::Data,
                      b.getStringAttr(std::to_string(number)));
     return result;
   }
@@ -191,13 +191,13 @@ private:
     if (inPlace.size() != roles.results.size())
       return;
     auto b = OpBuilder::atBlockBegin(module.getBody());
-    auto outlined = planir::KernelOp::create(b, call->getLoc(), nameOf(call),
-                                             b.getDenseI64ArrayAttr(inPlace),
-                                             kernel.getLayersAttr(), nullptr);
+    auto outlined = brew::dialects::plan::KernelOp::create(
+        b, call->getLoc(), nameOf(call), b.getDenseI64ArrayAttr(inPlace),
+        kernel.getLayersAttr(), nullptr);
     IRMapping map;
     kernel.getBody().cloneInto(&outlined.getBody(), map);
-    call->setAttr(brew::kGeneratedAttr,
-                  planir::GeneratedAttr::get(
+    call->setAttr(brew::passes::kGeneratedAttr,
+                  brew::dialects::plan::GeneratedAttr::get(
                       call->getContext(),
                       FlatSymbolRefAttr::get(outlined.getSymNameAttr()),
                       buffers));
@@ -205,9 +205,9 @@ private:
 
   std::string nameOf(Operation *call) {
     const Origin origin = Origin::of(call);
-    const std::string base =
-        brew::kernelName((origin.layer ? origin.layer.str() : "call") +
-                         (origin.isBackward ? "_backward" : "") + "_generated");
+    const std::string base = brew::passes::kernelName(
+        (origin.layer ? origin.layer.str() : "call") +
+        (origin.isBackward ? "_backward" : "") + "_generated");
     std::string name = base;
     for (int number = 1; !names.insert(name).second; ++number)
       name = base + "_" + std::to_string(number);
@@ -219,17 +219,17 @@ private:
   llvm::StringSet<> names;
 };
 
-struct OfferKernels : brew::impl::OfferKernelsBase<OfferKernels> {
+struct OfferKernels : brew::passes::impl::OfferKernelsBase<OfferKernels> {
   using OfferKernelsBase::OfferKernelsBase;
 
   void runOnOperation() override {
     OpPassManager generate(ModuleOp::getOperationName());
-    brew::LowerToNestsOptions lower;
+    brew::passes::LowerToNestsOptions lower;
     lower.noLibrary = {"all"};
-    generate.addPass(brew::createLowerToNests(lower));
-    generate.addPass(brew::createFoldCasts());
+    generate.addPass(brew::passes::createLowerToNests(lower));
+    generate.addPass(brew::passes::createFoldCasts());
     generate.addPass(createCSEPass());
-    generate.addPass(brew::createFormKernels());
+    generate.addPass(brew::passes::createFormKernels());
     Offering offering(getOperation(), [&](ModuleOp inside) {
       return runPipeline(generate, inside);
     });

@@ -1,19 +1,19 @@
 //===- OrderedProgram.cpp - A program as memory sees its order ------------===//
-#include "passes/OrderedProgram.h"
+#include "passes/plan/OrderedProgram.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/PassBoundary.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/plan/PassBoundary.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-namespace brew {
+namespace brew::passes {
 
 OrderedProgram::OrderedProgram(ProgramOp program)
     : block(program.getBody().front()) {
@@ -159,4 +159,4 @@ void OrderedProgram::addSink(Operation *op) {
   }
 }
 
-} // namespace brew
+} // namespace brew::passes

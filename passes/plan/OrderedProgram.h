@@ -2,17 +2,17 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "passes/StepOrder.h"
+#include "passes/plan/StepOrder.h"
 
 #include <optional>
 
-namespace brew {
+namespace brew::passes {
 
 /// A program's steps, as far as memory needs to know them: in their order, with
 /// what they read and write.
 class OrderedProgram {
 public:
-  explicit OrderedProgram(ir::ProgramOp program);
+  explicit OrderedProgram(dialects::ProgramOp program);
 
   OrderProblem problem;
 
@@ -41,4 +41,4 @@ private:
   std::optional<unsigned> lastEffect;
 };
 
-} // namespace brew
+} // namespace brew::passes

@@ -1,20 +1,20 @@
 //===- PassBoundary.cpp - Where a program's backward pass begins ----------===//
-#include "passes/PassBoundary.h"
+#include "passes/plan/PassBoundary.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/ValuePlace.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-bool brew::isOfBackwardPass(Operation *step) {
+bool brew::passes::isOfBackwardPass(Operation *step) {
   auto kernel = dyn_cast<KernelOp>(step);
   return Origin::of(step).isBackward || (kernel && kernel.getBackward());
 }
 
-Operation *brew::findBackwardPass(Block &program) {
+Operation *brew::passes::findBackwardPass(Block &program) {
   auto seeds = program.getOps<SeedOp>();
   if (!seeds.empty())
     return *seeds.begin();

@@ -3,7 +3,7 @@
 
 #include "mlir/IR/Block.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Whether a step computes nothing but gradients. A kernel that also computes
 /// values of the forward pass belongs to the forward pass.
@@ -15,4 +15,4 @@ bool isOfBackwardPass(mlir::Operation *step);
 /// Null if the program has no backward pass.
 mlir::Operation *findBackwardPass(mlir::Block &program);
 
-} // namespace brew
+} // namespace brew::passes

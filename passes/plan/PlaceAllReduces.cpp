@@ -3,22 +3,22 @@
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/SubviewType.h"
 #include "dialects/Target/Link.h"
-#include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
-#include "passes/ValuePlace.h"
-#include "runtime/plan/Contract.h"
+#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ValuePlace.h"
+#include "plan/Contract.h"
 
 #include "llvm/ADT/MapVector.h"
 
 #include <cmath>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PLACEALLREDUCES
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -43,13 +43,14 @@ SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
       buckets.emplace_back();
     Bucket &bucket = buckets.back();
     bucket.gradients.push_back(gradient.value);
-    bucket.bytes += brew::bytesOf(tensorOf(gradient.value));
+    bucket.bytes += brew::passes::bytesOf(tensorOf(gradient.value));
     bucket.ready = gradient.ready;
   }
   return buckets;
 }
 
-struct PlaceAllReduces : brew::impl::PlaceAllReducesBase<PlaceAllReduces> {
+struct PlaceAllReduces
+    : brew::passes::impl::PlaceAllReducesBase<PlaceAllReduces> {
   using PlaceAllReducesBase::PlaceAllReducesBase;
 
   void runOnOperation() override {
@@ -100,7 +101,7 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
   SmallVector<Operation *> steps;
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (Operation &op : block)
-    if (brew::isStep(&op)) {
+    if (brew::passes::isStep(&op)) {
       numberOf[&op] = steps.size();
       steps.push_back(&op);
     }
@@ -138,10 +139,10 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
           "this gradient is part of another tensor, which is not added up "
           "over ranks");
     element = type.getElementType();
-    total += brew::bytesOf(type);
+    total += brew::passes::bytesOf(type);
     // What is no result of a step is there from the start.
     Gradient gradient{value};
-    Value owner = brew::placeOf(value).owner;
+    Value owner = brew::passes::placeOf(value).owner;
     auto done = [&](Operation *op) {
       if (auto found = numberOf.find(op); found != numberOf.end())
         gradient.ready = std::max(gradient.ready, found->second);
@@ -158,8 +159,9 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
   int64_t most = bucketBytes;
   if (!most)
     most = std::max<int64_t>(
-        1, std::llround(std::sqrt(double(total) * brew::targetir::kLinkSeconds *
-                                  brew::targetir::kLinkBytesPerSecond)));
+        1, std::llround(
+               std::sqrt(double(total) * brew::dialects::target::kLinkSeconds *
+                         brew::dialects::target::kLinkBytesPerSecond)));
 
   auto waits = OpBuilder::atBlockEnd(&block);
   for (Operation &op : block)
@@ -229,7 +231,7 @@ void PlaceAllReduces::shareNonFiniteCount(ProgramOp update) {
 void PlaceAllReduces::buildReduce(Type element) {
   ModuleOp module = getOperation();
   Location loc = module.getLoc();
-  int64_t bytes = brew::ParameterPlaces(module).size;
+  int64_t bytes = brew::passes::ParameterPlaces(module).size;
   auto type = RankedTensorType::get(
       {bytes * 8 / element.getIntOrFloatBitWidth()}, element);
   auto b = OpBuilder::atBlockEnd(module.getBody());

@@ -1,28 +1,28 @@
 //===- PlanMemory.cpp - Ordered steps and places in arenas ----------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "passes/EmitPlan.h"
 #include "passes/Passes.h"
-#include "passes/PlanRoots.h"
-#include "passes/PrepareProgram.h"
+#include "passes/analysis/PrepareProgram.h"
+#include "passes/plan/EmitPlan.h"
+#include "passes/plan/PlanRoots.h"
 
 #include "mlir/IR/Builders.h"
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_PLANMEMORY
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::ir;
-namespace planir = brew::planir;
-using planir::ArenaKind;
+using namespace brew::dialects;
+using brew::dialects::plan::ArenaKind;
 
 namespace {
 
-struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
+struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
   /// Describes the parameters and their arenas.
-  void emitParameters(OpBuilder &b, const brew::ParameterPlaces &places) {
+  void emitParameters(OpBuilder &b,
+                      const brew::passes::ParameterPlaces &places) {
     ModuleOp module = getOperation();
     bool learns = places.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
@@ -31,16 +31,17 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     for (ParamOp param : params) {
       // State that programs carry along, and what `prepare` computes, has a
       // place but no other properties.
-      if (param->hasAttr(brew::kCarriedAttr))
+      if (param->hasAttr(brew::passes::kCarriedAttr))
         carried.push_back(b.getNamedAttr(
             param.getSymName(),
             b.getArrayAttr({TypeAttr::get(memrefOf(
                                 cast<RankedTensorType>(param.getType()))),
                             b.getI64IntegerAttr(places.offsets.lookup(
                                 param.getSymNameAttr()))})));
-      if (param->hasAttr(brew::kCarriedAttr) || param->hasAttr(brew::kDerivedAttr))
+      if (param->hasAttr(brew::passes::kCarriedAttr) ||
+          param->hasAttr(brew::passes::kDerivedAttr))
         continue;
-      planir::ParamOp::create(
+      brew::dialects::plan::ParamOp::create(
           b, param.getLoc(), param.getSymName(),
           memrefOf(cast<RankedTensorType>(param.getType())),
           places.offsets.lookup(param.getSymNameAttr()), param.getLayer(),
@@ -52,10 +53,10 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           places.slots);
     }
     if (!carried.empty())
-      module->setAttr(brew::kCarriedAttr, b.getDictionaryAttr(carried));
+      module->setAttr(brew::passes::kCarriedAttr, b.getDictionaryAttr(carried));
     auto arena = [&](ArenaKind kind, int64_t size) {
       if (size)
-        planir::ArenaOp::create(b, module.getLoc(), kind, size);
+        brew::dialects::plan::ArenaOp::create(b, module.getLoc(), kind, size);
     };
     arena(ArenaKind::Parameters, places.size);
     bool gradients = false;
@@ -71,7 +72,7 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    brew::ParameterPlaces places(module);
+    brew::passes::ParameterPlaces places(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
     emitParameters(b, places);
     b.setInsertionPointToEnd(module.getBody());
@@ -81,15 +82,15 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     llvm::StringMap<int> kernelNames;
     for (ProgramOp program : programs)
       kernelNames[program.getSymName()] = 1;
-    for (auto offered : module.getOps<planir::KernelOp>())
+    for (auto offered : module.getOps<brew::dialects::plan::KernelOp>())
       kernelNames[offered.getSymName()] = 1;
-    brew::FixedPlaces fixed(places);
+    brew::passes::FixedPlaces fixed(places);
     for (ProgramOp program : programs) {
-      brew::PlanRoots roots(program, fixed);
+      brew::passes::PlanRoots roots(program, fixed);
       StringAttr name = program.getSymNameAttr();
       // Two symbols of one name do not verify; the old one goes first.
       program.setSymName((name.getValue() + ".source").str());
-      auto plan = brew::emitPlan(program, roots, b, kernelNames);
+      auto plan = brew::passes::emitPlan(program, roots, b, kernelNames);
       if (failed(plan))
         return signalPassFailure();
       plan->setSymName(name.getValue());
@@ -100,8 +101,8 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
       param.erase();
     b.setInsertionPointToStart(module.getBody());
     if (transient)
-      planir::ArenaOp::create(b, module.getLoc(), ArenaKind::Transient,
-                              transient);
+      brew::dialects::plan::ArenaOp::create(b, module.getLoc(),
+                                            ArenaKind::Transient, transient);
   }
 };
 

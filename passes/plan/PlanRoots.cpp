@@ -1,17 +1,18 @@
 //===- PlanRoots.cpp - Which values of a program share bytes --------------===//
-#include "passes/PlanRoots.h"
+#include "passes/plan/PlanRoots.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/PassBoundary.h"
-#include "passes/RepeatableBackward.h"
-#include "passes/ValuePlace.h"
+#include "passes/analysis/RepeatableBackward.h"
+#include "passes/analysis/ValuePlace.h"
+#include "passes/plan/PassBoundary.h"
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
+using namespace brew::passes;
+using namespace brew::dialects;
 
 unsigned PlanRoots::rootOf(Value value) const {
   return rootIndex.lookup(placeOf(value).owner);
@@ -205,7 +206,7 @@ void PlanRoots::findLastUses() {
   // the pass that computes it, unless it is computed in place (placeStores).
   auto isCopied = [&](Operation &op) {
     auto place = places.stored(&op);
-    return place && place->arena != planir::ArenaKind::Gradients &&
+    return place && place->arena != dialects::plan::ArenaKind::Gradients &&
            readPlaces.count(keyOf(*place));
   };
   const bool isRepeatable = isa_and_nonnull<SeedOp>(backward) &&
@@ -330,7 +331,7 @@ void PlanRoots::placeStores() {
     if (root.fixed && root.fixed->isAt(*place))
       continue; // written in place
     // What is read as well must keep its value until the last read.
-    bool readToo = place->arena != planir::ArenaKind::Gradients &&
+    bool readToo = place->arena != dialects::plan::ArenaKind::Gradients &&
                    taken.count(keyOf(*place));
     // A subview lies where the whole does, and what the caller writes where no
     // earlier run has left anything of use.
@@ -360,12 +361,12 @@ std::vector<SpareRange> PlanRoots::findSpare() {
   if (!block.getOps<SeedOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
         auto place = places.read(&op);
-        return place && place->arena == planir::ArenaKind::Gradients;
+        return place && place->arena == dialects::plan::ArenaKind::Gradients;
       }))
     return {};
   std::vector<SpareRange> ranges;
   for (const Root &root : roots)
-    if (root.fixed && root.fixed->arena == planir::ArenaKind::Gradients)
+    if (root.fixed && root.fixed->arena == dialects::plan::ArenaKind::Gradients)
       ranges.push_back({root.fixed->offset, root.live.size, root.live.first});
   return ranges;
 }
@@ -387,13 +388,13 @@ void PlanRoots::assignOffsets() {
   for (auto [offset, owner] :
        llvm::zip(placeInSpare(values, others, spare), owners))
     if (offset >= 0) {
-      roots[owner].arena = planir::ArenaKind::Gradients;
+      roots[owner].arena = dialects::plan::ArenaKind::Gradients;
       roots[owner].live.offset = offset;
     }
   values.clear();
   owners.clear();
   for (auto [index, root] : llvm::enumerate(roots))
-    if (!root.fixed && root.arena == planir::ArenaKind::Transient) {
+    if (!root.fixed && root.arena == dialects::plan::ArenaKind::Transient) {
       values.push_back(root.live);
       owners.push_back(index);
     }

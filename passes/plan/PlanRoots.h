@@ -12,22 +12,22 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
-#include "passes/FixedPlaces.h"
-#include "passes/MemoryPlanner.h"
-#include "passes/SparePlaces.h"
+#include "passes/analysis/MemoryPlanner.h"
+#include "passes/plan/FixedPlaces.h"
+#include "passes/plan/SparePlaces.h"
 
 #include <map>
 #include <optional>
 #include <set>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 /// Bytes that one or more values share.
 struct Root {
   std::optional<Fixed> fixed;
   LiveValue live; ///< with its offset in `arena`, unless fixed
-  planir::ArenaKind arena = planir::ArenaKind::Transient;
+  dialects::plan::ArenaKind arena = dialects::plan::ArenaKind::Transient;
   bool pinned = false;
   bool isGiven = false; ///< written from outside, maybe before a run
 };
@@ -46,7 +46,7 @@ struct PlannedCopy {
 class PlanRoots {
 public:
   /// Plans all of `program`. Steps are numbered in its order.
-  PlanRoots(ir::ProgramOp program, const FixedPlaces &places);
+  PlanRoots(dialects::ProgramOp program, const FixedPlaces &places);
 
   const Root &of(mlir::Value value) const { return roots[rootOf(value)]; }
   /// Whether what `owner` (see ownerOf) holds is read after the run.
@@ -54,7 +54,7 @@ public:
     return pinnedValues.contains(owner);
   }
   /// For every result of a kernel the input whose bytes it overwrites, or -1.
-  llvm::ArrayRef<int64_t> inPlaceOf(ir::KernelOp kernel) const;
+  llvm::ArrayRef<int64_t> inPlaceOf(dialects::KernelOp kernel) const;
   /// Copies of stored values that cannot be produced in the place they are
   /// stored to.
   llvm::ArrayRef<PlannedCopy> stores() const { return storeCopies; }
@@ -69,7 +69,7 @@ public:
 
 private:
   /// Fixed places of one key are the same.
-  using FixedKey = std::pair<planir::ArenaKind, int64_t>;
+  using FixedKey = std::pair<dialects::plan::ArenaKind, int64_t>;
   static FixedKey keyOf(const Fixed &place) {
     return {place.arena, place.offset};
   }
@@ -84,7 +84,7 @@ private:
   bool isMadeBeforeLoad(const Fixed &place, int64_t made) const;
   bool isReadAfter(const Fixed &place, int64_t step) const;
   llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
-  void shareInPlace(ir::KernelOp kernel, int64_t step);
+  void shareInPlace(dialects::KernelOp kernel, int64_t step);
   void shareSum(mlir::Operation *call, mlir::Value sum, int64_t step);
   void shareReduced(mlir::Operation *reduce, int64_t step);
   void placeStores();
@@ -92,7 +92,7 @@ private:
   std::vector<SpareRange> findSpare();
   void touch(mlir::Value value, int64_t step);
 
-  ir::ProgramOp program;
+  dialects::ProgramOp program;
   const FixedPlaces &places;
   std::vector<Root> roots;
   llvm::DenseMap<mlir::Value, unsigned> rootIndex;
@@ -110,4 +110,4 @@ private:
   bool hasBackwardPass = false;
 };
 
-} // namespace brew
+} // namespace brew::passes

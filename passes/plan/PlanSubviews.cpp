@@ -1,8 +1,8 @@
 //===- PlanSubviews.cpp - Buffers that are subviews of others -------------===//
-#include "passes/PlanSubviews.h"
+#include "passes/plan/PlanSubviews.h"
 
 using namespace mlir;
-using namespace brew::planir;
+using namespace brew::dialects::plan;
 
 namespace {
 
@@ -23,13 +23,14 @@ SmallVector<int64_t> stridesOf(MemRefType type) {
 }
 
 int64_t wholeOffsetOf(BufferOp buffer) {
-  if (auto whole = buffer->getAttrOfType<ArrayAttr>(brew::kWholeAttr))
+  if (auto whole = buffer->getAttrOfType<ArrayAttr>(brew::passes::kWholeAttr))
     return cast<IntegerAttr>(whole[1]).getInt();
   return buffer.getOffset();
 }
 
 bool isDense(MemRefType type) {
-  return brew::extentOf(type) == type.getNumElements() * elementBytes(type);
+  return brew::passes::extentOf(type) ==
+         type.getNumElements() * elementBytes(type);
 }
 
 /// A buffer's elements as a box of the whole's, the outermost dimension first.
@@ -90,7 +91,7 @@ std::optional<int64_t> firstElement(BufferOp buffer) {
 
 } // namespace
 
-int64_t brew::extentOf(MemRefType type) {
+int64_t brew::passes::extentOf(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
@@ -101,13 +102,13 @@ int64_t brew::extentOf(MemRefType type) {
   return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-StringRef brew::wholeNameOf(BufferOp buffer) {
+StringRef brew::passes::wholeNameOf(BufferOp buffer) {
   if (auto whole = buffer->getAttrOfType<ArrayAttr>(kWholeAttr))
     return cast<StringAttr>(whole[0]).getValue();
   return buffer.getName();
 }
 
-std::optional<int64_t> brew::commonElements(BufferOp x, BufferOp y) {
+std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
   MemRefType xType = typeOf(x), yType = typeOf(y);
   if (x.getArena() != y.getArena() || wholeNameOf(x) != wholeNameOf(y) ||
       wholeOffsetOf(x) != wholeOffsetOf(y) ||
@@ -144,7 +145,7 @@ std::optional<int64_t> brew::commonElements(BufferOp x, BufferOp y) {
   return common;
 }
 
-bool brew::overlap(BufferOp x, BufferOp y) {
+bool brew::passes::overlap(BufferOp x, BufferOp y) {
   if (x.getArena() != y.getArena())
     return false;
   auto end = [](BufferOp buffer) {

@@ -10,7 +10,7 @@
 
 #include "dialects/Plan/PlanDialect.h"
 
-namespace brew {
+namespace brew::passes {
 
 inline constexpr llvm::StringLiteral kWholeAttr = "brew.whole";
 
@@ -18,13 +18,14 @@ inline constexpr llvm::StringLiteral kWholeAttr = "brew.whole";
 int64_t extentOf(mlir::MemRefType type);
 
 /// Name of the whole that a buffer is a subview of; its own if it is none.
-llvm::StringRef wholeNameOf(planir::BufferOp buffer);
+llvm::StringRef wholeNameOf(dialects::plan::BufferOp buffer);
 
 /// Elements that two buffers of one whole have in common; none where their
 /// places cannot be compared. At most the elements of `x`.
-std::optional<int64_t> commonElements(planir::BufferOp x, planir::BufferOp y);
+std::optional<int64_t> commonElements(dialects::plan::BufferOp x,
+                                      dialects::plan::BufferOp y);
 
 /// Whether two buffers have a byte in common, as far as can be proved.
-bool overlap(planir::BufferOp x, planir::BufferOp y);
+bool overlap(dialects::plan::BufferOp x, dialects::plan::BufferOp y);
 
-} // namespace brew
+} // namespace brew::passes

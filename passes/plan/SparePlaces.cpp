@@ -1,5 +1,5 @@
 //===- SparePlaces.cpp - Places that are not needed yet -------------------===//
-#include "passes/SparePlaces.h"
+#include "passes/plan/SparePlaces.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <random>
 
-using brew::aligned;
-using brew::LiveValue;
-using brew::SpareRange;
+using brew::passes::aligned;
+using brew::passes::LiveValue;
+using brew::passes::SpareRange;
 
 namespace {
 
@@ -219,9 +219,10 @@ private:
 
 } // namespace
 
-std::vector<int64_t> brew::placeInSpare(const std::vector<LiveValue> &values,
-                                        const std::vector<LiveValue> &others,
-                                        const std::vector<SpareRange> &ranges) {
+std::vector<int64_t>
+brew::passes::placeInSpare(const std::vector<LiveValue> &values,
+                           const std::vector<LiveValue> &others,
+                           const std::vector<SpareRange> &ranges) {
   if (ranges.empty())
     return std::vector<int64_t>(values.size(), -1);
   return Search(values, others, ranges).run();

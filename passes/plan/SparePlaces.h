@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "passes/MemoryPlanner.h"
+#include "passes/analysis/MemoryPlanner.h"
 
-namespace brew {
+namespace brew::passes {
 
 /// Bytes elsewhere that nobody needs before a step.
 struct SpareRange {
@@ -25,4 +25,4 @@ std::vector<int64_t> placeInSpare(const std::vector<LiveValue> &values,
                                   const std::vector<LiveValue> &others,
                                   const std::vector<SpareRange> &ranges);
 
-} // namespace brew
+} // namespace brew::passes

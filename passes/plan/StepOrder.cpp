@@ -7,12 +7,12 @@
 // does.
 //
 //===----------------------------------------------------------------------===//
-#include "passes/StepOrder.h"
+#include "passes/plan/StepOrder.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace brew {
+namespace brew::passes {
 
 namespace {
 
@@ -348,4 +348,4 @@ std::vector<unsigned> lowerPeak(const OrderProblem &problem) {
   return Ordering(problem).run();
 }
 
-} // namespace brew
+} // namespace brew::passes

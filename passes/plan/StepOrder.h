@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace brew {
+namespace brew::passes {
 
 struct OrderedStep {
   std::vector<unsigned> reads, writes; ///< values, each once
@@ -56,4 +56,4 @@ int64_t peakOf(const OrderProblem &problem, const std::vector<unsigned> &order);
 /// at the peak does not need lowers it; the program's own where nothing does.
 std::vector<unsigned> lowerPeak(const OrderProblem &problem);
 
-} // namespace brew
+} // namespace brew::passes

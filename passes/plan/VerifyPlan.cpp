@@ -1,22 +1,22 @@
 //===- VerifyPlan.cpp - Proves that no live bytes are overwritten ---------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "passes/MemoryPlanner.h"
 #include "passes/Passes.h"
-#include "passes/PlanSubviews.h"
+#include "passes/analysis/MemoryPlanner.h"
+#include "passes/plan/PlanSubviews.h"
 
 #include <map>
 #include <set>
 
-namespace brew {
+namespace brew::passes {
 #define GEN_PASS_DEF_VERIFYPLAN
 #include "passes/Passes.h.inc"
-} // namespace brew
+} // namespace brew::passes
 
 using namespace mlir;
-using namespace brew::planir;
-using brew::extentOf;
-using brew::overlap;
+using namespace brew::dialects::plan;
+using brew::passes::extentOf;
+using brew::passes::overlap;
 
 namespace {
 
@@ -138,8 +138,8 @@ private:
         offset + extent > static_cast<int64_t>(arena.getSize()))
       return buffer.emitError("buffer reaches beyond its arena");
     // A subview starts at any element of an aligned whole.
-    int64_t alignment = brew::kBufferAlignment;
-    if (buffer->hasAttr(brew::kWholeAttr))
+    int64_t alignment = brew::passes::kBufferAlignment;
+    if (buffer->hasAttr(brew::passes::kWholeAttr))
       alignment = extentOf(MemRefType::get(
           {}, cast<MemRefType>(buffer.getType()).getElementType()));
     if (offset % alignment)
@@ -159,7 +159,8 @@ private:
   /// Two names for the same bytes: a view and what it views.
   static bool samePlace(BufferOp x, BufferOp y) {
     return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
-           x->getAttr(brew::kWholeAttr) == y->getAttr(brew::kWholeAttr);
+           x->getAttr(brew::passes::kWholeAttr) ==
+               y->getAttr(brew::passes::kWholeAttr);
   }
   static bool sameBytes(BufferOp x, BufferOp y) {
     return samePlace(x, y) && x.getName() == y.getName();
@@ -172,7 +173,7 @@ private:
     for (BufferOp other : written.near(buffer)) {
       if (other == buffer || sameBytes(other, buffer))
         return success();
-      found += brew::commonElements(buffer, other).value_or(0);
+      found += brew::passes::commonElements(buffer, other).value_or(0);
     }
     if (found >= cast<MemRefType>(buffer.getType()).getNumElements())
       return success();
@@ -231,11 +232,11 @@ private:
   /// widest access.
   static int64_t alignmentOf(StepInterface step, BufferOp buffer) {
     auto call = dyn_cast<ConvolutionOp>(step.getOperation());
-    return call && buffer->hasAttr(brew::kWholeAttr) &&
+    return call && buffer->hasAttr(brew::passes::kWholeAttr) &&
                    (buffer == call.getX().getDefiningOp() ||
                     buffer == call.getY().getDefiningOp())
                ? static_cast<int64_t>(brew::plan::kKernelAccessBytes)
-               : brew::kBufferAlignment;
+               : brew::passes::kBufferAlignment;
   }
 
   LogicalResult checkAligned(StepInterface step) {
@@ -349,7 +350,7 @@ private:
   std::map<int64_t, AllReduceStartOp> inFlight; ///< by bucket
 };
 
-struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
+struct VerifyPlan : brew::passes::impl::VerifyPlanBase<VerifyPlan> {
   /// The code beside a call finds its elements where the call's buffers have
   /// them.
   static LogicalResult checkGenerated(ConvolutionOp call,
@@ -362,7 +363,8 @@ struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
     SmallVector<Type> types(body.getArgumentTypes());
     llvm::append_range(types, body.getTerminator()->getOperandTypes());
     for (auto [buffer, type] : llvm::zip_equal(call.generatedBuffers(), types))
-      if (buffer.getType() != brew::ir::memrefOf(cast<RankedTensorType>(type)))
+      if (buffer.getType() !=
+          brew::dialects::memrefOf(cast<RankedTensorType>(type)))
         return call.emitError("the generated kernel reads or writes ")
                << type << " where the call has " << buffer.getType();
     return success();

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, as the libraries write them (formats/AtomicFile.h)."""
+"""Files that appear whole or not at all, as the libraries write them (support/AtomicFile.h)."""
 import contextlib
 import errno
 import itertools

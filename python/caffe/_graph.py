@@ -93,7 +93,7 @@ def _bottom_error(layer, blob):
     return RuntimeError("layer '%s' (%s): Unknown bottom blob '%s'" % (layer.name, layer.type, blob))
 
 
-#: Numbers, names in quotes, and words of a formula (formats/expression/Lexer.cpp).
+#: Numbers, names in quotes, and words of a formula (caffe/expression/Lexer.cpp).
 _OPERANDS = re.compile(r"""[\d.]+(?:[eE][-+]?\d+)?|'[^']*'|"[^"]*"|`[^`]*`|[A-Za-z_]\w*\b(?!\s*\()""")
 
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/CallerStructs.h"
-#include "formats/Error.h"
+#include "support/CallerStructs.h"
+#include "support/Error.h"
 
 #include <brew/brew.h>
 
@@ -102,8 +102,8 @@ brew_status open(Handle **out, Body &&body) noexcept {
   return guarded((*out)->message, [&] { body(**out); });
 }
 
-using formats::give;
-using formats::take;
+using brew::give;
+using brew::take;
 
 /// A text that must be there.
 inline const char *text(const char *given, const char *what) {

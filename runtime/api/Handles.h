@@ -1,10 +1,10 @@
 //===- Handles.h - What stands behind the C API's handles -------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Session.h"
+#include "plan/PlanFile.h"
 #include "runtime/api/Api.h"
 #include "runtime/cpu/WorkerPool.h"
-#include "runtime/plan/PlanFile.h"
+#include "runtime/session/Session.h"
 
 #include <memory>
 #include <mutex>

@@ -1,7 +1,7 @@
 //===- HostLayers.cpp - The C API's host layers ---------------------------===//
 
-#include "formats/HostFunctions.h"
 #include "runtime/api/Handles.h"
+#include "support/HostFunctions.h"
 
 namespace brew::api {
 namespace {
@@ -16,7 +16,7 @@ std::vector<brew_host_shape>
 shapesOf(const std::vector<std::vector<std::int64_t>> &list) {
   std::vector<brew_host_shape> shapes;
   for (const std::vector<std::int64_t> &dims : list)
-    shapes.push_back(formats::hostShape(dims));
+    shapes.push_back(hostShape(dims));
   return shapes;
 }
 
@@ -29,13 +29,13 @@ public:
       return;
     std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
                                  tops = shapesOf(setup.tops);
-    brew_host_setup given = formats::hostSetup(setup);
+    brew_host_setup given = hostSetup(setup);
     given.bottom_count = bottoms.size();
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    formats::HostOutcome outcome(given);
+    HostOutcome outcome(given);
     outcome.check(functions->given.create(&given, &instance), "create");
     created = true;
   }
@@ -73,7 +73,7 @@ private:
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    formats::HostOutcome outcome(given);
+    HostOutcome outcome(given);
     outcome.check(function(&given), name);
   }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/api/Handles.h"
 
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 #include <algorithm>
 
@@ -105,7 +105,7 @@ brew_status brew_session_set_feed(brew_session *session, int program,
 brew_status brew_session_set_random_inputs(brew_session *session, int program,
                                            uint64_t seed) {
   return onFeeder(session, program, [&](runtime::Feeder &feeder) {
-    const runtime::RandomStream stream(seed, "time");
+    const caffe::RandomStream stream(seed, "time");
     for (const std::string &top : feeder.tops()) {
       const plan::Buffer &buffer = *feeder.find(top);
       std::vector<float> values(

@@ -2,7 +2,7 @@
 
 #include "runtime/api/Handles.h"
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 using namespace brew;
 using namespace brew::api;

@@ -3,7 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
-#include "runtime/plan/StepText.h"
+#include "plan/StepText.h"
 
 #include <nlohmann/json.hpp>
 

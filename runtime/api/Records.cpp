@@ -2,11 +2,11 @@
 
 #include "runtime/api/Handles.h"
 
+#include "caffe/weights/Layout.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5.h"
 #include "runtime/data/Samples.h"
-#include "runtime/weights/Layout.h"
 
 using namespace brew;
 using namespace brew::api;
@@ -214,7 +214,7 @@ brew_status brew_tensor_file_find(brew_tensor_file *file, const char *name,
     brew_dataset result{};
     result.dtype = reader.isDouble(called) ? BREW_F64 : BREW_F32;
     result.ndim = setDims(result.dims, dims);
-    result.count = runtime::product(dims);
+    result.count = caffe::product(dims);
     give(dataset, result);
   });
 }
@@ -244,7 +244,7 @@ brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
     if ((!dims && ndim) || ndim > BREW_MAX_DIMS)
       throw usage("the dimensions are NULL or too many");
     const std::vector<std::int64_t> shape(dims, dims + ndim);
-    if (!values && runtime::product(shape) > 0)
+    if (!values && caffe::product(shape) > 0)
       throw usage("the values are NULL");
     const std::string called = text(name, "the dataset's name");
     const std::string path = (called[0] == '/' ? "" : "/") + called;

@@ -4,8 +4,8 @@
 
 #include "formats/WeightFile.h"
 #include "runtime/log/CaffeLog.h"
+#include "runtime/session/NetOutputs.h"
 #include "runtime/train/DebugInfo.h"
-#include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverScalars.h"
 #include "runtime/train/Trainer.h"
 
@@ -55,7 +55,8 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
   result.reading.skipBadRecords = options.skip_bad_records;
   if (options.reader_ranks) {
     if (options.communicator)
-      throw usage("the ranks of a communicator share the records by themselves");
+      throw usage(
+          "the ranks of a communicator share the records by themselves");
     if (options.reader_rank < 0 || options.reader_rank >= options.reader_ranks)
       throw usage("there is no rank " + std::to_string(options.reader_rank) +
                   " of " + std::to_string(options.reader_ranks));
@@ -320,10 +321,9 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function tell,
     it.executor().tune([&](const runtime::TunedCall &call) {
       if (!tell)
         return;
-      const std::string kind =
-          kindOf(it.manifest()
-                     .programs(call.program)
-                     .steps(static_cast<int>(call.step)));
+      const std::string kind = kindOf(it.manifest()
+                                          .programs(call.program)
+                                          .steps(static_cast<int>(call.step)));
       brew_tuned_call told{};
       told.struct_size = sizeof told;
       told.program = call.program;

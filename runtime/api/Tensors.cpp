@@ -1,7 +1,7 @@
 //===- Tensors.cpp - The C API's tensors by name --------------------------===//
 
-#include "runtime/ItemCounts.h"
 #include "runtime/api/Handles.h"
+#include "runtime/executor/ItemCounts.h"
 
 using namespace brew;
 using namespace brew::api;
@@ -105,10 +105,10 @@ brew_status brew_session_find(brew_session *session,
     result.on_device = found.onDevice;
     result.data = found.data;
     result.shape_ndim = setDims(result.shape, found.shape);
-    result.count = runtime::product(found.shape);
+    result.count = caffe::product(found.shape);
     result.ndim = setDims(result.dims, found.dims);
     setDims(result.strides, found.strides);
-    result.capacity = runtime::product(found.dims);
+    result.capacity = caffe::product(found.dims);
     result.counted_dim = -1;
     if (asked.kind == runtime::TensorKind::Blob)
       if (const plan::NamedBuffer *count = runtime::findItemCount(

@@ -2,11 +2,11 @@
 
 #include "runtime/comm/Communicator.h"
 
-#include "runtime/SilentThread.h"
 #include "runtime/comm/LastWords.h"
 #include "runtime/comm/Operations.h"
 #include "runtime/comm/StallWatch.h"
 #include "runtime/comm/Transport.h"
+#include "support/SilentThread.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
 #include "runtime/comm/Stragglers.h"
+#include "support/Error.h"
 
 #include <atomic>
 #include <chrono>

@@ -122,10 +122,10 @@ void RoundedSum::round(const SumPiece &piece) {
   const auto *values = reinterpret_cast<const float *>(piece.data);
   rounded.resize(piece.count);
   for (std::size_t i = 0; i < piece.count; ++i)
-    rounded[i] = BFloat16(values[i]);
+    rounded[i] = caffe::BFloat16(values[i]);
   counts.clear();
   offsets.clear();
-  const int size = sizeof(BFloat16);
+  const int size = sizeof(caffe::BFloat16);
   for (int r = 0; r < ranks; ++r) {
     const auto at = [&](int number) {
       return static_cast<int>(piece.count * static_cast<std::size_t>(number) /
@@ -142,14 +142,15 @@ void RoundedSum::round(const SumPiece &piece) {
 void RoundedSum::addUp() {
   const auto own = static_cast<std::size_t>(rank);
   const std::size_t count =
-      static_cast<std::size_t>(counts[own]) / sizeof(BFloat16);
-  BFloat16 *target = rounded.data() +
-                     static_cast<std::size_t>(offsets[own]) / sizeof(BFloat16);
+      static_cast<std::size_t>(counts[own]) / sizeof(caffe::BFloat16);
+  caffe::BFloat16 *target =
+      rounded.data() +
+      static_cast<std::size_t>(offsets[own]) / sizeof(caffe::BFloat16);
   for (std::size_t i = 0; i < count; ++i) {
     float sum = 0;
     for (int r = 0; r < ranks; ++r)
       sum += float(received[static_cast<std::size_t>(r) * count + i]);
-    target[i] = BFloat16(sum);
+    target[i] = caffe::BFloat16(sum);
   }
 }
 

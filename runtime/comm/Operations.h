@@ -1,9 +1,9 @@
 //===- Operations.h - What ranks do together --------------------*- C++ -*-===//
 #pragma once
 
+#include "caffe/weights/ShortFloats.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/Plugin.h"
-#include "runtime/weights/ShortFloats.h"
 
 #include <string>
 #include <vector>
@@ -76,8 +76,9 @@ private:
   int rank, ranks;
   std::size_t next = 0;
   enum { Exchange, Gather, Widen } stage = Exchange;
-  std::vector<int> counts, offsets;        ///< bytes of the slices, by rank
-  std::vector<BFloat16> rounded, received; ///< of a piece; of all for a slice
+  std::vector<int> counts, offsets; ///< bytes of the slices, by rank
+  std::vector<caffe::BFloat16> rounded,
+      received; ///< of a piece; of all for a slice
 };
 
 /// Gives every rank the slices of all.

@@ -2,8 +2,8 @@
 
 #include "runtime/comm/Transport.h"
 
-#include "formats/Error.h"
 #include "runtime/PluginLibrary.h"
+#include "support/Error.h"
 
 #include <dlfcn.h>
 

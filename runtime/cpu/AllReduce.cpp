@@ -2,7 +2,7 @@
 
 #include "runtime/cpu/AllReduce.h"
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 //===- AllReduce.h - A sum over ranks as a step -----------------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/comm/Communicator.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
 #include <cstdint>

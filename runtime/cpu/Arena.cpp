@@ -1,7 +1,7 @@
 //===- Arena.cpp - Page-aligned, zeroed memory ----------------------------===//
 #include "runtime/cpu/Arena.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,7 +1,7 @@
 //===- CallChooser.cpp - The fastest way to do a call ---------------------===//
 #include "runtime/cpu/CallChooser.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <limits>

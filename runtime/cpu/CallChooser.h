@@ -1,7 +1,7 @@
 //===- CallChooser.h - The fastest way to do a call -------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
 
 #include <functional>
 #include <optional>

@@ -4,20 +4,20 @@
 // program follows pointers and allocates nothing.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/Backend.h"
+#include "runtime/executor/Backend.h"
 
-#include "formats/Error.h"
 #include "runtime/cpu/AllReduce.h"
 #include "runtime/cpu/Arena.h"
-#include "runtime/cpu/CallMaker.h"
 #include "runtime/cpu/CpuFeatures.h"
-#include "runtime/cpu/DnnlCall.h"
 #include "runtime/cpu/KernelImages.h"
 #include "runtime/cpu/KernelLaunch.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
-#include "runtime/host/HostStep.h"
+#include "runtime/cpu/onednn/CallMaker.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
+#include "runtime/host_layers/HostStep.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <chrono>
@@ -600,9 +600,9 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
     std::vector<std::unique_ptr<CpuCall>> made;
     try {
       forEachStep([&](int program, int index, const Step &step) {
-        made.push_back(calls.make(
-            step, program,
-            describeStep(*plan, manifest.programs(program), index)));
+        made.push_back(
+            calls.make(step, program,
+                       describeStep(*plan, manifest.programs(program), index)));
       });
     } catch (...) {
       made.clear();

@@ -1,7 +1,7 @@
 //===- CpuFeatures.cpp - Does this machine run that plan? -----------------===//
 #include "runtime/cpu/CpuFeatures.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
 //===- CpuFeatures.h - Does this machine run that plan? ---------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <string>
 #include <string_view>

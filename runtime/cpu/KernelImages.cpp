@@ -1,7 +1,7 @@
 //===- KernelImages.cpp - Loads a plan's compiled kernels -----------------===//
 #include "runtime/cpu/KernelImages.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <atomic>
 #include <cerrno>

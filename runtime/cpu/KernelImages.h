@@ -1,7 +1,7 @@
 //===- KernelImages.h - Loads a plan's compiled kernels ---------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,10 @@
 //===- KernelLaunch.h - A generated kernel, ready to run --------*- C++ -*-===//
 #pragma once
 
-#include "runtime/CallKey.h"
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/KernelImages.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/executor/CallKey.h"
 
 #include <utility>
 #include <vector>

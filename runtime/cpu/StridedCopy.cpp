@@ -1,7 +1,7 @@
 //===- StridedCopy.cpp - Copy and clear views of any strides --------------===//
 #include "runtime/cpu/StridedCopy.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 //===- StridedCopy.h - Copy and clear views of any strides ------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 //===- WorkerPool.cpp - One team of threads for several sessions ----------===//
 #include "runtime/cpu/WorkerPool.h"
 
-#include "runtime/SilentThread.h"
+#include "support/SilentThread.h"
 
 #include <exception>
 

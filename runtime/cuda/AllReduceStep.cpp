@@ -1,7 +1,7 @@
 //===- AllReduceStep.cpp - A sum over GPUs as a step ----------------------===//
 #include "runtime/cuda/AllReduceStep.h"
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 namespace brew::runtime::cuda {
 

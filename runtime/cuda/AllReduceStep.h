@@ -1,8 +1,8 @@
 //===- AllReduceStep.h - A sum over GPUs as a step --------------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cuda/Nccl.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <functional>
 #include <string>

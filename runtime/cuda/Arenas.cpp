@@ -1,8 +1,8 @@
 //===- Arenas.cpp - The memory of a plan on a GPU -------------------------===//
 #include "runtime/cuda/Arenas.h"
 
-#include "formats/Error.h"
 #include "runtime/cpu/Arena.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

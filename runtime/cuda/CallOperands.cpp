@@ -1,7 +1,7 @@
 //===- CallOperands.cpp - Random operands for tuning ----------------------===//
 #include "runtime/cuda/CallOperands.h"
 
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 //===- CallOperands.h - Random operands for tuning --------------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 //===- CallTuner.cpp - Chooses how vendor calls are done ------------------===//
 #include "runtime/cuda/CallTuner.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,9 +1,9 @@
 //===- CallTuner.h - Chooses how vendor calls are done ----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/TimingCache.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/VendorCall.h"
+#include "runtime/executor/TimingCache.h"
 
 #include <functional>
 #include <limits>

@@ -1,7 +1,7 @@
 //===- CublasLt.cpp - cuBLASLt, opened when first needed ------------------===//
 #include "runtime/cuda/CublasLt.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <dlfcn.h>
 

@@ -4,9 +4,6 @@
 // run together are a StepSequence.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
-#include "runtime/Backend.h"
-#include "runtime/TimingCache.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
@@ -18,6 +15,9 @@
 #include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
 #include "runtime/cuda/StepSequence.h"
+#include "runtime/executor/Backend.h"
+#include "runtime/executor/TimingCache.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 //===- Device.cpp - A GPU and what is owned on it -------------------------===//
 #include "runtime/cuda/Device.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 namespace brew::runtime::cuda {
 

@@ -1,7 +1,7 @@
 //===- DriverApi.cpp - The CUDA driver, opened when first needed ----------===//
 #include "runtime/cuda/DriverApi.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <dlfcn.h>
 

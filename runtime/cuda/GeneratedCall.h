@@ -1,9 +1,9 @@
 //===- GeneratedCall.h - A library call beside a kernel ---------*- C++ -*-===//
 #pragma once
 
-#include "runtime/CallKey.h"
 #include "runtime/cuda/KernelLaunch.h"
 #include "runtime/cuda/VendorCall.h"
+#include "runtime/executor/CallKey.h"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 //===- HostTransfer.cpp - A GPU's step that the host computes -------------===//
 #include "runtime/cuda/HostTransfer.h"
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 namespace brew::runtime::cuda {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Device.h"
-#include "runtime/host/HostStep.h"
+#include "runtime/host_layers/HostStep.h"
 
 #include <memory>
 #include <vector>

@@ -1,8 +1,8 @@
 //===- Libraries.cpp - Which CUDA libraries a plan runs on ----------------===//
 #include "runtime/cuda/Libraries.h"
 
-#include "formats/Error.h"
 #include "runtime/cuda/DriverApi.h"
+#include "support/Error.h"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,7 @@
 //===- Libraries.h - Which CUDA libraries a plan runs on --------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <string>
 #include <vector>

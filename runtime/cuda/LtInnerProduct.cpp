@@ -7,10 +7,10 @@
 // its own.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
 #include "runtime/cuda/Matmul.h"
 #include "runtime/cuda/StridedTransfer.h"
 #include "runtime/cuda/VendorCall.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,7 +1,7 @@
 //===- Matmul.cpp - One cuBLASLt product ----------------------------------===//
 #include "runtime/cuda/Matmul.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 //===- Modules.cpp - A plan's kernels on a GPU ----------------------------===//
 #include "runtime/cuda/Modules.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

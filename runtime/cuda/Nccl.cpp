@@ -1,8 +1,8 @@
 //===- Nccl.cpp - Sums over GPUs of several ranks -------------------------===//
 #include "runtime/cuda/Nccl.h"
 
-#include "formats/Error.h"
-#include "runtime/SilentThread.h"
+#include "support/Error.h"
+#include "support/SilentThread.h"
 
 #include <chrono>
 #include <dlfcn.h>

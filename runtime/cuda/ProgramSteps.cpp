@@ -1,9 +1,9 @@
 //===- ProgramSteps.cpp - A program made ready for a GPU ------------------===//
 #include "runtime/cuda/ProgramSteps.h"
 
-#include "formats/Error.h"
-#include "runtime/Backend.h"
 #include "runtime/cuda/GeneratedCall.h"
+#include "runtime/executor/Backend.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

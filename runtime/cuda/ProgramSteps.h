@@ -1,6 +1,7 @@
 //===- ProgramSteps.h - A program made ready for a GPU ----------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cuda/AllReduceStep.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
@@ -12,7 +13,6 @@
 #include "runtime/cuda/StridedTransfer.h"
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/cuda/VendorLibrary.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,7 +1,7 @@
 //===- StepSequence.cpp - Steps that run again and again ------------------===//
 #include "runtime/cuda/StepSequence.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 namespace brew::runtime::cuda {
 

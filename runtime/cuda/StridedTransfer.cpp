@@ -1,7 +1,7 @@
 //===- StridedTransfer.cpp - Copy and clear views on a GPU ----------------===//
 #include "runtime/cuda/StridedTransfer.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

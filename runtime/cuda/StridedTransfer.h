@@ -1,8 +1,8 @@
 //===- StridedTransfer.h - Copy and clear views on a GPU --------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 //===- VendorCall.h - One library call of a CUDA plan -----------*- C++ -*-===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,9 +2,9 @@
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/cuda/VendorLibrary.h"
 
-#include "formats/Error.h"
-#include "runtime/CallKey.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/WindowAxes.h"
+#include "runtime/executor/CallKey.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 //===- VendorLibrary.cpp - The table of vendor calls, opened --------------===//
 #include "runtime/cuda/VendorLibrary.h"
 
-#include "formats/Error.h"
-#include "runtime/cuda/CudnnAdapter.h"
+#include "runtime/cuda/cudnn/CudnnAdapter.h"
+#include "support/Error.h"
 
 #include <dlfcn.h>
 

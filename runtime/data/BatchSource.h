@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/Events.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
+#include "runtime/session/Events.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "caffe/weights/Layout.h"
 #include "formats/BinaryProto.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 namespace brew::runtime {
 namespace {
@@ -30,9 +30,9 @@ public:
 
   void read(const std::vector<std::byte *> &memory) override {
     if (memory[0] && blob.isDouble())
-      store(top, blob.doubles.data(), memory[0]);
+      caffe::store(top, blob.doubles.data(), memory[0]);
     else if (memory[0])
-      store(top, blob.floats.data(), memory[0]);
+      caffe::store(top, blob.floats.data(), memory[0]);
   }
 
   // Every batch is the same.

@@ -2,8 +2,8 @@
 
 #include "runtime/data/DatabaseRecords.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "support/Error.h"
 
 #include <limits>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
-    : layer(std::move(layerText)), selection(formats::selectionOf(info.layer)),
+    : layer(std::move(layerText)), selection(caffe::selectionOf(info.layer)),
       rank(info.testPhase ? 0 : info.reading.rank),
       ranks(info.testPhase ? 1 : info.reading.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();

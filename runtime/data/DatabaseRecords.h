@@ -2,8 +2,8 @@
 //-*-===//
 #pragma once
 
+#include "caffe/Selection.h"
 #include "formats/Database.h"
-#include "formats/Selection.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/selection/RecordTable.h"
 #include "runtime/data/selection/Sampler.h"
@@ -60,7 +60,7 @@ private:
                            std::uint64_t has) const;
 
   std::string layer;
-  const formats::Selection selection;
+  const caffe::Selection selection;
   std::uint64_t rank, ranks; ///< each unit of a group goes to one
   std::uint64_t fetched = 0; ///< of the present unit
   std::string content;

@@ -1,9 +1,9 @@
 //===- DummySource.cpp - DummyData: blobs from fillers --------------------===//
 
-#include "formats/Error.h"
+#include "caffe/Filler.h"
+#include "caffe/weights/Layout.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/Filler.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <set>
 
@@ -28,10 +28,11 @@ public:
         filler = parameter.data_filler(given > 1 ? i : 0);
       std::vector<std::int64_t> shape(tops[i]->dims().begin(),
                                       tops[i]->dims().end());
-      fillers.emplace_back(filler, std::move(shape),
-                           RandomStream(info.seed, "dummy " + info.stream +
-                                                       "/" + std::to_string(i)),
-                           "layer '" + info.layer.name() + "' (DummyData)");
+      fillers.emplace_back(
+          filler, std::move(shape),
+          caffe::RandomStream(info.seed,
+                              "dummy " + info.stream + "/" + std::to_string(i)),
+          "layer '" + info.layer.name() + "' (DummyData)");
     }
   }
 
@@ -39,13 +40,13 @@ public:
     for (std::size_t i = 0; i < tops.size(); ++i) {
       if (!memory[i])
         continue;
-      Filler &filler = fillers[i];
+      caffe::Filler &filler = fillers[i];
       if (filler.isConstant() && !filled.insert(memory[i]).second)
         continue;
       filler.begin(fills);
       values.resize(static_cast<std::size_t>(filler.count()));
       filler.fill(0, filler.count(), values.data());
-      store(*tops[i], values.data(), memory[i]);
+      caffe::store(*tops[i], values.data(), memory[i]);
     }
     ++fills;
   }
@@ -55,7 +56,7 @@ public:
 
 private:
   std::vector<const plan::Buffer *> tops;
-  std::vector<Filler> fillers;
+  std::vector<caffe::Filler> fillers;
   std::vector<double> values;
   std::set<const std::byte *> filled; ///< memory that holds its constant
   std::uint64_t fills = 0;

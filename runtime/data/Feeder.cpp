@@ -2,17 +2,17 @@
 
 #include "runtime/data/Feeder.h"
 
-#include "formats/Error.h"
-#include "formats/FeedKinds.h"
+#include "caffe/FeedKinds.h"
+#include "caffe/weights/Layout.h"
+#include "plan/Contract.h"
 #include "runtime/data/Prefetcher.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
 namespace brew::runtime {
 
-using formats::FeedSource;
+using caffe::FeedSource;
 
 namespace {
 
@@ -55,7 +55,7 @@ struct Feeder::Asked {
 
 struct Feeder::Feed {
   FeedInfo info;
-  const formats::FeedKind *kind = nullptr;
+  const caffe::FeedKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
   /// The values of what is not the source's, in the buffer's layout: the
@@ -113,7 +113,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
-    feed->kind = formats::findFeedKind(type);
+    feed->kind = caffe::findFeedKind(type);
     if (feed->kind && feed->kind->source == FeedSource::RandomKey) {
       if (source.buffer_indices_size() != 1)
         throw badInput("damaged plan: layer '" + info.layer.name() +
@@ -213,11 +213,11 @@ void Feeder::setValues(std::string_view top, const Value *values,
   if (count != plan::elementCount(buffer))
     throw badInput("input blob '" + std::string(top) + "' has " +
                    std::to_string(count) + " values; the plan was built for " +
-                   shapeText(buffer.dims()));
+                   caffe::shapeText(buffer.dims()));
   forget(std::string(top));
   feed->takenOver[index] = true;
   feed->given[index].resize(buffer.size());
-  store(buffer, values, feed->given[index].data());
+  caffe::store(buffer, values, feed->given[index].data());
 }
 
 /// A callback no longer gives this top.
@@ -247,7 +247,7 @@ void Feeder::setCallback(const std::vector<std::string> &chosen,
       throw noInput(top);
     Request request;
     request.top = top;
-    request.dims = toVector(buffer->dims());
+    request.dims = caffe::toVector(buffer->dims());
     request.count = plan::elementCount(*buffer);
     request.isDouble = buffer->type() == plan::F64;
     const auto count = static_cast<std::size_t>(request.count);
@@ -291,9 +291,9 @@ void Feeder::ask() {
       const plan::Buffer &buffer = *feed->info.tops[index];
       std::byte *target = feed->given[index].data();
       if (request.isDouble)
-        store(buffer, request.doubles, target);
+        caffe::store(buffer, request.doubles, target);
       else
-        store(buffer, request.floats, target);
+        caffe::store(buffer, request.floats, target);
     }
   }
 }
@@ -426,8 +426,9 @@ void Feeder::readValues(std::string_view top, Value *values,
                      " values, not " + std::to_string(count));
   // No steps: a device finishes what was fed.
   executor.run(program, 0, 0);
-  executor.read(feed->buffers[index],
-                [&](const std::byte *bytes) { load(buffer, bytes, values); });
+  executor.read(feed->buffers[index], [&](const std::byte *bytes) {
+    caffe::load(buffer, bytes, values);
+  });
 }
 
 void Feeder::read(std::string_view top, float *values, std::int64_t count) {

@@ -8,10 +8,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/RandomKeys.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Events.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,11 +1,11 @@
 //===- Hdf5Source.cpp - HDF5Data: batches from a list of files ------------===//
 
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
+#include "caffe/weights/Layout.h"
 #include "formats/PathLookup.h"
+#include "formats/hdf5/Hdf5.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ShuffledOrder.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <filesystem>
 #include <numeric>
@@ -128,10 +128,11 @@ private:
       std::vector<std::int64_t> expected(dims.begin(), dims.end());
       expected[0] = blobs[i].dims[0]; // a file may have any number of rows
       if (blobs[i].dims != expected)
-        throw badInput(
-            layerText + ": dataset '" + names[i] + "' of " + path + " is " +
-            shapeText(blobs[i].dims) + ", but the plan was built for rows of " +
-            shapeText(std::vector<std::int64_t>(dims.begin() + 1, dims.end())));
+        throw badInput(layerText + ": dataset '" + names[i] + "' of " + path +
+                       " is " + caffe::shapeText(blobs[i].dims) +
+                       ", but the plan was built for rows of " +
+                       caffe::shapeText(std::vector<std::int64_t>(
+                           dims.begin() + 1, dims.end())));
       if (tops[i]->type() != plan::F64)
         continue;
       formats::Hdf5Reader reader(path);
@@ -148,9 +149,11 @@ private:
     const std::int64_t rowSize =
         static_cast<std::int64_t>(blob.size()) / rows();
     if (blob.isDouble())
-      storeRows(*tops[top], to, count, &blob.doubles[from * rowSize], memory);
+      caffe::storeRows(*tops[top], to, count, &blob.doubles[from * rowSize],
+                       memory);
     else
-      storeRows(*tops[top], to, count, &blob.floats[from * rowSize], memory);
+      caffe::storeRows(*tops[top], to, count, &blob.floats[from * rowSize],
+                       memory);
   }
 
   /// Leaves rows to other ranks.
@@ -178,7 +181,7 @@ private:
   std::vector<std::string> names;
   bool shuffled;
   std::uint64_t rank, ranks; ///< each row of a group goes to one
-  RandomStream stream;
+  caffe::RandomStream stream;
   std::vector<std::string> files;
   std::vector<std::int64_t> fileOrder; ///< of this pass
   std::size_t fileIndex = 0;           ///< position in fileOrder

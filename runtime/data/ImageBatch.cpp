@@ -2,8 +2,8 @@
 
 #include "runtime/data/ImageBatch.h"
 
-#include "formats/Error.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <mutex>
@@ -16,10 +16,9 @@ namespace brew::runtime {
 constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 
 ImageBatch::ImageBatch(const FeedInfo &info)
-    : ImageBatch(info, formats::selectionOf(info.layer)) {}
+    : ImageBatch(info, caffe::selectionOf(info.layer)) {}
 
-ImageBatch::ImageBatch(const FeedInfo &info,
-                       const formats::Selection &selection)
+ImageBatch::ImageBatch(const FeedInfo &info, const caffe::Selection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
       itemsPerUnit(static_cast<std::int64_t>(selection.unit()) / imagesPerItem),
       allLabels(selection.allLabels),
@@ -157,9 +156,10 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
                             const std::string &where) const {
   const std::array<int, 3> shape = transform.resultShape(image);
   if (shape != imageShape())
-    throw badInput(
-        layerText + ": " + where + " gives an image of " + shapeText(shape) +
-        ", but the plan was built for images of " + shapeText(imageShape()));
+    throw badInput(layerText + ": " + where + " gives an image of " +
+                   caffe::shapeText(shape) +
+                   ", but the plan was built for images of " +
+                   caffe::shapeText(imageShape()));
 }
 
 /// Puts what `transformation` makes of an image among the values of its item.
@@ -182,20 +182,20 @@ void ImageBatch::convert(Workplace &place, std::int64_t within,
 void ImageBatch::storeRow(const Workplace &place, std::int64_t row,
                           std::byte *memory) const {
   if (tops[0]->type() == plan::F64)
-    storeRows(*tops[0], row, 1, place.doubles.data(), memory);
+    caffe::storeRows(*tops[0], row, 1, place.doubles.data(), memory);
   else
-    storeRows(*tops[0], row, 1, place.floats.data(), memory);
+    caffe::storeRows(*tops[0], row, 1, place.floats.data(), memory);
 }
 
 void ImageBatch::storeLabels(std::byte *memory) const {
   if (imagesPerItem == 1 || allLabels)
-    return runtime::store(*tops[1], labels.data(), memory);
+    return caffe::store(*tops[1], labels.data(), memory);
   std::vector<float> equal;
   for (auto label = labels.begin(); label != labels.end();
        label += imagesPerItem)
     equal.push_back(std::count(label, label + imagesPerItem, *label) ==
                     imagesPerItem);
-  runtime::store(*tops[1], equal.data(), memory);
+  caffe::store(*tops[1], equal.data(), memory);
 }
 
 void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,

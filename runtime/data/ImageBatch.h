@@ -1,11 +1,11 @@
 //===- ImageBatch.h - Batches of images and labels --------------*- C++ -*-===//
 #pragma once
 
-#include "formats/Error.h"
-#include "formats/Selection.h"
+#include "caffe/Selection.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
 #include "runtime/data/ReaderTeam.h"
+#include "support/Error.h"
 
 #include <array>
 #include <cstddef>
@@ -56,7 +56,7 @@ public:
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
-  ImageBatch(const FeedInfo &info, const formats::Selection &selection);
+  ImageBatch(const FeedInfo &info, const caffe::Selection &selection);
   std::int64_t items() const { return tops[0]->dims(0); }
   /// Handles the rows one by one or on all threads; returns those whose records
   /// are bad, in order, with what is wrong.

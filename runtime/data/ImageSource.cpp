@@ -1,13 +1,13 @@
 //===- ImageSource.cpp - ImageData: batches from a list of files ----------===//
 
-#include "formats/Error.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageList.h"
 #include "formats/PathLookup.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageList.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/selection/BoostWeights.h"
 #include "runtime/data/selection/Sampler.h"
+#include "support/Error.h"
 
 #include <optional>
 #include <unordered_map>
@@ -21,7 +21,7 @@ class ImageSource : public DecodedSource {
 public:
   explicit ImageSource(const FeedInfo &info)
       : DecodedSource(info), parameter(info.layer.image_data_param()),
-        selection(formats::selectionOf(info.layer)), folders(info.folders) {
+        selection(caffe::selectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
                      ": new_height and new_width are given both or not at all");
@@ -136,7 +136,7 @@ private:
 
   void skip(const FeedInfo &info) {
     const std::uint64_t count =
-        RandomStream(info.seed, "rand_skip " + info.stream)
+        caffe::RandomStream(info.seed, "rand_skip " + info.stream)
             .below(0, parameter.rand_skip());
     postLine(info.events, log::site::imageSkip,
              "Skipping first " + std::to_string(count) + " data points.");
@@ -152,7 +152,7 @@ private:
   }
 
   caffe::ImageDataParameter parameter;
-  const formats::Selection selection;
+  const caffe::Selection selection;
   std::vector<std::string> folders;
   std::string list;
   std::vector<formats::ImageListEntry> entries;

@@ -2,10 +2,10 @@
 
 #include "runtime/data/ImageTransformer.h"
 
+#include "caffe/weights/Layout.h"
 #include "formats/BinaryProto.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
@@ -79,7 +79,8 @@ ImageTransformer::ImageTransformer(const FeedInfo &info)
   if (dims.size() == 4 && dims[0] == 1)
     dims.erase(dims.begin());
   if (dims.size() != 3)
-    throw badInput(path + ": the mean image has shape " + shapeText(mean.dims) +
+    throw badInput(path + ": the mean image has shape " +
+                   caffe::shapeText(mean.dims) +
                    " instead of 1 x channels x height x width");
   pixelMean = {std::move(dims), mean.toFloats()};
 }
@@ -98,12 +99,12 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
                                            image.width};
   const std::int64_t crop = parameter.crop_size();
   if (crop > image.height || crop > image.width)
-    throw badInput(where + ": an image of " + shapeText(shape) +
+    throw badInput(where + ": an image of " + caffe::shapeText(shape) +
                    " is smaller than crop_size " + std::to_string(crop));
   if (parameter.has_mean_file() && shape != pixelMean.dims)
-    throw badInput(where + ": an image of " + shapeText(shape) +
+    throw badInput(where + ": an image of " + caffe::shapeText(shape) +
                    " does not fit the mean image of " +
-                   shapeText(pixelMean.dims));
+                   caffe::shapeText(pixelMean.dims));
   const int means = parameter.mean_value_size();
   if (means > 1 && means != image.channels)
     throw badInput(where + ": " + std::to_string(means) +

@@ -1,10 +1,10 @@
 //===- ImageTransformer.h - transform_param ---------------------*- C++ -*-===//
 #pragma once
 
+#include "caffe/RandomStream.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/PixelBlock.h"
-#include "runtime/data/RandomStream.h"
 
 #include <array>
 #include <cstdint>
@@ -71,7 +71,7 @@ private:
 
   caffe::TransformationParameter parameter;
   bool testPhase;
-  RandomStream stream;
+  caffe::RandomStream stream;
   formats::ImageColor imageColor = formats::ImageColor::Native;
   /// Of the mean file; or a value per channel; or nothing, where there is only
   /// one value for all, or none.

@@ -1,7 +1,7 @@
 //===- PixelBlock.h - Images that travel as bytes ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "runtime/data/Prefetcher.h"
 
-#include "runtime/SilentThread.h"
 #include "runtime/data/PixelBlock.h"
+#include "support/SilentThread.h"
 
 #include <new>
 

@@ -2,7 +2,7 @@
 
 #include "runtime/data/RandomKeys.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <array>
 
@@ -16,12 +16,13 @@ void RandomKeys::add(const plan::Manifest &manifest, const std::string &program,
     throw badInput("damaged plan: the key of the random numbers of layer '" +
                    layer + "' is no pair of I32");
   keys.push_back(
-      {layer, buffer, RandomStream(seed, "random " + program + "/" + layer)});
+      {layer, buffer,
+       caffe::RandomStream(seed, "random " + program + "/" + layer)});
 }
 
 void RandomKeys::feed(Executor &executor) {
   for (const Key &key : keys) {
-    const RandomBlock block = key.stream.block(count);
+    const caffe::RandomBlock block = key.stream.block(count);
     const std::array<std::uint32_t, 2> words = {block[0], block[1]};
     executor.feed(key.buffer,
                   reinterpret_cast<const std::byte *>(words.data()));

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Executor.h"
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstdint>
 #include <string>
@@ -38,7 +38,7 @@ private:
   struct Key {
     std::string layer;
     std::uint32_t buffer;
-    RandomStream stream;
+    caffe::RandomStream stream;
   };
   std::vector<Key> keys;
   std::uint64_t count = 0;

@@ -2,7 +2,7 @@
 
 #include "runtime/data/ReaderTeam.h"
 
-#include "runtime/SilentThread.h"
+#include "support/SilentThread.h"
 
 #include <algorithm>
 

@@ -5,16 +5,16 @@
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
-#include "formats/ImageEncode.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageList.h"
-#include "formats/ImageResize.h"
 #include "formats/InputFile.h"
 #include "formats/Npy.h"
-#include "formats/NumberText.h"
 #include "formats/PathLookup.h"
+#include "formats/hdf5/Hdf5.h"
+#include "formats/image/ImageEncode.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageList.h"
+#include "formats/image/ImageResize.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -289,7 +289,7 @@ public:
     const formats::ImageListEntry &entry = entries[done++];
     const std::string path =
         formats::requirePath(entry.name, {formats::folderOfFile(list)},
-                             formats::placeOf(list, entry) + ": image");
+                             placeOf(list, entry) + ": image");
     const std::string bytes = formats::readFileBytes(path);
     EncodedImage(path, bytes, fitter).next(sample);
     sample.label = entry.label;
@@ -412,9 +412,9 @@ void readMean(const std::string &text, const Shape &shape,
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::size_t first = text.find_first_not_of(' ', begin);
     const std::optional<float> value =
-        first < end ? formats::readFloat(
-                          std::string_view(text).substr(first, end - first))
-                    : std::nullopt;
+        first < end
+            ? readFloat(std::string_view(text).substr(first, end - first))
+            : std::nullopt;
     if (!value) { // a file's name
       values.clear();
       break;

@@ -1,7 +1,7 @@
 //===- ShuffledOrder.h - Orders of the passes over a source -----*- C++ -*-===//
 #pragma once
 
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace brew::runtime {
 
 /// A random order of 0 .. count - 1, from the `count` positions of the stream
 /// behind `base`.
-inline std::vector<std::int64_t> shuffledFrom(const RandomStream &stream,
+inline std::vector<std::int64_t> shuffledFrom(const caffe::RandomStream &stream,
                                               std::size_t count,
                                               std::uint64_t base) {
   std::vector<std::int64_t> result(count);
@@ -26,9 +26,9 @@ inline std::vector<std::int64_t> shuffledFrom(const RandomStream &stream,
 
 /// A random order of 0 .. count - 1, the one of number `purpose`: a function of
 /// the stream and of it alone. Each has 2^40 positions of the stream.
-inline std::vector<std::int64_t> shuffledOrder(const RandomStream &stream,
-                                               std::size_t count,
-                                               std::uint64_t purpose) {
+inline std::vector<std::int64_t>
+shuffledOrder(const caffe::RandomStream &stream, std::size_t count,
+              std::uint64_t purpose) {
   return shuffledFrom(stream, count, purpose << 40);
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/data/WindowCrop.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>

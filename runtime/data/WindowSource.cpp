@@ -1,14 +1,14 @@
 //===- WindowSource.cpp - WindowData: regions of images -------------------===//
 
-#include "formats/Error.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageResize.h"
+#include "caffe/weights/Layout.h"
 #include "formats/PathLookup.h"
 #include "formats/WindowFile.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageResize.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/WindowCrop.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <map>
@@ -75,7 +75,7 @@ public:
         writeRow(row, chosen, mirrored, workplaces[worker].floats, memory[0]);
     });
     if (tops.size() == 2 && memory[1])
-      store(*tops[1], labels.data(), memory[1]);
+      caffe::store(*tops[1], labels.data(), memory[1]);
     at.records = first + static_cast<std::uint64_t>(batch());
   }
 
@@ -109,7 +109,7 @@ private:
                      std::to_string(kChannels) +
                      " x crop_size x crop_size; "
                      "the plan was built for " +
-                     shapeText(tops[0]->dims()));
+                     caffe::shapeText(tops[0]->dims()));
   }
 
   void checkMean() {
@@ -119,7 +119,7 @@ private:
       if (image.dims[0] != kChannels || image.dims[2] < size ||
           meanOffset + size > image.dims[1])
         throw badInput(
-            layerText + ": the mean image of " + shapeText(image.dims) +
+            layerText + ": the mean image of " + caffe::shapeText(image.dims) +
             " does not hold a centre of crop_size " + std::to_string(size));
     } else if (transform.mean_value_size() > 1 &&
                transform.mean_value_size() != kChannels) {
@@ -234,7 +234,7 @@ private:
           values[(std::size_t(c) * size + y) * size + x] =
               (pixel - static_cast<Value>(meanAt(c, y, x))) * scale;
         }
-    storeRows(*tops[0], row, 1, values.data(), memory);
+    caffe::storeRows(*tops[0], row, 1, values.data(), memory);
   }
 
   float meanAt(int channel, int y, int x) const {
@@ -253,7 +253,7 @@ private:
   caffe::WindowDataParameter parameter;
   caffe::TransformationParameter transform;
   std::vector<std::string> folders;
-  RandomStream stream;
+  caffe::RandomStream stream;
   ReaderTeam team;
   ImageTransformer mean; ///< for the mean that it reads
   int size = 0;          ///< crop_size

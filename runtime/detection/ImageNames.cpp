@@ -2,11 +2,11 @@
 
 #include "runtime/detection/ImageNames.h"
 
-#include "formats/Error.h"
-#include "formats/ImageFile.h"
-#include "formats/NumberText.h"
 #include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageFile.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
@@ -24,11 +24,11 @@ std::vector<NamedSize> readNameSizes(const std::string &path) {
       continue;
     std::optional<int> height, width;
     if (words.size() == 3) {
-      height = formats::readInteger(words[1]);
-      width = formats::readInteger(words[2]);
+      height = readInteger(words[1]);
+      width = readInteger(words[2]);
     }
     if (!height || !width || *height < 1 || *width < 1)
-      throw formats::notOfForm(path, line, form);
+      throw notOfForm(path, line, form);
     result.push_back({words[0], *height, *width});
   }
   if (result.empty())

@@ -2,7 +2,7 @@
 
 #include "runtime/detection/MultiBox.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cfloat>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "runtime/detection/RegionProposals.h"
 
-#include "formats/AnchorSettings.h"
+#include "caffe/AnchorSettings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@ namespace brew::runtime {
 std::vector<Box<double>> anchorsOf(const caffe::ProposalParameter &settings) {
   std::vector<Box<double>> anchors;
   const double base = settings.base_size(), centre = (base - 1) / 2;
-  for (const float ratio : formats::anchorRatios(settings)) {
+  for (const float ratio : caffe::anchorRatios(settings)) {
     const double width = std::round(std::sqrt(base * base / ratio));
     const double height = std::round(width * ratio);
-    for (const float scale : formats::anchorScales(settings)) {
+    for (const float scale : caffe::anchorScales(settings)) {
       const double right = (width * scale - 1) / 2;
       const double below = (height * scale - 1) / 2;
       anchors.push_back(

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 //===- CallKey.cpp - Which library calls can share a choice ---------------===//
-#include "runtime/CallKey.h"
+#include "runtime/executor/CallKey.h"
 
-#include "formats/NumberText.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/WindowAxes.h"
+#include "support/NumberText.h"
 
 namespace brew::runtime {
 
@@ -31,7 +31,7 @@ static std::string epilogueText(const plan::Epilogue &epilogue) {
   if (epilogue.accumulate())
     text += " accumulate";
   if (epilogue.relu())
-    text += " relu=" + formats::shortestText(epilogue.negative_slope());
+    text += " relu=" + shortestText(epilogue.negative_slope());
   return text;
 }
 

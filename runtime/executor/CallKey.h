@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <string>
 
@@ -25,8 +25,8 @@ std::string innerProductText(const plan::InnerProductCall &call,
 
 /// What a call's candidate is called that is a kernel of the plan.
 inline constexpr const char *kGeneratedCode = "generated code";
-/// Goes behind the text of a call beside which there is one: `generator` is what
-/// made it and for which machine, as other code takes other times.
+/// Goes behind the text of a call beside which there is one: `generator` is
+/// what made it and for which machine, as other code takes other times.
 inline std::string besideText(const std::string &generator) {
   return " beside " + generator;
 }

@@ -1,8 +1,8 @@
 //===- Checks.cpp - Conditions that kernels check on the device -----------===//
-#include "runtime/Checks.h"
+#include "runtime/executor/Checks.h"
 
-#include "formats/Error.h"
-#include "runtime/weights/ShortFloats.h"
+#include "caffe/weights/ShortFloats.h"
+#include "support/Error.h"
 
 #include <cstdio>
 #include <cstring>
@@ -26,9 +26,9 @@ static double readElement(plan::DataType type, const std::byte *bytes,
   case plan::U8:
     return read(std::uint8_t());
   case plan::BF16:
-    return read(BFloat16());
+    return read(caffe::BFloat16());
   case plan::F16:
-    return read(Float16());
+    return read(caffe::Float16());
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 //===- Checks.h - Conditions that kernels check on the device ---*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <cstddef>
 #include <cstdint>

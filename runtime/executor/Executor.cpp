@@ -1,9 +1,9 @@
 //===- Executor.cpp - Runs the programs of a plan -------------------------===//
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
-#include "formats/Error.h"
-#include "runtime/Backend.h"
-#include "runtime/Checks.h"
+#include "runtime/executor/Backend.h"
+#include "runtime/executor/Checks.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstring>

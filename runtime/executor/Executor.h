@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
+#include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 //===- ItemCounts.h - How much of a blob a run has made ---------*- C++ -*-===//
 #pragma once
 
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,15 +30,16 @@ dimsAfterRun(const plan::Manifest &manifest, const plan::Program &program,
              const Source &source, const std::string &blob,
              std::uint32_t index) {
   std::vector<std::int64_t> dims =
-      toVector(manifest.buffers(static_cast<int>(index)).dims());
+      caffe::toVector(manifest.buffers(static_cast<int>(index)).dims());
   const plan::NamedBuffer *named = findItemCount(program, blob);
   if (!named)
     return dims;
   const plan::Buffer &buffer =
       manifest.buffers(static_cast<int>(named->buffer_index()));
   double count = 0;
-  source.read(named->buffer_index(),
-              [&](const std::byte *bytes) { load(buffer, bytes, &count); });
+  source.read(named->buffer_index(), [&](const std::byte *bytes) {
+    caffe::load(buffer, bytes, &count);
+  });
   const auto axis = static_cast<std::size_t>(buffer.dims_size());
   dims[axis] =
       std::clamp<std::int64_t>(static_cast<std::int64_t>(count), 0, dims[axis]);

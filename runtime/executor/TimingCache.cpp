@@ -1,9 +1,9 @@
 //===- TimingCache.cpp - Choices of implementations, kept in a file -------===//
-#include "runtime/TimingCache.h"
+#include "runtime/executor/TimingCache.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/NumberText.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <cmath>
 #include <fstream>
@@ -60,7 +60,7 @@ std::optional<TimingCache::Choices> TimingCache::parse(std::string_view text) {
     const auto key = takeUntil(*line, '\t'), candidate = takeUntil(*line, '\t');
     if (!key || key->empty() || !candidate || candidate->empty())
       return std::nullopt;
-    const std::optional<double> microseconds = formats::readDouble(*line);
+    const std::optional<double> microseconds = readDouble(*line);
     if (!microseconds || !std::isfinite(*microseconds) || *microseconds < 0)
       return std::nullopt;
     result[std::string(*key)] = {std::string(*candidate), *microseconds};
@@ -84,8 +84,8 @@ void TimingCache::write() {
   std::string text = std::string(kFormat) + '\n';
   for (const auto &[key, choice] : choices)
     text += key + '\t' + choice.candidate + '\t' +
-            formats::fixedText(choice.microseconds, 3) + '\n';
-  formats::writeFileAtomically(path, text);
+            fixedText(choice.microseconds, 3) + '\n';
+  writeFileAtomically(path, text);
   changed = false;
 }
 

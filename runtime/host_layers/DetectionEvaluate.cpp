@@ -1,11 +1,11 @@
 //===- DetectionEvaluate.cpp - Which detections are true ------------------===//
 
-#include "runtime/host/DetectionEvaluate.h"
+#include "runtime/host_layers/DetectionEvaluate.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "runtime/detection/Boxes.h"
 #include "runtime/detection/ImageNames.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 

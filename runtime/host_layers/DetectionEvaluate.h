@@ -1,7 +1,7 @@
 //===- DetectionEvaluate.h - Which detections are true ----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 namespace brew::runtime {
 

@@ -1,12 +1,12 @@
 //===- DetectionFiles.cpp - Result files of DetectionOutput ---------------===//
 
-#include "runtime/host/DetectionFiles.h"
+#include "runtime/host_layers/DetectionFiles.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "runtime/detection/Boxes.h"
 #include "runtime/detection/ImageNames.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 
@@ -144,11 +144,10 @@ private:
 
   void writeFile(const std::string &name, const std::string &text) const {
     const caffe::SaveOutputParameter &save = settings.save_output_param();
-    formats::writeFileAtomically(
-        (std::filesystem::path(save.output_directory()) /
-         (save.output_name_prefix() + name))
-            .string(),
-        text);
+    writeFileAtomically((std::filesystem::path(save.output_directory()) /
+                         (save.output_name_prefix() + name))
+                            .string(),
+                        text);
   }
 
   /// "SCORE LEFT TOP RIGHT BOTTOM", in whole pixels.

@@ -1,7 +1,7 @@
 //===- DetectionFiles.h - Result files of DetectionOutput -------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 namespace brew::runtime {
 

@@ -1,10 +1,10 @@
 //===- Hdf5Output.cpp - HDF5Output: a net's data to a file ----------------===//
 
-#include "runtime/host/Hdf5Output.h"
+#include "runtime/host_layers/Hdf5Output.h"
 
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
 #include "formats/caffe.pb.h"
+#include "formats/hdf5/Hdf5.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 

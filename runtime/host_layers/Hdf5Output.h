@@ -1,7 +1,7 @@
 //===- Hdf5Output.h - HDF5Output: a net's data to a file --------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 namespace brew::runtime {
 

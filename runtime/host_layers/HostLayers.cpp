@@ -1,12 +1,12 @@
 //===- HostLayers.cpp - Layers that the host program computes -------------===//
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
-#include "formats/Error.h"
-#include "runtime/host/DetectionEvaluate.h"
-#include "runtime/host/DetectionFiles.h"
-#include "runtime/host/Hdf5Output.h"
-#include "runtime/host/MultiBoxLoss.h"
-#include "runtime/host/Proposal.h"
+#include "runtime/host_layers/DetectionEvaluate.h"
+#include "runtime/host_layers/DetectionFiles.h"
+#include "runtime/host_layers/Hdf5Output.h"
+#include "runtime/host_layers/MultiBoxLoss.h"
+#include "runtime/host_layers/Proposal.h"
+#include "support/Error.h"
 
 namespace brew::runtime {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <cstdint>
 #include <map>

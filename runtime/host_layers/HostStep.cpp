@@ -1,7 +1,7 @@
 //===- HostStep.cpp - A host layer's step made ready ----------------------===//
-#include "runtime/host/HostStep.h"
+#include "runtime/host_layers/HostStep.h"
 
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
 
 namespace brew::runtime {
 
@@ -14,14 +14,14 @@ HostStep::HostStep(const plan::Manifest &manifest, int programIndex,
                  std::size_t position) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     all.push_back({index, &buffer, written, top, gradient, position});
-    staged.push_back(!isPlain(buffer, precision));
+    staged.push_back(!caffe::isPlain(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
     std::vector<HostBlob> &blobs = top ? arguments.tops : arguments.bottoms;
     for (std::uint32_t index : indices) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       HostBlob blob;
-      blob.dims = toVector(buffer.dims());
+      blob.dims = caffe::toVector(buffer.dims());
       blob.count = plan::elementCount(buffer);
       add(index, written, top, false, blobs.size());
       blobs.push_back(std::move(blob));
@@ -50,9 +50,9 @@ void HostStep::compute(const std::vector<std::byte *> &memory) {
                         (arguments.f64 ? sizeof(double) : sizeof(float)));
       values = staging[i].data();
       if (!operand.written && arguments.f64)
-        load(*operand.buffer, memory[i], static_cast<double *>(values));
+        caffe::load(*operand.buffer, memory[i], static_cast<double *>(values));
       else if (!operand.written)
-        load(*operand.buffer, memory[i], static_cast<float *>(values));
+        caffe::load(*operand.buffer, memory[i], static_cast<float *>(values));
     }
     (operand.gradient ? blob.gradient : blob.values) = values;
   }
@@ -65,9 +65,9 @@ void HostStep::store(std::size_t operand, std::byte *memory) const {
   const plan::Buffer &buffer = *all[operand].buffer;
   const void *values = staging[operand].data();
   if (arguments.f64)
-    runtime::store(buffer, static_cast<const double *>(values), memory);
+    caffe::store(buffer, static_cast<const double *>(values), memory);
   else
-    runtime::store(buffer, static_cast<const float *>(values), memory);
+    caffe::store(buffer, static_cast<const float *>(values), memory);
 }
 
 } // namespace brew::runtime

@@ -1,7 +1,7 @@
 //===- HostStep.h - A host layer's step made ready --------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>
 #include <cstdint>

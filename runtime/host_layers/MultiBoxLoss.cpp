@@ -1,9 +1,9 @@
 //===- MultiBoxLoss.cpp - MultiBoxLoss: what SSD learns from --------------===//
 
-#include "runtime/host/MultiBoxLoss.h"
+#include "runtime/host_layers/MultiBoxLoss.h"
 
-#include "formats/Error.h"
 #include "runtime/detection/MultiBox.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 

@@ -1,7 +1,7 @@
 //===- MultiBoxLoss.h - MultiBoxLoss: what SSD learns from ------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 namespace brew::runtime {
 

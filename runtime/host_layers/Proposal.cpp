@@ -1,10 +1,10 @@
 //===- Proposal.cpp - Regions that a network proposes ---------------------===//
 
-#include "runtime/host/Proposal.h"
+#include "runtime/host_layers/Proposal.h"
 
-#include "formats/AnchorSettings.h"
-#include "formats/Error.h"
+#include "caffe/AnchorSettings.h"
 #include "runtime/detection/RegionProposals.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 
@@ -42,7 +42,7 @@ private:
   static bool fits(const HostSetup &setup,
                    const caffe::ProposalParameter &settings) {
     const auto &bottoms = setup.bottoms, &tops = setup.tops;
-    const std::int64_t anchorsOfPlace = formats::anchorCount(settings);
+    const std::int64_t anchorsOfPlace = caffe::anchorCount(settings);
     if (bottoms.size() != 3 || tops.size() < 2 || tops.size() > 3 ||
         bottoms[0].size() != 4 || bottoms[2].size() < 2)
       return false;

@@ -1,7 +1,7 @@
 //===- Proposal.h - Regions that a network proposes -------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 namespace brew::runtime {
 

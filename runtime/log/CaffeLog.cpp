@@ -2,8 +2,8 @@
 
 #include "runtime/log/CaffeLog.h"
 
-#include "runtime/train/NetLog.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/log/NetLog.h"
+#include "runtime/session/NetOutputs.h"
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 //===- CaffeLog.h - A session's events as Caffe's log -----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Events.h"
 #include "runtime/log/Log.h"
+#include "runtime/session/Events.h"
 
 #include <chrono>
 #include <functional>

@@ -1,9 +1,9 @@
 //===- NetLog.cpp - What Caffe logs of a net ------------------------------===//
 
-#include "runtime/train/NetLog.h"
+#include "runtime/log/NetLog.h"
 
+#include "plan/PlanFile.h"
 #include "runtime/log/Log.h"
-#include "runtime/plan/PlanFile.h"
 
 #include <string>
 

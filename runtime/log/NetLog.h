@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "plan/plan.pb.h"
 #include "runtime/log/Log.h"
-#include "runtime/plan/plan.pb.h"
 
 #include <functional>
 #include <string>

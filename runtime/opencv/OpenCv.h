@@ -3,19 +3,22 @@
 // OpenCV brings some 25 libraries into a process, and few runs need it. Only
 // libbrew_opencv.so links it; the runtime opens that plugin when a run first
 // needs one of the functions below. Both are built together and link
-// libbrew_formats, so that C++ objects and exceptions cross between them.
+// libbrew_common, so that C++ objects and exceptions cross between them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/ImageDecode.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageDecode.h"
 #include "runtime/data/annotated/Draws.h"
-#include "runtime/embed/Scatter.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+namespace brew::embedding {
+struct ScatterPlan;
+}
 
 namespace brew::runtime {
 
@@ -48,7 +51,7 @@ struct OpenCvFunctions {
   /// `matrix`: size x size values, row by row.
   EigenDecomposition (*symmetricEigen)(const std::vector<double> &matrix,
                                        int size);
-  std::string (*scatterPng)(const embed::ScatterPlan &plan);
+  std::string (*scatterPng)(const embedding::ScatterPlan &plan);
 
   // Films of episodes; `picture` has 3 channels.
   /// `position` of the cart in metres, `angle` of the pole in radians.

@@ -1,11 +1,11 @@
 //===- CarriedState.cpp - What runs leave to the next ones ----------------===//
-#include "runtime/train/CarriedState.h"
+#include "runtime/session/CarriedState.h"
 
+#include "caffe/weights/Layout.h"
 #include "formats/Blob.h"
-#include "formats/Error.h"
 #include "formats/SolverStateFile.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/weights/Layout.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 namespace brew::runtime {
 namespace {
@@ -26,7 +26,7 @@ void CarriedState::write(const plan::NamedBuffer &carried,
   const plan::Buffer &buffer =
       executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
   executor.overwrite(carried.buffer_index(), [&](std::byte *memory) {
-    store(buffer, values.data(), memory);
+    caffe::store(buffer, values.data(), memory);
   });
 }
 
@@ -36,14 +36,14 @@ void CarriedState::save(caffe::SolverState &state) const {
         executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
     const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
     formats::Blob blob;
-    blob.dims = toVector(buffer.dims());
+    blob.dims = caffe::toVector(buffer.dims());
     executor.read(carried.buffer_index(), [&](const std::byte *bytes) {
       if (buffer.type() == plan::F64) {
         blob.doubles.resize(count);
-        load(buffer, bytes, blob.doubles.data());
+        caffe::load(buffer, bytes, blob.doubles.data());
       } else {
         blob.floats.resize(count);
-        load(buffer, bytes, blob.floats.data());
+        caffe::load(buffer, bytes, blob.floats.data());
       }
     });
     caffe::CarriedState &added = *state.add_brew_carried();
@@ -71,11 +71,11 @@ void CarriedState::restore(const caffe::SolverState &state,
     const formats::Blob blob = formats::takeBlob(proto, where);
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(carried->buffer_index()));
-    if (blob.dims != toVector(buffer.dims())) {
+    if (blob.dims != caffe::toVector(buffer.dims())) {
       info(events, log::site::brew,
            "State '" + saved.name() + "' starts anew: it is " +
-               shapeText(blob.dims) + " in " + path + " and " +
-               shapeText(buffer.dims()) + " in the plan");
+               caffe::shapeText(blob.dims) + " in " + path + " and " +
+               caffe::shapeText(buffer.dims()) + " in the plan");
       continue;
     }
     const std::vector<double> values = blob.toDoubles();

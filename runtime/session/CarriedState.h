@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Events.h"
 
 #include <string>
 

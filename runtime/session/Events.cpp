@@ -1,8 +1,8 @@
 //===- Events.cpp - What a session tells its caller -----------------------===//
 
-#include "runtime/Events.h"
+#include "runtime/session/Events.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
@@ -11,8 +11,7 @@ namespace brew::runtime {
 /// Listeners are called where they are stored.
 void Events::refuseWhileTelling() const {
   if (telling)
-    throw Error(ExitStatus::Usage,
-                "a listener cannot add or remove listeners");
+    throw Error(ExitStatus::Usage, "a listener cannot add or remove listeners");
 }
 
 int Events::add(Listener listener) {

@@ -8,8 +8,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "plan/plan.pb.h"
 #include "runtime/log/Log.h"
-#include "runtime/plan/plan.pb.h"
 
 #include <cstdint>
 #include <functional>
@@ -145,7 +145,7 @@ struct TestBegin {
 
 struct TestDone {
   int iteration, net;
-  std::optional<double> loss;       ///< with test_compute_loss
+  std::optional<double> loss; ///< with test_compute_loss
   /// Means over the batches; with eval_type "detection" each output's mean
   /// average precision.
   std::vector<OutputValue> outputs;
@@ -252,8 +252,8 @@ public:
   /// Adds a listener; returns what remove() takes. Throws Error (2) when a
   /// listener calls it.
   int add(Listener listener);
-  /// Takes it away; a no-op for another number. Throws Error (2) when a listener
-  /// calls it.
+  /// Takes it away; a no-op for another number. Throws Error (2) when a
+  /// listener calls it.
   void remove(int listener);
   /// Whether anybody listens, so that what is costly to find out is worth it.
   bool heard() const { return !listeners.empty(); }
@@ -284,7 +284,7 @@ private:
 
   std::vector<std::pair<int, Listener>> listeners;
   int nextNumber = 0;
-  int telling = 0; ///< calls of tell() that are under way
+  int telling = 0;  ///< calls of tell() that are under way
   std::mutex mutex; ///< of `posted`
   std::vector<Event> posted;
 };

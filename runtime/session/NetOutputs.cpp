@@ -1,10 +1,10 @@
 //===- NetOutputs.cpp - What a program's run reports ----------------------===//
 
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
 
-#include "runtime/ItemCounts.h"
+#include "caffe/weights/Layout.h"
+#include "runtime/executor/ItemCounts.h"
 #include "runtime/log/Log.h"
-#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 
@@ -21,11 +21,11 @@ std::vector<double> values(const plan::Manifest &manifest, int program,
   std::vector<double> result(
       static_cast<std::size_t>(plan::elementCount(buffer)));
   source.read(output.buffer_index(), [&](const std::byte *bytes) {
-    load(buffer, bytes, result.data());
+    caffe::load(buffer, bytes, result.data());
   });
   result.resize(static_cast<std::size_t>(
-      product(dimsAfterRun(manifest, manifest.programs(program), source,
-                           output.blob(), output.buffer_index()))));
+      caffe::product(dimsAfterRun(manifest, manifest.programs(program), source,
+                                  output.blob(), output.buffer_index()))));
   return result;
 }
 

@@ -1,8 +1,8 @@
 //===- NetOutputs.h - What a program's run reports --------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Events.h"
 
 #include <string>
 #include <vector>

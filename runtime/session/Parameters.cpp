@@ -1,10 +1,10 @@
 //===- Parameters.cpp - Learnable parameters of a loaded plan -------------===//
 
-#include "runtime/train/Parameters.h"
+#include "runtime/session/Parameters.h"
 
-#include "formats/Error.h"
-#include "runtime/weights/InitialValues.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/InitialValues.h"
+#include "caffe/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <set>
@@ -13,7 +13,7 @@ namespace brew::runtime {
 namespace {
 
 template <typename Element>
-double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
+double sumOfSquares(const caffe::ElementOrder &order, const std::byte *memory) {
   auto *elements = reinterpret_cast<const Element *>(memory);
   double sum = 0;
   order.forEachRun(0, order.count(),
@@ -31,7 +31,7 @@ double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
 
 Parameters::Parameters(Executor &planExecutor, Events *listeners)
     : manifest(planExecutor.manifest()), executor(planExecutor),
-      events(listeners), fileLayers(fileLayersOf(manifest)) {}
+      events(listeners), fileLayers(caffe::fileLayersOf(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -40,8 +40,8 @@ void Parameters::fill(std::uint64_t seed) {
             ? executor.segment(parameter.initial_segment_index())
             : nullptr;
     executor.overwrite(parameter.buffer_index(), [&](std::byte *memory) {
-      writeInitialValues(manifest, parameter, given, seed, executor.threads(),
-                         memory);
+      caffe::writeInitialValues(manifest, parameter, given, seed,
+                                executor.threads(), memory);
     });
   }
 }
@@ -55,10 +55,10 @@ formats::Blob Parameters::read(std::uint32_t bufferIndex,
   executor.read(bufferIndex, [&](const std::byte *bytes) {
     if (buffer.type() == plan::F64) {
       blob.doubles.resize(count);
-      runtime::load(buffer, bytes, blob.doubles.data());
+      caffe::load(buffer, bytes, blob.doubles.data());
     } else {
       blob.floats.resize(count);
-      runtime::load(buffer, bytes, blob.floats.data());
+      caffe::load(buffer, bytes, blob.floats.data());
     }
   });
   return blob;
@@ -68,9 +68,9 @@ void Parameters::write(std::uint32_t bufferIndex, const formats::Blob &blob) {
   const plan::Buffer &buffer = manifest.buffers(static_cast<int>(bufferIndex));
   executor.overwrite(bufferIndex, [&](std::byte *memory) {
     if (blob.isDouble())
-      store(buffer, blob.doubles.data(), memory);
+      caffe::store(buffer, blob.doubles.data(), memory);
     else
-      store(buffer, blob.floats.data(), memory);
+      caffe::store(buffer, blob.floats.data(), memory);
   });
 }
 
@@ -80,14 +80,14 @@ void Parameters::load(const std::string &path) {
 
 void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
-  const WeightBinding binding = bind(weights, source);
+  const caffe::WeightBinding binding = bind(weights, source);
   write(binding);
   const std::string summary = oneSidedText(binding);
   if (!summary.empty())
     info(events, log::site::ignoreLayer, summary);
 }
 
-void Parameters::write(const WeightBinding &binding) {
+void Parameters::write(const caffe::WeightBinding &binding) {
   for (const auto &[buffer, blob] : binding.values)
     write(buffer, *blob);
 }
@@ -95,7 +95,7 @@ void Parameters::write(const WeightBinding &binding) {
 formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {
   formats::Blob blob;
   blob.dims = dims;
-  const auto count = static_cast<std::size_t>(product(dims));
+  const auto count = static_cast<std::size_t>(caffe::product(dims));
   if (manifest.target().precision() == plan::F64)
     blob.doubles.resize(count);
   else
@@ -103,12 +103,12 @@ formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {
   return blob;
 }
 
-formats::WeightLayer Parameters::saveLayer(const FileLayer &from,
+formats::WeightLayer Parameters::saveLayer(const caffe::FileLayer &from,
                                            bool withDiffs) const {
   formats::WeightLayer layer;
   layer.name = from.name;
   layer.type = from.type;
-  for (const FileBlob &blob : from.blobs) {
+  for (const caffe::FileBlob &blob : from.blobs) {
     const plan::Parameter *parameter = blob.parameter;
     if (blob.sharer)
       layer.shared.insert(layer.blobs.size());
@@ -132,10 +132,11 @@ formats::Weights Parameters::save(bool withDiffs,
   std::set<std::string> listed;
   for (int i = 0; net && i < net->layers_size(); ++i) {
     const plan::Layer &from = net->layers(i);
-    auto file = std::find_if(
-        fileLayers.begin(), fileLayers.end(), [&](const FileLayer &candidate) {
-          return candidate.name == from.name() && candidate.type == from.type();
-        });
+    auto file = std::find_if(fileLayers.begin(), fileLayers.end(),
+                             [&](const caffe::FileLayer &candidate) {
+                               return candidate.name == from.name() &&
+                                      candidate.type == from.type();
+                             });
     formats::WeightLayer layer{from.name(), from.type(), {}, {}, {}};
     if (file != fileLayers.end() && listed.insert(from.name()).second)
       layer = saveLayer(*file, withDiffs);
@@ -146,7 +147,7 @@ formats::Weights Parameters::save(bool withDiffs,
     weights.layers.push_back(std::move(layer));
   }
   // Those of test nets alone.
-  for (const FileLayer &from : fileLayers)
+  for (const caffe::FileLayer &from : fileLayers)
     if (!listed.count(from.name))
       weights.layers.push_back(saveLayer(from, withDiffs));
   return weights;
@@ -159,7 +160,8 @@ std::vector<formats::Blob> Parameters::history() const {
   std::vector<formats::Blob> blobs;
   for (int slot = 0; slot < slots; ++slot)
     for (const plan::Parameter &parameter : manifest.parameters()) {
-      const std::vector<std::int64_t> dims = toVector(parameter.file_dims());
+      const std::vector<std::int64_t> dims =
+          caffe::toVector(parameter.file_dims());
       if (slot < parameter.state_buffer_indices_size()) {
         blobs.push_back(read(parameter.state_buffer_indices(slot), dims));
       } else {
@@ -183,8 +185,9 @@ void Parameters::setHistory(const std::vector<formats::Blob> &blobs,
   for (std::size_t i = 0; i < blobs.size(); ++i) {
     const plan::Parameter &parameter =
         manifest.parameters(static_cast<int>(i) % count);
-    const std::vector<std::int64_t> dims = toVector(parameter.file_dims());
-    if (!fits(blobs[i], dims))
+    const std::vector<std::int64_t> dims =
+        caffe::toVector(parameter.file_dims());
+    if (!caffe::fits(blobs[i], dims))
       problems += "\n  history " + std::to_string(i) + " is " +
                   formats::dimsText(blobs[i].dims) + " there and " +
                   formats::dimsText(dims) + " for parameter " +
@@ -209,7 +212,7 @@ double Parameters::gradientSumOfSquares() const {
       continue;
     const std::uint32_t index = parameter.gradient_buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    const ElementOrder order(buffer);
+    const caffe::ElementOrder order(buffer);
     executor.read(index, [&](const std::byte *bytes) {
       sum += buffer.type() == plan::F64 ? sumOfSquares<double>(order, bytes)
                                         : sumOfSquares<float>(order, bytes);

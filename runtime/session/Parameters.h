@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "caffe/weights/WeightBinding.h"
 #include "formats/WeightFile.h"
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
-#include "runtime/weights/WeightBinding.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Events.h"
 
 #include <cstdint>
 #include <string>
@@ -41,11 +41,11 @@ public:
   void load(const formats::Weights &weights, const std::string &source);
 
   /// The same in two steps, without a log line.
-  WeightBinding bind(const formats::Weights &weights,
-                     const std::string &source) const {
+  caffe::WeightBinding bind(const formats::Weights &weights,
+                            const std::string &source) const {
     return bindWeights(fileLayers, weights, source);
   }
-  void write(const WeightBinding &binding);
+  void write(const caffe::WeightBinding &binding);
 
   /// All layers that have parameters, with the values they have now; a shared
   /// parameter appears under each of its layers, as Caffe writes it. With
@@ -71,17 +71,18 @@ public:
   double gradientSumOfSquares() const;
 
   /// All layers that have parameters, in the net's order.
-  const std::vector<FileLayer> &layers() const { return fileLayers; }
+  const std::vector<caffe::FileLayer> &layers() const { return fileLayers; }
 
 private:
-  formats::WeightLayer saveLayer(const FileLayer &from, bool withDiffs) const;
+  formats::WeightLayer saveLayer(const caffe::FileLayer &from,
+                                 bool withDiffs) const;
   formats::Blob zeros(const std::vector<std::int64_t> &dims) const;
   void write(std::uint32_t bufferIndex, const formats::Blob &blob);
 
   const plan::Manifest &manifest;
   Executor &executor;
   Events *events;
-  std::vector<FileLayer> fileLayers;
+  std::vector<caffe::FileLayer> fileLayers;
 };
 
 } // namespace brew::runtime

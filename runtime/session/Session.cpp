@@ -1,13 +1,13 @@
 //===- Session.cpp - A plan with its memory, ready to run -----------------===//
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/WeightFile.h"
+#include "plan/Contract.h"
 #include "runtime/comm/Communicator.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
@@ -111,7 +111,7 @@ void Session::initialise(const std::vector<std::string> &weights,
 void Session::fill() {
   if (sharesParameters)
     return;
-  given = GivenValues(manifest());
+  given = caffe::GivenValues(manifest());
   if (!plan::embedsWeights(manifest()))
     return params.fill(currentSeed);
   for (int i = 0; i < manifest().arenas_size(); ++i) {
@@ -129,20 +129,21 @@ Session::loadWeights(const std::vector<std::string> &weights,
                      const std::vector<std::string> &folders, bool training) {
   const bool trains = exec.findProgram(plan::programs::kUpdate) >= 0;
   return loadWeights(weights, folders, training,
-                     training || trains ? MissingWeights::Note : whenMissing());
+                     training || trains ? caffe::MissingWeights::Note
+                                        : whenMissing());
 }
 
 /// For a plan that computes with its weights as they are.
-MissingWeights Session::whenMissing() const {
+caffe::MissingWeights Session::whenMissing() const {
   return plan::isForInference(manifest()) && !allowMissingWeights
-             ? MissingWeights::Refuse
-             : MissingWeights::Warn;
+             ? caffe::MissingWeights::Refuse
+             : caffe::MissingWeights::Warn;
 }
 
 std::vector<std::string>
 Session::loadWeights(const std::vector<std::string> &weights,
                      const std::vector<std::string> &folders, bool training,
-                     MissingWeights missing) {
+                     caffe::MissingWeights missing) {
   std::vector<std::string> names = splitLists(weights);
   std::vector<std::string> places = folders;
   if (names.empty() && !plan::embedsWeights(manifest()) && !sharesParameters &&
@@ -157,7 +158,7 @@ Session::loadWeights(const std::vector<std::string> &weights,
     files.push_back(formats::requirePath(names[i], places, "weight file"));
     // Another file may have the layers that this one lacks.
     loadFile(files.back(), files,
-             i + 1 == names.size() ? missing : MissingWeights::Note);
+             i + 1 == names.size() ? missing : caffe::MissingWeights::Note);
   }
   return files;
 }
@@ -165,24 +166,25 @@ Session::loadWeights(const std::vector<std::string> &weights,
 /// Loads one of `files`; all of them are named where layers are missing.
 void Session::loadFile(const std::string &path,
                        const std::vector<std::string> &files,
-                       MissingWeights missing) {
+                       caffe::MissingWeights missing) {
   const formats::Weights weights = formats::readWeights(path);
-  const WeightBinding binding = params.bind(weights, path);
-  GivenValues now = given;
+  const caffe::WeightBinding binding = params.bind(weights, path);
+  caffe::GivenValues now = given;
   now.add(binding);
   std::vector<std::string> without;
-  if (missing != MissingWeights::Note)
+  if (missing != caffe::MissingWeights::Note)
     without = now.layersWithout(params.layers());
-  if (!without.empty() && missing == MissingWeights::Refuse)
-    throw badInput(missingWeightsText(files, without, /*isError=*/true));
+  if (!without.empty() && missing == caffe::MissingWeights::Refuse)
+    throw badInput(caffe::missingWeightsText(files, without, /*isError=*/true));
   params.write(binding);
   given = std::move(now);
   const std::string summary = oneSidedText(binding, without);
   if (!summary.empty())
     listeners.info(log::site::ignoreLayer, summary);
   if (!without.empty())
-    listeners.warning(log::site::ignoreLayer,
-                      missingWeightsText(files, without, /*isError=*/false));
+    listeners.warning(
+        log::site::ignoreLayer,
+        caffe::missingWeightsText(files, without, /*isError=*/false));
 }
 
 void Session::prepare() {

@@ -10,14 +10,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
-#include "runtime/Tensor.h"
+#include "caffe/weights/GivenValues.h"
+#include "plan/PlanFile.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/plan/PlanFile.h"
-#include "runtime/train/CarriedState.h"
-#include "runtime/train/Parameters.h"
-#include "runtime/weights/GivenValues.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/CarriedState.h"
+#include "runtime/session/Events.h"
+#include "runtime/session/Parameters.h"
+#include "runtime/session/Tensor.h"
 
 #include <cstdint>
 #include <memory>
@@ -110,9 +110,10 @@ public:
   /// if a file is not found, (1) if it does not fit, or if a plan for inference
   /// has layers to which neither the files nor anything before them gave values
   /// (SessionOptions::allowMissingWeights). Returns where the files lie.
-  std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
-                                       const std::vector<std::string> &folders = {},
-                                       bool training = false);
+  std::vector<std::string>
+  loadWeights(const std::vector<std::string> &weights,
+              const std::vector<std::string> &folders = {},
+              bool training = false);
   /// Computes what programs derive from parameters ahead of runs, if they
   /// derive anything. Due whenever parameters have changed; training and
   /// initialise() see to it.
@@ -202,10 +203,11 @@ public:
 private:
   std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
                                        const std::vector<std::string> &folders,
-                                       bool training, MissingWeights missing);
+                                       bool training,
+                                       caffe::MissingWeights missing);
   void loadFile(const std::string &path, const std::vector<std::string> &files,
-                MissingWeights missing);
-  MissingWeights whenMissing() const;
+                caffe::MissingWeights missing);
+  caffe::MissingWeights whenMissing() const;
   template <typename Value>
   void readValues(const TensorName &name, Value *values,
                   std::int64_t count) const;
@@ -225,7 +227,7 @@ private:
   std::uint64_t currentSeed;
   ReaderOptions reading;
   bool sharesParameters, allowMissingWeights;
-  GivenValues given;
+  caffe::GivenValues given;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };

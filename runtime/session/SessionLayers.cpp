@@ -1,9 +1,9 @@
 //===- SessionLayers.cpp - Running a range of a program's layers ----------===//
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,12 @@
 //===- SessionTensors.cpp - Blobs, parameters and gradients by name -------===//
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
-#include "runtime/ItemCounts.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
+#include "plan/Contract.h"
+#include "runtime/executor/ItemCounts.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,9 +38,10 @@ std::string nameText(const TensorName &name) {
               : "");
 }
 
-const FileBlob &findBlob(const Parameters &parameters, const TensorName &name) {
+const caffe::FileBlob &findBlob(const Parameters &parameters,
+                                const TensorName &name) {
   std::vector<std::string> known;
-  for (const FileLayer &layer : parameters.layers()) {
+  for (const caffe::FileLayer &layer : parameters.layers()) {
     if (layer.name != name.name) {
       known.push_back(layer.name);
       continue;
@@ -66,9 +67,10 @@ std::int32_t toInteger(double value) {
 
 void checkCount(const TensorName &name, const std::vector<std::int64_t> &dims,
                 std::int64_t count) {
-  if (count != product(dims))
-    throw usageError(nameText(name) + " has " + std::to_string(product(dims)) +
-                     " values (" + shapeText(dims) + "), not " +
+  if (count != caffe::product(dims))
+    throw usageError(nameText(name) + " has " +
+                     std::to_string(caffe::product(dims)) + " values (" +
+                     caffe::shapeText(dims) + "), not " +
                      std::to_string(count));
 }
 
@@ -91,7 +93,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
   else if (kind == TensorKind::Carried)
     addAll(manifest().carried());
   else
-    for (const FileLayer &layer : params.layers())
+    for (const caffe::FileLayer &layer : params.layers())
       for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
         const plan::Parameter *parameter = layer.blobs[i].parameter;
         if (!parameter)
@@ -116,8 +118,8 @@ Tensor Session::tensorOf(std::uint32_t index,
   tensor.buffer = index;
   tensor.type = buffer.type();
   tensor.shape = std::move(shape);
-  tensor.dims = toVector(buffer.dims());
-  tensor.strides = toVector(buffer.strides());
+  tensor.dims = caffe::toVector(buffer.dims());
+  tensor.strides = caffe::toVector(buffer.strides());
   tensor.data = exec.hostData(index);
   tensor.onDevice = !tensor.data;
   if (tensor.onDevice) {
@@ -165,7 +167,7 @@ Tensor Session::find(const TensorName &name) const {
                        "'; compile the net with brewc --seed " + name.name);
     const plan::Buffer &buffer =
         manifest().buffers(static_cast<int>(named->buffer_index()));
-    return tensorOf(named->buffer_index(), toVector(buffer.dims()));
+    return tensorOf(named->buffer_index(), caffe::toVector(buffer.dims()));
   }
   case TensorKind::Carried: {
     const plan::NamedBuffer *named = among(manifest().carried());
@@ -173,23 +175,23 @@ Tensor Session::find(const TensorName &name) const {
       throw usageError("the plan carries no state '" + name.name + "'");
     return tensorOf(
         named->buffer_index(),
-        toVector(manifest()
-                     .buffers(static_cast<int>(named->buffer_index()))
-                     .dims()));
+        caffe::toVector(manifest()
+                            .buffers(static_cast<int>(named->buffer_index()))
+                            .dims()));
   }
   case TensorKind::Parameter: {
-    const FileBlob &blob = findBlob(params, name);
+    const caffe::FileBlob &blob = findBlob(params, name);
     return tensorOf(blob.parameter->buffer_index(), blob.dims);
   }
   case TensorKind::ParameterGradient: {
-    const FileBlob &blob = findBlob(params, name);
+    const caffe::FileBlob &blob = findBlob(params, name);
     if (!blob.parameter->has_gradient_buffer_index())
       throw usageError("parameter " + nameText(name) +
                        ", is not learnt: it has no gradient");
     return tensorOf(blob.parameter->gradient_buffer_index(), blob.dims);
   }
   case TensorKind::SolverState: {
-    const FileBlob &blob = findBlob(params, name);
+    const caffe::FileBlob &blob = findBlob(params, name);
     if (name.slot < 0 ||
         name.slot >= blob.parameter->state_buffer_indices_size())
       throw usageError(
@@ -215,10 +217,10 @@ void Session::readValues(const TensorName &name, Value *values,
     using Loaded = std::conditional_t<std::is_integral_v<Value>, double, Value>;
     if constexpr (std::is_same_v<Loaded, Value>)
       if (whole)
-        return load(buffer, bytes, values);
+        return caffe::load(buffer, bytes, values);
     std::vector<Loaded> all(
         static_cast<std::size_t>(plan::elementCount(buffer)));
-    load(buffer, bytes, all.data());
+    caffe::load(buffer, bytes, all.data());
     for (std::int64_t i = 0; i < count; ++i) {
       const Loaded value = all[static_cast<std::size_t>(i)];
       if constexpr (std::is_integral_v<Value>)
@@ -241,9 +243,9 @@ void Session::writeValues(const TensorName &name, const Value *values,
   exec.overwrite(tensor.buffer, [&](std::byte *bytes) {
     if constexpr (std::is_integral_v<Value>) {
       const std::vector<double> exact(values, values + count);
-      store(buffer, exact.data(), bytes);
+      caffe::store(buffer, exact.data(), bytes);
     } else {
-      store(buffer, values, bytes);
+      caffe::store(buffer, values, bytes);
     }
   });
 }

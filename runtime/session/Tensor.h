@@ -1,7 +1,7 @@
 //===- Tensor.h - Blobs, parameters and gradients by name -------*- C++ -*-===//
 #pragma once
 
-#include "runtime/plan/plan.pb.h"
+#include "plan/plan.pb.h"
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,8 @@ enum class TensorKind {
 /// Names one tensor of a session.
 struct TensorName {
   TensorKind kind = TensorKind::Blob;
-  /// Blob, BlobGradient, GradientSeed: the blob's; Carried: the plan's; else the layer's.
+  /// Blob, BlobGradient, GradientSeed: the blob's; Carried: the plan's; else
+  /// the layer's.
   std::string name;
   /// Likewise: index of the program.
   int program = 0;

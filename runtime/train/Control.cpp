@@ -4,7 +4,7 @@
 
 #include "runtime/train/SolverFields.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <chrono>
 

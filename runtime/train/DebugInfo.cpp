@@ -2,7 +2,7 @@
 
 #include "runtime/train/DebugInfo.h"
 
-#include "runtime/ItemCounts.h"
+#include "runtime/executor/ItemCounts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ struct Norms {
 };
 
 /// The name Caffe shows a parameter under: its own, or its position.
-std::string displayName(const FileLayer &layer, std::size_t index) {
+std::string displayName(const caffe::FileLayer &layer, std::size_t index) {
   const plan::Parameter &parameter = *layer.blobs[index].parameter;
   return parameter.shared_name().empty() ? std::to_string(index)
                                          : parameter.shared_name();
@@ -44,8 +44,8 @@ bool DebugInfo::isIn(const plan::Program &program) {
                      });
 }
 
-const FileLayer *DebugInfo::fileLayer(const plan::Layer &layer) const {
-  for (const FileLayer &candidate : parameters.layers())
+const caffe::FileLayer *DebugInfo::fileLayer(const plan::Layer &layer) const {
+  for (const caffe::FileLayer &candidate : parameters.layers())
     if (candidate.name == layer.name() && candidate.type == layer.type())
       return &candidate;
   return nullptr;
@@ -76,7 +76,7 @@ void DebugInfo::forward() const {
                   start + "top blob " + (top.empty() ? "(automatic)" : top) +
                       " data: " + log::number(norms.mean()));
     }
-    const FileLayer *file = fileLayer(layer);
+    const caffe::FileLayer *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       if (!file->blobs[i].parameter)
         continue;
@@ -106,7 +106,7 @@ void DebugInfo::backward() const {
                       layer.bottoms(static_cast<int>(gradient.bottom())) +
                       " diff: " + log::number(norms.mean()));
     }
-    const FileLayer *file = fileLayer(layer);
+    const caffe::FileLayer *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
       const plan::Parameter *parameter = file->blobs[i].parameter;
       if (!parameter || !parameter->has_gradient_buffer_index())
@@ -119,8 +119,8 @@ void DebugInfo::backward() const {
     }
   }
   Norms data, diff;
-  for (const FileLayer &layer : parameters.layers())
-    for (const FileBlob &blob : layer.blobs) {
+  for (const caffe::FileLayer &layer : parameters.layers())
+    for (const caffe::FileBlob &blob : layer.blobs) {
       if (!blob.parameter || blob.sharer)
         continue;
       data.add(parameters.read(blob.parameter->buffer_index(), {}));

@@ -1,8 +1,8 @@
 //===- DebugInfo.h - Caffe's debug_info lines -------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Executor.h"
-#include "runtime/train/Parameters.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Parameters.h"
 
 #include <cstdint>
 #include <string>
@@ -35,7 +35,7 @@ private:
   /// The values of a blob, of its items that there are, or of their gradients.
   std::vector<double> readBlob(const std::string &name,
                                std::uint32_t buffer) const;
-  const FileLayer *fileLayer(const plan::Layer &layer) const;
+  const caffe::FileLayer *fileLayer(const plan::Layer &layer) const;
 
   const plan::Program &program;
   const Parameters &parameters;

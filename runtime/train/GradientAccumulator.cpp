@@ -2,7 +2,7 @@
 
 #include "runtime/train/GradientAccumulator.h"
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 
 namespace brew::runtime {
 namespace {

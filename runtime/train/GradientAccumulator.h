@@ -1,7 +1,7 @@
 //===- GradientAccumulator.h - Gradients over several batches ---*- C++ -*-===//
 #pragma once
 
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstddef>
 #include <cstdint>

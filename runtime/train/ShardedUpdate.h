@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Executor.h"
 #include "runtime/comm/Communicator.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstddef>
 #include <utility>

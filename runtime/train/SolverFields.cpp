@@ -2,10 +2,10 @@
 
 #include "runtime/train/SolverFields.h"
 
-#include "formats/Error.h"
-#include "formats/NumberText.h"
-#include "formats/Suggest.h"
 #include "runtime/log/Log.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -50,7 +50,7 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
 }
 
 float number(const SolverField &field, const std::string &text) {
-  const std::optional<float> value = formats::readFloat(text);
+  const std::optional<float> value = readFloat(text);
   if (!value || !std::isfinite(*value))
     throw usageError(std::string("solver: ") + field.name +
                      " takes a number, not '" + text + "'");
@@ -167,8 +167,8 @@ std::string solverFieldText(const caffe::SolverParameter &solver,
   const pb::Reflection &reflection = *solver.GetReflection();
   switch (field.kind) {
   case SolverField::Number:
-    return formats::shortestText(reflection.GetFloat(solver, &source),
-                                 /*least=*/6);
+    return shortestText(reflection.GetFloat(solver, &source),
+                        /*least=*/6);
   case SolverField::Integer:
     return std::to_string(reflection.GetInt32(solver, &source));
   case SolverField::Integer64:

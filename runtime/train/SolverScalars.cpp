@@ -2,8 +2,8 @@
 
 #include "runtime/train/SolverScalars.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstdint>
 

@@ -2,9 +2,9 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
 #include "runtime/train/SolverFields.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -280,8 +280,9 @@ void Trainer::runUpdate() {
 
 double Trainer::learningRate() const {
   int step = currentStep;
-  return iterating ? rate.at(currentIteration, step)
-                   : LearningRate(requests.next()).at(currentIteration, step);
+  return iterating
+             ? rate.at(currentIteration, step)
+             : caffe::LearningRate(requests.next()).at(currentIteration, step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,8 +334,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && pausedAnywhere &&
-         !(leavesResets && requests.resetWanted())) {
+  while (!stop && pausedAnywhere && !(leavesResets && requests.resetWanted())) {
     if (!waited) {
       settle(0);
       events.emit(event::Paused{currentIteration});
@@ -371,7 +371,7 @@ void Trainer::takeChanges() {
     return;
   for (const Control::Change &change : changes)
     setSolverField(solver, change.field, change.value);
-  rate = LearningRate(solver);
+  rate = caffe::LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
     kept = {}; // its names are under the old one

@@ -7,20 +7,20 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "caffe/LearningRate.h"
 #include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
-#include "runtime/Session.h"
-#include "runtime/train/BestMetric.h"
+#include "runtime/session/Session.h"
 #include "runtime/train/Control.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
-#include "runtime/train/LearningRate.h"
-#include "runtime/train/LossWindow.h"
-#include "runtime/train/SnapshotFolder.h"
 #include "runtime/train/ShardedUpdate.h"
-#include "runtime/train/SnapshotWriter.h"
 #include "runtime/train/SolverScalars.h"
 #include "runtime/train/TrainerHooks.h"
+#include "runtime/train/metrics/BestMetric.h"
+#include "runtime/train/metrics/LossWindow.h"
+#include "runtime/train/snapshots/SnapshotFolder.h"
+#include "runtime/train/snapshots/SnapshotWriter.h"
 #include "runtime/train/watch/Watch.h"
 
 #include <chrono>
@@ -307,7 +307,7 @@ private:
   int trainProgram, updateProgram, clipProgram;
   int reduceProgram;   ///< of plans for several ranks
   Communicator *ranks; ///< null: alone
-  LearningRate rate;
+  caffe::LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;
   Control requests;
@@ -323,25 +323,25 @@ private:
   int currentStep = 0;
   bool iterating = false; ///< in an iteration, which `solver` holds for
   bool stopRequested = false;
-  std::unique_ptr<Watch> watch; ///< null until training can begin
-  bool endedByRule = false;     ///< the last solve() or step()
-  bool hasRules = false;        ///< on some rank
+  std::unique_ptr<Watch> watch;        ///< null until training can begin
+  bool endedByRule = false;            ///< the last solve() or step()
+  bool hasRules = false;               ///< on some rank
   std::unique_ptr<TrainerHooks> hooks; ///< null: on another rank than 0
-  bool hooksAnywhere = false; ///< of several ranks, in this call
+  bool hooksAnywhere = false;          ///< of several ranks, in this call
   int lastTested = -1;          ///< iteration of the last test of all nets
   caffe::SolverState beginning; ///< where training was begun
   std::vector<std::string> begunWith; ///< files
   bool leavesResets = false;
   bool timing = false;             ///< of this iteration, with a clock
   std::vector<double> stepSeconds; ///< then, of its batches
-  int callEnd = 0;              ///< iteration at which the call ends
+  int callEnd = 0;                 ///< iteration at which the call ends
 
-  RunResults trainResults;         ///< of the training program's last run
+  RunResults trainResults; ///< of the training program's last run
   LossWindow lossWindow;
   bool lossesRestored = false; ///< the next step() goes on with them
 
   // Of several ranks.
-  std::unique_ptr<ShardedUpdate> sharded; ///< null: each updates all
+  std::unique_ptr<ShardedUpdate> sharded;  ///< null: each updates all
   std::vector<Control::Change> ownChanges; ///< that the others do not know yet
   bool changesAnnounced = false;           ///< of any rank
   bool pausedAnywhere = false;

@@ -2,7 +2,7 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
 
 #include <cmath>
 

@@ -2,8 +2,8 @@
 
 #include "runtime/train/TrainerHooks.h"
 
-#include "formats/Error.h"
 #include "runtime/train/Trainer.h"
+#include "support/Error.h"
 
 #include <algorithm>
 
@@ -58,7 +58,8 @@ private:
       caffe::LayerParameter layer;
       if (!layer.ParseFromString(feed.layer()))
         continue;
-      for (const char *type : {"Data", "AnnotatedData", "ImageData", "HDF5Data"})
+      for (const char *type :
+           {"Data", "AnnotatedData", "ImageData", "HDF5Data"})
         if (layer.type() == type)
           return layer.name();
     }

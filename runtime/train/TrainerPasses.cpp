@@ -2,8 +2,8 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
+#include "support/Error.h"
 
 #include <numeric>
 

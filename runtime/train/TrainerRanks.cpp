@@ -8,9 +8,9 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
+#include "plan/Contract.h"
 #include "runtime/comm/Communicator.h"
-#include "runtime/plan/Contract.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstdio>

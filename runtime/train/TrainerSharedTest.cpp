@@ -8,9 +8,9 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
 #include "runtime/comm/Communicator.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
+#include "support/Error.h"
 
 #include <cstring>
 

@@ -2,9 +2,9 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/SolverStateFile.h"
+#include "support/Error.h"
 
 #include <chrono>
 #include <filesystem>

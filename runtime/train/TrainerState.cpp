@@ -1,17 +1,17 @@
 //===- TrainerState.cpp - Starting and resuming a training run ------------===//
 
-#include "runtime/train/DetectionScores.h"
 #include "runtime/train/Trainer.h"
+#include "runtime/train/metrics/DetectionScores.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "caffe/SolverRules.h"
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
-#include "formats/SolverRules.h"
 #include "formats/SolverStateFile.h"
+#include "plan/Contract.h"
 #include "runtime/comm/Communicator.h"
-#include "runtime/plan/Contract.h"
 #include "runtime/train/SolverFields.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <filesystem>
 #include <random>
@@ -104,11 +104,11 @@ Trainer::~Trainer() {
 
 /// Looks at nothing that changes while training: it is called from any thread.
 void Trainer::checkSolver(const caffe::SolverParameter &candidate) const {
-  for (const formats::SolverConflict &conflict :
-       formats::solverConflicts(candidate))
+  for (const caffe::SolverConflict &conflict :
+       caffe::solverConflicts(candidate))
     throw badInput("solver: " + conflict.text);
   checkSolverFields(candidate);
-  const LearningRate policy(candidate); // throws what is wrong with it
+  const caffe::LearningRate policy(candidate); // throws what is wrong with it
   if (netCount >= 0 && candidate.test_iter_size() != netCount)
     throw badInput("solver: test_iter must be given once for each of the " +
                    std::to_string(netCount) + " test nets");
@@ -344,8 +344,8 @@ std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
 /// Before anything is computed that could not be kept.
 void Trainer::probeSnapshotFolder(const std::string &of) const {
   try {
-    formats::requireWritable(of + "_iter_" + std::to_string(currentIteration) +
-                             ".caffemodel");
+    requireWritable(of + "_iter_" + std::to_string(currentIteration) +
+                    ".caffemodel");
   } catch (const Error &) {
     throw machineLacks("cannot write to snapshot prefix '" + of +
                        "': make sure that the folder exists and is writable");

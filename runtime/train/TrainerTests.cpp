@@ -2,9 +2,9 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
-#include "runtime/train/DetectionScores.h"
-#include "runtime/train/NetOutputs.h"
+#include "runtime/session/NetOutputs.h"
+#include "runtime/train/metrics/DetectionScores.h"
+#include "support/Error.h"
 
 namespace brew::runtime {
 

@@ -2,7 +2,7 @@
 
 #include "runtime/train/Trainer.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- TestFiles.h - Folders and files for tests ----------------*- C++ -*-===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

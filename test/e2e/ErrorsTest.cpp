@@ -2,8 +2,8 @@
 #include "RunFixture.h"
 
 #include "formats/WeightFile.h"
-#include "runtime/plan/PlanFormat.h"
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanFormat.h"
+#include "plan/PlanWriter.h"
 
 #include <cstring>
 

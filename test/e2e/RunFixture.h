@@ -1,9 +1,9 @@
 //===- RunFixture.h - Runs brew-run on a test plan --------------*- C++ -*-===//
 #pragma once
 
-#include "formats/Hdf5.h"
-#include "test/unit/formats/TestFiles.h"
-#include "test/unit/train/TestPlan.h"
+#include "formats/hdf5/Hdf5.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/train/TestPlan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- ImageFuzz.cpp - Fuzz entry: JPEG and PNG files ---------------------===//
 #include "Fuzz.h"
-#include "formats/Exif.h"
-#include "formats/ImageDecode.h"
-#include "formats/ImageResize.h"
+#include "formats/image/Exif.h"
+#include "formats/image/ImageDecode.h"
+#include "formats/image/ImageResize.h"
 
 using namespace brew;
 using namespace brew::formats;

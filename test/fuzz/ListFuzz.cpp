@@ -1,8 +1,9 @@
-//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights -------------===//
+//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights
+//-------------===//
 #include "Fuzz.h"
 #include "formats/BoostList.h"
-#include "formats/ImageList.h"
 #include "formats/WindowFile.h"
+#include "formats/image/ImageList.h"
 
 using namespace brew;
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "PlanBuilder.h"
 #include "PlanMutator.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"
-#include "frontends/prototxt/NetGraph.h"
-#include "frontends/prototxt/Programs.h"
-#include "frontends/prototxt/UpgradeText.h"
+#include "frontends/prototxt/check/NetGraph.h"
+#include "frontends/prototxt/check/Programs.h"
+#include "frontends/prototxt/upgrade/UpgradeText.h"
 
 using namespace brew;
 using namespace brew::prototxt;

@@ -1,6 +1,6 @@
 //===- TimingFuzz.cpp - Fuzz entry: timing caches -------------------------===//
 #include "Fuzz.h"
-#include "runtime/TimingCache.h"
+#include "runtime/executor/TimingCache.h"
 
 using namespace brew;
 

@@ -1,11 +1,11 @@
 //===- AnnotatedSet.cpp - Images with their objects to a database ---------===//
 #include "tools/brew-data/AnnotatedSet.h"
 
-#include "formats/Error.h"
-#include "formats/ImageFile.h"
-#include "formats/NumberText.h"
 #include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageFile.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 #include "tools/brew-data/Records.h"
 
 #include <map>
@@ -28,7 +28,7 @@ std::vector<Entry> readList(const std::string &path) {
     if (words.empty())
       continue;
     if (words.size() != 2)
-      throw formats::notOfForm(path, line, form);
+      throw notOfForm(path, line, form);
     entries.push_back({words[0], words[1], line.number});
   }
   if (entries.empty())
@@ -46,20 +46,20 @@ void readObjects(const std::string &path, int height, int width,
     if (words.empty())
       continue;
     if (words.size() < 5 || words.size() > 6)
-      throw formats::notOfForm(path, line, form);
-    const std::optional<int> label = formats::readInteger(words[0]);
+      throw notOfForm(path, line, form);
+    const std::optional<int> label = readInteger(words[0]);
     const std::optional<int> difficult =
-        words.size() == 6 ? formats::readInteger(words[5]) : 0;
+        words.size() == 6 ? readInteger(words[5]) : 0;
     float sides[4];
     bool fits =
         label && *label >= 0 && difficult && *difficult >= 0 && *difficult <= 1;
     for (int i = 0; i < 4; ++i) {
-      const std::optional<float> side = formats::readFloat(words[i + 1]);
+      const std::optional<float> side = readFloat(words[i + 1]);
       fits &= side.has_value();
       sides[i] = side.value_or(0);
     }
     if (!fits)
-      throw formats::notOfForm(path, line, form);
+      throw notOfForm(path, line, form);
     const auto [left, top, right, bottom] = sides;
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     if (!(left >= 0 && top >= 0 && left <= right && top <= bottom &&

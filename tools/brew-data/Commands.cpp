@@ -3,12 +3,12 @@
 
 #include "tools/brew-data/Records.h"
 
-#include "formats/AtomicFile.h"
 #include "formats/BinaryProto.h"
 #include "formats/Datum.h"
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
-#include "formats/ImageSets.h"
+#include "formats/image/ImageEncode.h"
+#include "formats/image/ImageSets.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cinttypes>

@@ -1,8 +1,8 @@
 //===- ExtractFeatures.cpp - Caffe's extract_features ---------------------===//
 #include "tools/brew-data/ExtractFeatures.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 #include "tools/brew-data/Commands.h"
 #include "tools/common/Programs.h"
 
@@ -33,7 +33,7 @@ struct Scratch {
                          error.message());
     if (!mkdtemp(path.data()))
       throw machineLacks("cannot make a folder '" + path +
-                         "': " + formats::errnoText(errno));
+                         "': " + errnoText(errno));
   }
   ~Scratch() {
     std::error_code ignored;

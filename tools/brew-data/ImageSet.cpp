@@ -1,13 +1,13 @@
 //===- ImageSet.cpp - A list of images to a database ----------------------===//
 #include "tools/brew-data/ImageSet.h"
 
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageList.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageEncode.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageList.h"
 #include "runtime/data/ReaderTeam.h"
 #include "runtime/data/ShuffledOrder.h"
+#include "support/Error.h"
 #include "tools/brew-data/Records.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ public:
       datum.set_label(entry.label);
       result.dataSize = datum.data().size();
       if (!datum.SerializeToString(&result.value))
-        throw badInput(formats::placeOf(options.list, entry) +
+        throw badInput(placeOf(options.list, entry) +
                        ": the record is too large");
     } catch (const Error &error) {
       result.problem = error.what();
@@ -138,7 +138,7 @@ void convertImageSet(const ImageSetOptions &options) {
                      "': images are encoded as png or jpg");
   std::vector<ImageListEntry> entries = readImageList(options.list);
   if (options.shuffle) {
-    const runtime::RandomStream stream(options.seed, "shuffle imageset");
+    const caffe::RandomStream stream(options.seed, "shuffle imageset");
     std::vector<ImageListEntry> shuffled;
     for (int64_t i : runtime::shuffledOrder(stream, entries.size(), 0))
       shuffled.push_back(std::move(entries[static_cast<size_t>(i)]));

@@ -1,10 +1,10 @@
 //===- Inspect.cpp - What databases hold ----------------------------------===//
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageResize.h"
 #include "formats/WindowFile.h"
+#include "formats/image/ImageEncode.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageResize.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 #include "tools/brew-data/Records.h"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 //===- Rearrange.cpp - Databases from databases ---------------------------===//
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/ShuffledOrder.h"
+#include "support/Error.h"
 #include "tools/brew-data/Records.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
     checkInterrupted();
     sizes.push_back(cursor->key().size() + cursor->value().size());
   }
-  const runtime::RandomStream stream(seed, "shuffle database");
+  const caffe::RandomStream stream(seed, "shuffle database");
   const std::vector<int64_t> order =
       runtime::shuffledOrder(stream, sizes.size(), 0);
   std::vector<uint64_t> target(sizes.size()); // of each record
@@ -107,7 +107,7 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
   }
   std::vector<uint64_t> place(count);
   if (random) {
-    const runtime::RandomStream stream(seed, "split database");
+    const caffe::RandomStream stream(seed, "split database");
     const std::vector<int64_t> order = runtime::shuffledOrder(stream, count, 0);
     for (size_t i = 0; i < order.size(); ++i)
       place[static_cast<size_t>(order[i])] = i;

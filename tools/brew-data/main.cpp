@@ -3,7 +3,7 @@
 // Command line of the tool that makes and inspects training databases.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
+#include "support/Error.h"
 #include "tools/brew-data/AnnotatedSet.h"
 #include "tools/brew-data/CaffeNames.h"
 #include "tools/brew-data/Commands.h"
@@ -11,7 +11,7 @@
 #include "tools/brew-data/ImageSet.h"
 #include "tools/common/CliCompletion.h"
 
-#include "formats/NumberText.h"
+#include "support/NumberText.h"
 
 #include <CLI/CLI.hpp>
 
@@ -46,7 +46,7 @@ data::Part partOf(const std::string &text) {
   const size_t equals = text.rfind('=');
   double share = 0;
   if (equals != std::string::npos)
-    share = formats::readDouble(text.substr(equals + 1)).value_or(0);
+    share = readDouble(text.substr(equals + 1)).value_or(0);
   if (equals == std::string::npos || equals == 0 || !(share > 0 && share <= 1))
     throw usageError("'" + text +
                      "' is no part; write DB=SHARE, a share from 0 to 1");

@@ -3,7 +3,7 @@
 #include "BlobRows.h"
 
 #include "Predictions.h"
-#include "formats/Suggest.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <charconv>

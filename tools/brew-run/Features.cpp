@@ -3,7 +3,7 @@
 #include "Features.h"
 
 #include "Session.h"
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <cstdio>
 
@@ -51,7 +51,7 @@ class WholeFeatures : public FeatureFile {
 public:
   WholeFeatures(std::string filePath, std::string blobName)
       : path(std::move(filePath)), blob(std::move(blobName)) {
-    formats::requireWritable(path);
+    requireWritable(path);
   }
 
   void append(const std::vector<std::int64_t> &shape,
@@ -97,7 +97,7 @@ public:
     // 64.
     header.resize((header.size() + 1 + 10 + 63) / 64 * 64 - 10 - 1, ' ');
     header += '\n';
-    formats::AtomicFile file(path);
+    AtomicFile file(path);
     file.write(std::string_view("\x93NUMPY\x01\x00", 8));
     const unsigned char length[2] = {
         static_cast<unsigned char>(header.size() & 255),

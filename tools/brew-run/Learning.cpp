@@ -3,7 +3,7 @@
 #include "Learning.h"
 
 #include "Log.h"
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -88,7 +88,7 @@ void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
   if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))
     throw machineLacks("--draw " + path + ": there is no folder " +
                        folder.string());
-  formats::requireWritable(path);
+  requireWritable(path);
 }
 
 } // namespace

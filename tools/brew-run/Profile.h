@@ -2,7 +2,7 @@
 #pragma once
 
 #include "Session.h"
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +45,7 @@ private:
             std::int64_t duration, nlohmann::ordered_json arguments);
   void counters(std::int64_t time, std::uint64_t bytes, std::uint64_t threads);
 
-  formats::AtomicFile file;
+  AtomicFile file;
   std::vector<Step> steps;
   std::string events; ///< JSON, separated by commas
   int left;           ///< iterations that may be added

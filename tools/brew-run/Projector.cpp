@@ -3,8 +3,8 @@
 #include "Projector.h"
 
 #include "Session.h"
-#include "formats/AtomicFile.h"
-#include "formats/Utf8.h"
+#include "support/AtomicFile.h"
+#include "support/Utf8.h"
 
 #include <charconv>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace {
 
 /// Without what divides the columns and lines of a table.
 std::string cell(const std::string &from) {
-  std::string text = formats::validUtf8(from);
+  std::string text = validUtf8(from);
   for (char &c : text)
     if (c == '\t' || c == '\n' || c == '\r')
       c = ' ';
@@ -24,7 +24,7 @@ std::string cell(const std::string &from) {
 /// As a text of Protocol Buffers' text format.
 std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (char c : formats::validUtf8(text)) {
+  for (char c : validUtf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
       result += '\\';
@@ -72,7 +72,7 @@ void writeProjector(const std::string &folder, const ProjectorTensor &layout,
     throw machineLacks(folder + ": cannot make the folder: " + error.message());
   const std::filesystem::path at = folder;
   auto write = [&](const char *name, std::string_view bytes) {
-    formats::writeFileAtomically(at / name, bytes);
+    writeFileAtomically(at / name, bytes);
   };
   write("tensors.tsv", table(layout));
   write("features.bytes",

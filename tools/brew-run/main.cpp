@@ -4,8 +4,8 @@
 #include "Session.h"
 #include "SignalActions.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 #include "tools/common/CliCompletion.h"
 
 #include <csignal>

@@ -1,13 +1,13 @@
 //===- Flags.cpp - Caffe's flags, as gflags reads them --------------------===//
 #include "tools/caffe/Flags.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <fstream>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 namespace {
 
 /// Files of flags that name files of flags.
@@ -100,4 +100,4 @@ CommandLine readCommandLine(const std::vector<std::string> &arguments) {
   return std::move(reader.line);
 }
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 
 /// A command line of `caffe`.
 struct CommandLine {
@@ -24,4 +24,4 @@ struct CommandLine {
 /// (1) for a file of flags that cannot be read.
 CommandLine readCommandLine(const std::vector<std::string> &arguments);
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

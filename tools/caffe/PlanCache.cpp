@@ -1,8 +1,8 @@
 //===- PlanCache.cpp - Plans kept from one run to the next ----------------===//
 #include "tools/caffe/PlanCache.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 #include "tools/caffe/PlanKey.h"
 #include "tools/common/Programs.h"
 
@@ -17,7 +17,7 @@
 
 namespace fs = std::filesystem;
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 namespace {
 
 constexpr size_t kMostPlans = 64;
@@ -99,11 +99,11 @@ CachedPlan compileCached(const std::string &prototxt,
       std::chrono::steady_clock::now() - begin;
   // Of files that have changed meanwhile nobody knows which content was read.
   if (key && planKey(brewc, prototxt, flags) == key)
-    formats::writeFileAtomically(keyPath, *key);
+    writeFileAtomically(keyPath, *key);
   std::fprintf(stderr, "caffe: compiled %s in %.1f s to %s\n", prototxt.c_str(),
                time.count(), result.path.c_str());
   removeOld(folder);
   return result;
 }
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 
 /// The plan of a prototxt compiled with those flags of brewc: one that is kept
 /// in $XDG_CACHE_HOME/brew/plans (~/.cache without it), or a new one, which
@@ -20,4 +20,4 @@ struct CachedPlan {
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver);
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

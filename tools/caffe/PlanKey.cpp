@@ -20,7 +20,7 @@
 
 namespace fs = std::filesystem;
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 namespace {
 
 constexpr std::uintmax_t kMiB = 1 << 20;
@@ -229,4 +229,4 @@ std::optional<std::string> planKey(const std::string &brewc,
   return key + dependences.text();
 }
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

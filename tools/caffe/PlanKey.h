@@ -24,7 +24,7 @@
 #include <string_view>
 #include <vector>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 
 /// A text that differs when compiling `prototxt` with those flags could make
 /// another plan: the flags, Brew's version, size and times of the program
@@ -38,4 +38,4 @@ std::optional<std::string> planKey(const std::string &brewc,
 /// FNV-1a, in 16 hexadecimal digits.
 std::string hashOf(std::string_view bytes);
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

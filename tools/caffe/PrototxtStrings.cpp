@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 namespace {
 
 /// Reads the characters of one literal.
@@ -94,4 +94,4 @@ std::vector<PrototxtString> stringsIn(std::string_view text) {
   return strings;
 }
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

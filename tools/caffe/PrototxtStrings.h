@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace brew::caffecmd {
+namespace brew::caffe_command {
 
 struct PrototxtString {
   std::string field; ///< the last name before it
@@ -16,4 +16,4 @@ struct PrototxtString {
 /// no prototxt has other strings, or none.
 std::vector<PrototxtString> stringsIn(std::string_view text);
 
-} // namespace brew::caffecmd
+} // namespace brew::caffe_command

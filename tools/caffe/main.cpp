@@ -4,8 +4,8 @@
 // call it. brewc and brew-run do the work.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 #include "tools/caffe/Flags.h"
 #include "tools/caffe/PlanCache.h"
 #include "tools/common/Programs.h"
@@ -22,7 +22,7 @@
 
 namespace {
 
-using brew::caffecmd::CommandLine;
+using brew::caffe_command::CommandLine;
 
 const std::vector<std::string> kActions = {"device_query", "test", "time",
                                            "train"};
@@ -170,9 +170,9 @@ int compileAndRun(const CommandLine &line) {
   if (!gpu.empty())
     run.push_back("--gpu=" + gpu);
 
-  const brew::caffecmd::CachedPlan plan =
-      brew::caffecmd::compileCached(prototxt, compile,
-                                    /*isSolver=*/line.action == "train");
+  const brew::caffe_command::CachedPlan plan =
+      brew::caffe_command::compileCached(prototxt, compile,
+                                         /*isSolver=*/line.action == "train");
   if (plan.status != 0)
     return plan.status;
   run[1] = plan.path;
@@ -190,7 +190,7 @@ int run(const std::vector<std::string> &arguments) {
     std::printf("caffe, of brew %s\n", brew_version());
     return 0;
   }
-  const CommandLine line = brew::caffecmd::readCommandLine(arguments);
+  const CommandLine line = brew::caffe_command::readCommandLine(arguments);
   if (line.action == "device_query") {
     warnOfUnused(line);
     std::vector<std::string> words = {

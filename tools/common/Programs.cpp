@@ -1,8 +1,8 @@
 //===- Programs.cpp - Other programs of Brew ------------------------------===//
 #include "tools/common/Programs.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <cerrno>
 #include <csignal>
@@ -25,8 +25,7 @@ std::vector<char *> argvOf(const std::vector<std::string> &words) {
 }
 
 [[noreturn]] void failToStart(const std::string &path, int error) {
-  throw machineLacks("cannot start '" + path +
-                     "': " + formats::errnoText(error));
+  throw machineLacks("cannot start '" + path + "': " + errnoText(error));
 }
 
 } // namespace
@@ -55,7 +54,7 @@ int runProgram(const std::vector<std::string> &words,
         kill(child, SIGTERM);
     } else
       throw machineLacks("cannot wait for '" + words[0] +
-                         "': " + formats::errnoText(errno));
+                         "': " + errnoText(errno));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -1,11 +1,11 @@
 //===- Broadcast.cpp - Messages to all open pages -------------------------===//
 
-#include "monitor/Broadcast.h"
+#include "tools/monitor/Broadcast.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 void Broadcast::send(std::string message) {
   {
@@ -48,4 +48,4 @@ std::uint64_t Broadcast::next() const {
   return sent;
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 class Broadcast {
 public:
@@ -48,4 +48,4 @@ private:
   bool closed = false;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

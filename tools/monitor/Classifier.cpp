@@ -1,13 +1,13 @@
 //===- Classifier.cpp - The class of what a user draws --------------------===//
 
-#include "monitor/Classifier.h"
+#include "tools/monitor/Classifier.h"
 
-#include "monitor/Views.h"
+#include "tools/monitor/Views.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 api::SessionOptions oneThread() {
@@ -103,4 +103,4 @@ nlohmann::json Classifier::inputShape() const {
           {"width", input.dims[3]}};
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

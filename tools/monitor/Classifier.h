@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// A net for inference that takes its parameters from the one that is trained,
 /// by the names of layers. It has memory and a thread of its own.
@@ -47,4 +47,4 @@ private:
   std::vector<std::string> blobs;     ///< that can be looked at
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,10 +1,10 @@
 //===- Curves.cpp - Measured values over iterations -----------------------===//
 
-#include "monitor/Curves.h"
+#include "tools/monitor/Curves.h"
 
 #include <cmath>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 void Curves::add(const std::string &name, double iteration, double value) {
   if (!std::isfinite(value))
@@ -50,4 +50,4 @@ nlohmann::json Curves::json() const {
   return result;
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 class Curves {
 public:
@@ -41,4 +41,4 @@ private:
   std::map<std::string, Curve> curves;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,12 +1,12 @@
 //===- EmbeddingView.cpp - A layout of samples, as it comes about ---------===//
 
-#include "monitor/EmbeddingView.h"
+#include "tools/monitor/EmbeddingView.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -85,4 +85,4 @@ Json EmbeddingView::post(const std::string &name, const Json &) {
   throw Refusal(404, "an embedding has nothing to change by '" + name + "'");
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "monitor/Curves.h"
-#include "monitor/Server.h"
+#include "tools/monitor/Curves.h"
+#include "tools/monitor/Server.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// What is laid out.
 struct Samples {
@@ -62,4 +62,4 @@ private:
   nlohmann::json layout; ///< null: none yet
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,12 +1,12 @@
 //===- Endpoint.cpp - Where a monitor listens -----------------------------===//
 
-#include "monitor/Endpoint.h"
+#include "tools/monitor/Endpoint.h"
 
 #include "brew/brew.hpp"
 
 #include <charconv>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 Endpoint Endpoint::parse(const std::string &text, const std::string &flag) {
   Endpoint endpoint;
@@ -30,4 +30,4 @@ Endpoint Endpoint::parse(const std::string &text, const std::string &flag) {
   return endpoint;
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

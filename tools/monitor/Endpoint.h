@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 struct Endpoint {
   std::string host = "127.0.0.1";
@@ -14,4 +14,4 @@ struct Endpoint {
   static Endpoint parse(const std::string &text, const std::string &flag);
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

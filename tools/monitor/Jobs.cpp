@@ -1,14 +1,14 @@
 //===- Jobs.cpp - What other threads ask of the training thread -----------===//
 
-#include "monitor/Jobs.h"
+#include "tools/monitor/Jobs.h"
 
-#include "monitor/Server.h"
+#include "tools/monitor/Server.h"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 nlohmann::json Jobs::run(Kind kind, Work work) {
   auto job = std::make_shared<Job>();
@@ -72,4 +72,4 @@ void Jobs::close() {
   waiting.clear();
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

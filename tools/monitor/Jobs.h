@@ -16,7 +16,7 @@
 #include <memory>
 #include <mutex>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 class Jobs {
 public:
@@ -56,4 +56,4 @@ private:
   Clock::time_point nextLook; ///< of the training thread alone
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,11 +1,11 @@
 //===- LearningView.cpp - A learner as the monitor shows it ---------------===//
 
-#include "monitor/LearningView.h"
+#include "tools/monitor/LearningView.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -92,4 +92,4 @@ Json LearningView::lastPlayed() const {
   return played;
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "monitor/Broadcast.h"
+#include "tools/monitor/Broadcast.h"
 
 #include <brew/brew.hpp>
 
@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 class LearningView {
 public:
@@ -68,4 +68,4 @@ private:
   nlohmann::json played;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,6 +1,6 @@
 //===- MetricsFolder.cpp - Runs side by side, from their logs -------------===//
 
-#include "monitor/MetricsFolder.h"
+#include "tools/monitor/MetricsFolder.h"
 
 #include <brew/brew.hpp>
 
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ Json MetricsFolder::post(const std::string &name, const Json &) {
   throw Refusal(404, "there is nothing to change here: '" + name + "'");
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

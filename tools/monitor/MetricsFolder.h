@@ -1,15 +1,15 @@
 //===- MetricsFolder.h - Runs side by side, from their logs -----*- C++ -*-===//
 #pragma once
 
-#include "monitor/Curves.h"
-#include "monitor/Server.h"
+#include "tools/monitor/Curves.h"
+#include "tools/monitor/Server.h"
 
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// The runs whose metrics.jsonl (brew-run train --log-dir) lie in a folder and
 /// in those below it, whether they have ended or not.
@@ -42,4 +42,4 @@ private:
   std::uint64_t versions = 0;      ///< given so far
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

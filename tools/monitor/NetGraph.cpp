@@ -1,12 +1,12 @@
 //===- NetGraph.cpp - The net as the monitor draws it ---------------------===//
 
-#include "monitor/NetGraph.h"
+#include "tools/monitor/NetGraph.h"
 
 #include <map>
 #include <utility>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -100,4 +100,4 @@ Json netGraphOf(const Json &description, const std::string &program) {
           {"steps", std::move(steps)}};
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

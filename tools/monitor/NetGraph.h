@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// {nodes: [{name, layers: [...], kind, shape}], edges: [[from, to], ...],
 /// steps: [[node, backward], ...]} of a program: a node for each step of the
@@ -15,4 +15,4 @@ namespace brew::run::monitor {
 nlohmann::json netGraphOf(const nlohmann::json &description,
                           const std::string &program);
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

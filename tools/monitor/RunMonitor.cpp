@@ -1,15 +1,15 @@
 //===- RunMonitor.cpp - A training run's page -----------------------------===//
 
-#include "monitor/RunMonitor.h"
+#include "tools/monitor/RunMonitor.h"
 
-#include "monitor/NetGraph.h"
-#include "monitor/Views.h"
+#include "tools/monitor/NetGraph.h"
+#include "tools/monitor/Views.h"
 
 #include <cstdio>
 #include <map>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -480,4 +480,4 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
   return Json::object();
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "monitor/Classifier.h"
-#include "monitor/Curves.h"
-#include "monitor/Jobs.h"
-#include "monitor/LearningView.h"
-#include "monitor/Server.h"
-#include "monitor/StepTimes.h"
-#include "monitor/UpdateRates.h"
+#include "tools/monitor/Classifier.h"
+#include "tools/monitor/Curves.h"
+#include "tools/monitor/Jobs.h"
+#include "tools/monitor/LearningView.h"
+#include "tools/monitor/Server.h"
+#include "tools/monitor/StepTimes.h"
+#include "tools/monitor/UpdateRates.h"
 
 #include <brew/brew.hpp>
 
@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 struct MonitorOptions {
   Endpoint endpoint;
@@ -101,7 +101,7 @@ private:
   std::atomic<bool> stepping{false}; ///< a single step was asked for
   int stepEnd = -1; ///< of the training thread: pause when it is reached
 
-  mutable std::mutex mutex; ///< of what follows
+  mutable std::mutex mutex;               ///< of what follows
   std::unique_ptr<LearningView> learning; ///< null: training on data
   std::int64_t speedBeginSteps = 0;       ///< then, of environments
   nlohmann::json untoldPoints = nlohmann::json::object(); ///< of its curves
@@ -120,4 +120,4 @@ private:
   std::unique_ptr<Server> server; ///< the last: its threads end first
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

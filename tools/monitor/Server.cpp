@@ -1,8 +1,8 @@
 //===- Server.cpp - The monitor's page and its requests -------------------===//
 
-#include "monitor/Server.h"
+#include "tools/monitor/Server.h"
 
-#include "monitor/Page.h"
+#include "tools/monitor/Page.h"
 
 #include <brew/brew.hpp>
 
@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <thread>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -266,4 +266,4 @@ std::string Server::url() const {
          "/?token=" + token();
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -15,8 +15,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "monitor/Broadcast.h"
-#include "monitor/Endpoint.h"
+#include "tools/monitor/Broadcast.h"
+#include "tools/monitor/Endpoint.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +25,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// What a Site throws where a request cannot be answered: becomes the status
 /// and
@@ -70,4 +70,4 @@ private:
   std::unique_ptr<State> state;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,11 +1,11 @@
 //===- StepTimes.cpp - How long each node of the net takes ----------------===//
 
-#include "monitor/StepTimes.h"
+#include "tools/monitor/StepTimes.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -60,4 +60,4 @@ void StepTimes::take(int iteration, const double *seconds, std::size_t count) {
   times = {{"iteration", iteration}, {"nodes", std::move(list)}};
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 class StepTimes {
 public:
@@ -48,4 +48,4 @@ private:
   nlohmann::json times;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,12 +1,12 @@
 //===- UpdateRates.cpp - How much an update changes each layer ------------===//
 
-#include "monitor/UpdateRates.h"
+#include "tools/monitor/UpdateRates.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 /// Of larger parameters, so many values at equal distances.
@@ -44,8 +44,8 @@ std::vector<UpdateRates::Sample> UpdateRates::sample(api::Session &session) {
       continue;
     const std::vector<float> all = session.read<float>(name);
     Sample sample{name, {}};
-    const std::size_t stride =
-        std::max<std::size_t>(1, (all.size() + kMostSampled - 1) / kMostSampled);
+    const std::size_t stride = std::max<std::size_t>(
+        1, (all.size() + kMostSampled - 1) / kMostSampled);
     for (std::size_t i = 0; i < all.size(); i += stride)
       sample.values.push_back(all[i]);
     samples.push_back(std::move(sample));
@@ -88,4 +88,4 @@ bool UpdateRates::poll(api::Session &session, int iteration, bool mayLook) {
   return true;
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

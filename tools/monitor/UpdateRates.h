@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// The deviation of a layer's updates over that of its weights, from one
 /// iteration to the next: about .001 where training goes well.
@@ -39,4 +39,4 @@ private:
   int beforeIteration = -1;
 };
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -1,12 +1,12 @@
 //===- Views.cpp - Tensors as images and histograms -----------------------===//
 
-#include "monitor/Views.h"
+#include "tools/monitor/Views.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 namespace {
 
 using Json = nlohmann::json;
@@ -137,4 +137,4 @@ Json imagesOf(const std::vector<float> &given,
           {"left", count - shown}};
 }
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace brew::run::monitor {
+namespace brew::monitor {
 
 /// {count, min, max, mean, deviation, bins: [64 counts from min to max]};
 /// values that are not finite are counted in `odd` alone.
@@ -20,4 +20,4 @@ nlohmann::json histogramOf(const std::vector<float> &values);
 nlohmann::json imagesOf(const std::vector<float> &values,
                         const std::vector<std::int64_t> &shape);
 
-} // namespace brew::run::monitor
+} // namespace brew::monitor

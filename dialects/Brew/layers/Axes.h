@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// `axis`, counted from the end if negative, as a dimension of a bottom of
 /// `rank` dimensions; reports what does not fit, naming the setting.
@@ -25,4 +25,4 @@ inline std::string dimsText(llvm::ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

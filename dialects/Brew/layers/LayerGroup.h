@@ -9,8 +9,8 @@
 
 #include "dialects/Brew/BrewDialect.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 #define GROUP(name) void register##name##Layers(BrewDialect &dialect);
 #include "dialects/Brew/layers/Groups.inc"
 #undef GROUP
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -1,9 +1,9 @@
 //===- CropOffsets.cpp - Where crops without offsets begin ----------------===//
 
-#include "frontends/prototxt/CropOffsets.h"
+#include "frontends/prototxt/check/CropOffsets.h"
 
-#include "frontends/prototxt/ForkNames.h"
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerSettings.h"
+#include "frontends/prototxt/upgrade/ForkNames.h"
 
 #include <array>
 #include <cmath>

@@ -1,9 +1,9 @@
 //===- GivenBlobs.cpp - Weights inside a prototxt -------------------------===//
 
-#include "frontends/prototxt/GivenBlobs.h"
+#include "frontends/prototxt/check/GivenBlobs.h"
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerSettings.h"
 
 namespace brew::prototxt {
 

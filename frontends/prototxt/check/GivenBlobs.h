@@ -7,8 +7,8 @@
 #pragma once
 
 #include "formats/Blob.h"
-#include "frontends/prototxt/NetGraph.h"
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/check/NetGraph.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
 #include <map>
 #include <string>

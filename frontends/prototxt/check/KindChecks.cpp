@@ -1,9 +1,9 @@
 //===- KindChecks.cpp - What a layer's type demands -----------------------===//
 
 #include "formats/Blob.h"
-#include "formats/Error.h"
-#include "frontends/prototxt/LayerKinds.h"
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerKinds.h"
+#include "frontends/prototxt/check/LayerSettings.h"
+#include "support/Error.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 //===- LayerChecks.cpp - Checks of one layer's settings -------------------===//
 
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <climits>
@@ -194,9 +194,9 @@ void LayerCheck::transform() {
          "color_order: RGB has no effect: images are read as BGR, as in Caffe");
   if (layer.type() == "AnnotatedData")
     return;
-  for (const char *field : {"resize_param", "noise_param", "emit_constraint",
-                            "crop_h", "crop_w", "distort_param",
-                            "expand_param"})
+  for (const char *field :
+       {"resize_param", "noise_param", "emit_constraint", "crop_h", "crop_w",
+        "distort_param", "expand_param"})
     if (transform.GetReflection()->HasField(
             transform, transform.GetDescriptor()->FindFieldByName(field)))
       unsupported(transform, field,

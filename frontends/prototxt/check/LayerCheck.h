@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerSettings.h"
 
 namespace brew::prototxt {
 

@@ -1,9 +1,9 @@
 //===- LayerKinds.cpp - Caffe's layer types -------------------------------===//
 
-#include "frontends/prototxt/LayerKinds.h"
+#include "frontends/prototxt/check/LayerKinds.h"
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
+#include "support/Suggest.h"
 
 #include <strings.h>
 #include <unordered_map>
@@ -15,11 +15,13 @@ namespace {
 const LayerRows &allKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
-    for (auto *group :
-         {annotatedLayers, convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
-          expressionLayers, gatherLayers, hostLayers, lossLayers, multiBoxLayers, neuronLayers,
-          normalizationLayers, poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers, skeletonLayers, structuralLayers})
+    for (auto *group : {annotatedLayers, convolutionLayers, dataLayers,
+                        detectionLayers, elementwiseLayers, expressionLayers,
+                        gatherLayers,    hostLayers,        lossLayers,
+                        multiBoxLayers,  neuronLayers,      normalizationLayers,
+                        poolingLayers,   proposalLayers,    recurrentLayers,
+                        reductionLayers, resampleLayers,    shapeLayers,
+                        skeletonLayers,  structuralLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

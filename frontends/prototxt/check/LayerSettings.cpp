@@ -1,6 +1,6 @@
 //===- LayerSettings.cpp - What settings of layers mean -------------------===//
 
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerSettings.h"
 
 namespace brew::prototxt {
 
@@ -13,9 +13,11 @@ convolutionWindow(const caffe::ConvolutionParameter &settings) {
   auto listOf = [](const auto &values) {
     return std::vector<int64_t>(values.begin(), values.end());
   };
-  ConvolutionWindow window = {
-      listOf(settings.kernel_size()), listOf(settings.stride()),
-      listOf(settings.pad()), listOf(settings.dilation()), {}};
+  ConvolutionWindow window = {listOf(settings.kernel_size()),
+                              listOf(settings.stride()),
+                              listOf(settings.pad()),
+                              listOf(settings.dilation()),
+                              {}};
   if (settings.has_kernel_h() || settings.has_kernel_w())
     window.kernel = {settings.kernel_h(), settings.kernel_w()};
   if (settings.has_stride_h() || settings.has_stride_w())

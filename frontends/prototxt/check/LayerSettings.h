@@ -8,8 +8,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/LayerKinds.h"
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/check/LayerKinds.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
 #include <array>
 #include <cstdint>

@@ -1,10 +1,10 @@
 //===- NetDocument.cpp - A net as its author wrote it, upgraded -----------===//
 
-#include "frontends/prototxt/NetDocument.h"
+#include "frontends/prototxt/check/NetDocument.h"
 
-#include "frontends/prototxt/FieldCopy.h"
-#include "frontends/prototxt/LayerSettings.h"
-#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/check/LayerSettings.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
 namespace brew::prototxt {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/PrototxtFile.h"
+#include "frontends/prototxt/text/PrototxtFile.h"
 
 #include <memory>
 #include <string>

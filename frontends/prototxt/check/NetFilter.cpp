@@ -1,6 +1,6 @@
 //===- NetFilter.cpp - The layers of one phase ----------------------------===//
 
-#include "frontends/prototxt/NetFilter.h"
+#include "frontends/prototxt/check/NetFilter.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/NetDocument.h"
+#include "frontends/prototxt/check/NetDocument.h"
 
 #include <memory>
 #include <optional>

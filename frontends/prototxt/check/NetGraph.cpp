@@ -1,10 +1,10 @@
 //===- NetGraph.cpp - Layers wired to each other --------------------------===//
 
-#include "frontends/prototxt/NetGraph.h"
+#include "frontends/prototxt/check/NetGraph.h"
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/LayerSettings.h"
-#include "frontends/prototxt/MyCaffe.h"
+#include "frontends/prototxt/check/LayerSettings.h"
+#include "frontends/prototxt/upgrade/MyCaffe.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <map>

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/LayerKinds.h"
-#include "frontends/prototxt/NetFilter.h"
+#include "frontends/prototxt/check/LayerKinds.h"
+#include "frontends/prototxt/check/NetFilter.h"
 
 #include <set>
 #include <string>

@@ -1,6 +1,6 @@
 //===- NetRecord.cpp - A net's layers as Caffe lists them -----------------===//
 
-#include "frontends/prototxt/NetRecord.h"
+#include "frontends/prototxt/check/NetRecord.h"
 
 #include <algorithm>
 #include <map>

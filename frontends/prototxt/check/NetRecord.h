@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/NetGraph.h"
+#include "frontends/prototxt/check/NetGraph.h"
 
 #include <string>
 #include <utility>

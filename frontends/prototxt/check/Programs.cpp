@@ -1,9 +1,9 @@
 //===- Programs.cpp - The nets that a solver runs -------------------------===//
 
-#include "frontends/prototxt/Programs.h"
+#include "frontends/prototxt/check/Programs.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "support/Error.h"
 
 #include <map>
 
@@ -25,8 +25,8 @@ public:
     const SourceLocation cause =
         solver.locations().whereValue(solver.solver(), field, index);
     try {
-      const std::string path = formats::requirePath(
-          name, {solver.folder()}, "net file");
+      const std::string path =
+          formats::requirePath(name, {solver.folder()}, "net file");
       auto [entry, isNew] = files.try_emplace(path);
       if (isNew)
         entry->second = NetDocument::fromFile(path, diagnostics, hostTypes);

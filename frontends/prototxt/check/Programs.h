@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/NetFilter.h"
-#include "frontends/prototxt/SolverDocument.h"
+#include "frontends/prototxt/check/NetFilter.h"
+#include "frontends/prototxt/check/SolverDocument.h"
 
 #include <memory>
 #include <string>

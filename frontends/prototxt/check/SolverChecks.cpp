@@ -1,11 +1,11 @@
 //===- SolverChecks.cpp - What Caffe refuses in a solver ------------------===//
 
-#include "formats/SolverRules.h"
-#include "formats/Suggest.h"
-#include "frontends/prototxt/FieldCopy.h"
-#include "frontends/prototxt/SolverDocument.h"
-#include "runtime/learn/Properties.h"
-#include "runtime/plan/Contract.h"
+#include "caffe/Properties.h"
+#include "caffe/SolverRules.h"
+#include "frontends/prototxt/check/SolverDocument.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
+#include "plan/Contract.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <string>
@@ -123,8 +123,7 @@ void Checker::type() {
                         " (known: " + join(solverTypes) + ")");
     return;
   }
-  for (const formats::SolverConflict &conflict :
-       formats::solverConflicts(solver))
+  for (const caffe::SolverConflict &conflict : caffe::solverConflicts(solver))
     errorAt(conflict.field, conflict.text);
   const std::string &decay = solver.regularization_type();
   if (std::find(std::begin(plan::kRegularizations),
@@ -191,8 +190,8 @@ void Checker::snapshots() {
 /// Of learners: what their own reader finds.
 void Checker::trainerProperties() {
   const char *field = "custom_trainer_properties";
-  for (const runtime::learn::PropertyFinding &finding :
-       runtime::learn::checkProperties(solver.custom_trainer_properties())) {
+  for (const caffe::PropertyFinding &finding :
+       caffe::checkProperties(solver.custom_trainer_properties())) {
     const SourceLocation where =
         locations.whereInString(solver, field, finding.offset);
     if (finding.isError)

@@ -1,8 +1,8 @@
 //===- SolverDocument.cpp - A solver file, upgraded and checked -----------===//
 
-#include "frontends/prototxt/SolverDocument.h"
+#include "frontends/prototxt/check/SolverDocument.h"
 
-#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
 #include <filesystem>
 

@@ -1,10 +1,10 @@
 //===- Import.cpp - From a prototxt file to a brew module -----------------===//
 
-#include "frontends/prototxt/Import.h"
+#include "frontends/prototxt/import/Import.h"
 
-#include "formats/Error.h"
-#include "frontends/prototxt/ModuleBuilder.h"
-#include "frontends/prototxt/Programs.h"
+#include "frontends/prototxt/check/Programs.h"
+#include "frontends/prototxt/import/ModuleBuilder.h"
+#include "support/Error.h"
 
 #include <filesystem>
 #include <set>
@@ -18,14 +18,14 @@ using SolverPointer = std::shared_ptr<const SolverDocument>;
 
 /// One program to build.
 struct Planned {
-  ir::ProgramRole role = ir::ProgramRole::Main;
+  dialects::ProgramRole role = dialects::ProgramRole::Main;
   int test = 0; ///< its number, if it is a test
   FilteredNet net;
   bool differentiate = false;
   /// Where the net stands; see NetRecord.
   std::string source;
 
-  std::string name() const { return ir::programName(role, test); }
+  std::string name() const { return dialects::programName(role, test); }
 };
 
 /// Absolute, as the plan may run from elsewhere.
@@ -137,9 +137,10 @@ void Importer::planTraining(const SolverDocument &solver, Document net) {
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
-    programs.push_back(
-        {trains ? ir::ProgramRole::ForwardBackward : ir::ProgramRole::Test,
-         program.test, std::move(program.net), trains, program.source});
+    programs.push_back({trains ? dialects::ProgramRole::ForwardBackward
+                               : dialects::ProgramRole::Test,
+                        program.test, std::move(program.net), trains,
+                        program.source});
   }
 }
 
@@ -166,8 +167,8 @@ void Importer::planNet(PrototxtFile file) {
   if (hasGradient(train))
     planDefaultTraining(net, std::move(train));
   else
-    programs.push_back(
-        {ir::ProgramRole::Deploy, 0, filtered(caffe::TEST), false, netFile()});
+    programs.push_back({dialects::ProgramRole::Deploy, 0, filtered(caffe::TEST),
+                        false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -176,8 +177,8 @@ void Importer::planOnePhase(FilteredNet net) {
                       "--gradients: no layer of the net has a loss weight in "
                       "phase " +
                           caffe::Phase_Name(net.state.phase()));
-  programs.push_back(
-      {ir::ProgramRole::Main, 0, std::move(net), options.gradients, netFile()});
+  programs.push_back({dialects::ProgramRole::Main, 0, std::move(net),
+                      options.gradients, netFile()});
 }
 
 /// Plain SGD, so that a net can be trained, and every scalar of it overridden,
@@ -197,8 +198,8 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "solver instead, or give one with --solver");
   result.solver = solver;
   result.solverFolder = absolute(source.folder);
-  programs.push_back(
-      {ir::ProgramRole::ForwardBackward, 0, std::move(train), true, netFile()});
+  programs.push_back({dialects::ProgramRole::ForwardBackward, 0,
+                      std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
@@ -212,7 +213,7 @@ void Importer::planDefaultTest(const Document &net) {
     hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
   if (hasData)
     programs.push_back(
-        {ir::ProgramRole::Test, 0, std::move(test), false, netFile()});
+        {dialects::ProgramRole::Test, 0, std::move(test), false, netFile()});
   else
     diagnostics.warning({net->file(), 1, 1},
                         "there is no test program, as no layer brings data in "

@@ -7,10 +7,10 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/Diagnostic.h"
-#include "frontends/prototxt/GivenBlobs.h"
-#include "frontends/prototxt/NetRecord.h"
-#include "frontends/prototxt/PrototxtFile.h"
+#include "frontends/prototxt/check/GivenBlobs.h"
+#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/text/Diagnostic.h"
+#include "frontends/prototxt/text/PrototxtFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -64,9 +64,9 @@ struct ImportedNet {
 };
 
 /// Imports the text of a solver or net. What is wrong with its contents goes to
-/// `diagnostics`; brew::Error is thrown for a missing net file (status 3) and for
-/// options that contradict each other or the kind of the file (status 2). The
-/// brew dialect must be loaded in `context`.
+/// `diagnostics`; brew::Error is thrown for a missing net file (status 3) and
+/// for options that contradict each other or the kind of the file (status 2).
+/// The brew dialect must be loaded in `context`.
 ///
 /// A solver gives `forward_backward` and `test_0`, `test_1`, ...; so does a net
 /// with a loss in its TRAIN phase, or with seeds, with the solver given or a

@@ -1,8 +1,8 @@
 //===- LayerBuild.cpp - The operations that a layer becomes ---------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
-#include "formats/FeedKinds.h"
+#include "caffe/FeedKinds.h"
 
 #include <algorithm>
 
@@ -127,7 +127,7 @@ void LayerBuild::scaleFirstTop(OperationSpec &op, float factor) {
 ValueRef LayerBuild::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
-  source.set_type(formats::feedTypeOf(formats::FeedSource::RandomKey));
+  source.set_type(caffe::feedTypeOf(caffe::FeedSource::RandomKey));
   OperationSpec &key = feed(std::move(source), "");
   key.add("tops", std::vector<std::string>())
       .saves(1, OperationSpec::Element::I32);

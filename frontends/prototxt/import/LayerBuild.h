@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/NetGraph.h"
+#include "frontends/prototxt/check/NetGraph.h"
 
 #include <cstdint>
 #include <deque>

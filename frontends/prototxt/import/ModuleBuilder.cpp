@@ -1,14 +1,14 @@
 //===- ModuleBuilder.cpp - Builds a brew module from net graphs -----------===//
 
-#include "frontends/prototxt/ModuleBuilder.h"
+#include "frontends/prototxt/import/ModuleBuilder.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 
 #include <filesystem>
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::LayerValue;
+using namespace brew::dialects;
+using brew::dialects::plan::LayerValue;
 
 namespace brew::prototxt {
 
@@ -49,8 +49,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     SmallVector<Attribute> sharers;
     for (auto [sharer, index] : param.sharers) {
       symbols.try_emplace({sharer->name(), index}, entry->second);
-      sharers.push_back(planir::SharerAttr::get(b.getContext(), sharer->name(),
-                                                index, sharer->type()));
+      sharers.push_back(dialects::plan::SharerAttr::get(
+          b.getContext(), sharer->name(), index, sharer->type()));
     }
     if (!isNew)
       continue;
@@ -65,7 +65,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     add("index", b.getI64IntegerAttr(param.index));
     // An empty one is Caffe's default, which needs no saying.
     if (param.filler && param.filler->ByteSizeLong() > 0)
-      add("filler", planir::FillerAttr::get(b.getContext(), *param.filler));
+      add("filler",
+          dialects::plan::FillerAttr::get(b.getContext(), *param.filler));
     add("lr_mult", b.getF32FloatAttr(param.lrMult));
     add("decay_mult", b.getF32FloatAttr(param.decayMult));
     if (!param.sharedName.empty())
@@ -106,7 +107,7 @@ Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
         else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
           return b.getDenseI32ArrayAttr(each);
         else if constexpr (std::is_same_v<Type, caffe::LayerParameter>)
-          return planir::FeedConfigAttr::get(b.getContext(), each);
+          return dialects::plan::FeedConfigAttr::get(b.getContext(), each);
         else
           return b.getStrArrayAttr(
               SmallVector<StringRef>(each.begin(), each.end()));

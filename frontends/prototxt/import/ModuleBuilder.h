@@ -8,8 +8,8 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/NetRecord.h"
+#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -29,7 +29,7 @@ public:
   /// Adds a program. The graph must be free of errors. With `shown`, the
   /// graph's record, every top and every gradient of a bottom in it can be read
   /// after a run; for that, blobs are split as the record has it.
-  void addProgram(ir::ProgramRole role, const std::string &name,
+  void addProgram(dialects::ProgramRole role, const std::string &name,
                   const FilteredNet &net, const NetGraph &graph,
                   bool differentiate, const NetRecord *shown = nullptr);
 

@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Convolution and inner product --------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include <climits>
 
@@ -81,8 +81,7 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
 }
 
 /// Gives an operation the window of its layer.
-void addWindow(OperationSpec &op,
-               const caffe::ConvolutionParameter &settings) {
+void addWindow(OperationSpec &op, const caffe::ConvolutionParameter &settings) {
   const ConvolutionWindow window = convolutionWindow(settings);
   op.integers("kernel", window.kernel)
       .integers("stride", window.stride)

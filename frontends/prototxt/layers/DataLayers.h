@@ -1,8 +1,8 @@
 //===- DataLayers.h - What rows of data layers share ------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 namespace brew::prototxt {
 

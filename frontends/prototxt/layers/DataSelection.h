@@ -1,12 +1,12 @@
 //===- DataSelection.h - Checks of which records come next ------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
 
 namespace brew::prototxt {
 
 /// Checks the fields of data_param and image_data_param that
-/// formats/Selection.h reads.
+/// caffe/Selection.h reads.
 void checkSelection(LayerCheck &c, const caffe::DataParameter &settings);
 void checkSelection(LayerCheck &c, const caffe::ImageDataParameter &settings);
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 
 #include <cmath>

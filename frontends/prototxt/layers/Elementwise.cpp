@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - Layers that are one scalar expression ------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 namespace brew::prototxt {

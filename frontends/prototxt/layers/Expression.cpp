@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "formats/expression/Expression.h"
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "caffe/expression/Expression.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 namespace brew::prototxt {
 
@@ -27,9 +27,9 @@ void checkExpression(LayerCheck &c) {
     c.missing(settings, "expr");
     return;
   }
-  const expression::Formula formula = expression::parse(
+  const caffe::expression::Formula formula = caffe::expression::parse(
       settings.expr(), bottomNames(c.layer), settings.param_size());
-  for (const expression::Problem &problem : formula.problems)
+  for (const caffe::expression::Problem &problem : formula.problems)
     c.errorInString(settings, "expr", problem.offset, problem.text);
   if (!formula.root)
     return;

@@ -1,7 +1,7 @@
 //===- Gather.cpp - Layers that choose elements by value ------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include <climits>
 

@@ -1,7 +1,7 @@
 //===- Host.cpp - Layers that the program around the runtime computes -----===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include "frontends/prototxt/layers/HostSettings.h"
 

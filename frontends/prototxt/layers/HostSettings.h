@@ -1,7 +1,7 @@
 //===- HostSettings.h - What host layers know of their layer ----*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 namespace brew::prototxt {
 

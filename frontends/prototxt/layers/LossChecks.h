@@ -1,7 +1,7 @@
 //===- LossChecks.h - Checks that losses share ------------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
 
 namespace brew::prototxt {
 

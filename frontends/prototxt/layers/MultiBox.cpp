@@ -1,6 +1,6 @@
 //===- MultiBox.cpp - What SSD learns from and is scored by ---------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 

@@ -1,7 +1,7 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <cmath>
@@ -62,8 +62,9 @@ void buildDropout(LayerBuild &l) {
     return;
   }
   const ValueRef key = l.randomKey();
-  OperationSpec &op = l.whole("dropout").real("ratio", ratio).flag(
-      "unscaled", !settings.scale_train());
+  OperationSpec &op = l.whole("dropout")
+                          .real("ratio", ratio)
+                          .flag("unscaled", !settings.scale_train());
   op.operands.push_back(key);
 }
 

@@ -1,7 +1,7 @@
 //===- Normalization.cpp - Layers that normalise --------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <algorithm>

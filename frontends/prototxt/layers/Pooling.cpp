@@ -1,7 +1,7 @@
 //===- Pooling.cpp - Pooling ----------------------------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 namespace brew::prototxt {
 
@@ -52,7 +52,8 @@ bool roundsDown(const caffe::PoolingParameter &settings) {
   return !settings.ceil_mode();
 }
 
-/// Makes `add(NAME)` a pooling: adds what it reads and saves besides its bottom.
+/// Makes `add(NAME)` a pooling: adds what it reads and saves besides its
+/// bottom.
 template <typename Method, typename Add>
 OperationSpec &addPooling(LayerBuild &l, Method method, const Add &add) {
   if (method == Method(caffe::PoolingParameter::AVE))
@@ -71,9 +72,8 @@ OperationSpec &addPooling(LayerBuild &l, Method method, const Add &add) {
 void buildPooling(LayerBuild &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
-  addPooling(l, settings.pool(), [&](const char *name) -> OperationSpec & {
-    return l.whole(name);
-  })
+  addPooling(l, settings.pool(),
+             [&](const char *name) -> OperationSpec & { return l.whole(name); })
       .integers("kernel", listOf(window.kernel))
       .integers("stride", listOf(window.stride))
       .integers("pad", listOf(window.pad))

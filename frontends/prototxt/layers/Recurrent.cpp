@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include <climits>
 

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 namespace brew::prototxt {
 

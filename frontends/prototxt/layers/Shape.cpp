@@ -1,7 +1,7 @@
 //===- Shape.cpp - Layers that arrange elements ---------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/import/LayerBuild.h"
 
 #include <algorithm>
 #include <climits>

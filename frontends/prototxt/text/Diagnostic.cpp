@@ -1,8 +1,8 @@
 //===- Diagnostic.cpp - Placed errors, warnings and notes -----------------===//
 
-#include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/text/Diagnostic.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <utility>
 
@@ -16,8 +16,8 @@ std::string SourceLocation::str() const {
 
 LayerText::LayerText(std::string name, const std::string &type)
     : layer(std::move(name)) {
-  text = "layer '" + layer + "'" + (type.empty() ? "" : " (" + type + ")") +
-         ": ";
+  text =
+      "layer '" + layer + "'" + (type.empty() ? "" : " (" + type + ")") + ": ";
 }
 
 namespace {

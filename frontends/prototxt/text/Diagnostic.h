@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cstddef>
 #include <deque>

@@ -1,6 +1,6 @@
 //===- FieldAliases.cpp - Other names that forks have for fields ----------===//
 
-#include "frontends/prototxt/FieldAliases.h"
+#include "frontends/prototxt/text/FieldAliases.h"
 
 namespace brew::prototxt {
 

@@ -1,10 +1,10 @@
 //===- FieldHints.cpp - What an unknown field may have meant --------------===//
 
-#include "frontends/prototxt/FieldHints.h"
+#include "frontends/prototxt/text/FieldHints.h"
 
-#include "formats/Suggest.h"
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
+#include "support/Suggest.h"
 
 namespace brew::prototxt {
 

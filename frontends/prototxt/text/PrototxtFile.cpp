@@ -1,11 +1,11 @@
 //===- PrototxtFile.cpp - One prototxt file, read and parsed --------------===//
 
-#include "frontends/prototxt/PrototxtFile.h"
+#include "frontends/prototxt/text/PrototxtFile.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "frontends/prototxt/TextParser.h"
-#include "frontends/prototxt/TopLevelScan.h"
+#include "frontends/prototxt/text/TextParser.h"
+#include "frontends/prototxt/text/TopLevelScan.h"
+#include "support/Error.h"
 
 #include <cerrno>
 #include <cstring>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
 #include <memory>
 #include <optional>

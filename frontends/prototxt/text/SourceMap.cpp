@@ -1,8 +1,8 @@
 //===- SourceMap.cpp - Where each protobuf field stands in the text -------===//
 
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
-#include "frontends/prototxt/StringLocations.h"
+#include "frontends/prototxt/text/StringLocations.h"
 
 #include <google/protobuf/descriptor.h>
 

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/text/Diagnostic.h"
 
 #include <google/protobuf/message.h>
 

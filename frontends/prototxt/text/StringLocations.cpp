@@ -1,8 +1,8 @@
 //===- StringLocations.cpp - Where the bytes of a string value stand ------===//
 
-#include "frontends/prototxt/StringLocations.h"
+#include "frontends/prototxt/text/StringLocations.h"
 
-#include "frontends/prototxt/TokenStream.h"
+#include "frontends/prototxt/text/TokenStream.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,7 @@
 //===- StringLocations.h - Where the bytes of a string value stand --------===//
 #pragma once
 
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
 #include <string>
 

@@ -1,12 +1,12 @@
 //===- TextParser.cpp - Prototxt text to protobuf messages ----------------===//
 
-#include "frontends/prototxt/TextParser.h"
+#include "frontends/prototxt/text/TextParser.h"
 
-#include "formats/Suggest.h"
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/FieldAliases.h"
-#include "frontends/prototxt/FieldHints.h"
-#include "frontends/prototxt/LayerKinds.h"
+#include "frontends/prototxt/check/LayerKinds.h"
+#include "frontends/prototxt/text/FieldAliases.h"
+#include "frontends/prototxt/text/FieldHints.h"
+#include "support/Suggest.h"
 
 #include <google/protobuf/descriptor.h>
 

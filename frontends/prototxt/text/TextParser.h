@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/SourceMap.h"
-#include "frontends/prototxt/TokenStream.h"
-#include "frontends/prototxt/ValueParser.h"
+#include "frontends/prototxt/text/SourceMap.h"
+#include "frontends/prototxt/text/TokenStream.h"
+#include "frontends/prototxt/text/ValueParser.h"
 
 #include <set>
 #include <string>

@@ -1,8 +1,8 @@
 //===- TokenStream.cpp - Prototxt tokens with byte-exact locations --------===//
 
-#include "frontends/prototxt/TokenStream.h"
+#include "frontends/prototxt/text/TokenStream.h"
 
-#include "frontends/prototxt/StringLocations.h"
+#include "frontends/prototxt/text/StringLocations.h"
 
 #include <cctype>
 

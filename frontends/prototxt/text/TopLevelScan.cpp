@@ -1,9 +1,9 @@
 //===- TopLevelScan.cpp - Solver or net, told from the top level ----------===//
 
-#include "frontends/prototxt/TopLevelScan.h"
+#include "frontends/prototxt/text/TopLevelScan.h"
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/TokenStream.h"
+#include "frontends/prototxt/text/TokenStream.h"
+#include "support/Suggest.h"
 
 #include <map>
 #include <vector>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/PrototxtFile.h"
+#include "frontends/prototxt/text/PrototxtFile.h"
 
 #include <optional>
 #include <string>

@@ -1,10 +1,10 @@
 //===- ValueParser.cpp - Scalar field values of a prototxt ----------------===//
 
-#include "frontends/prototxt/ValueParser.h"
+#include "frontends/prototxt/text/ValueParser.h"
 
-#include "formats/InvalidUtf8.h"
-#include "formats/Suggest.h"
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
+#include "support/InvalidUtf8.h"
+#include "support/Suggest.h"
 
 #include <google/protobuf/io/strtod.h>
 
@@ -153,7 +153,7 @@ std::string ValueParser::takeString(const FieldDescriptor &field) {
 
 void ValueParser::requireUtf8(const FieldDescriptor &field,
                               const std::string &value, TextLocation start) {
-  const std::optional<size_t> at = formats::findInvalidUtf8(value);
+  const std::optional<size_t> at = findInvalidUtf8(value);
   if (!at || namesFile(field))
     return;
   char byte[8];

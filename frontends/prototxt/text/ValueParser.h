@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/TokenStream.h"
+#include "frontends/prototxt/text/TokenStream.h"
 
 #include <google/protobuf/descriptor.h>
 

@@ -1,8 +1,8 @@
 //===- FieldCopy.cpp - Copying fields together with their locations -------===//
 
-#include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <google/protobuf/descriptor.h>
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/text/SourceMap.h"
 
 #include <string>
 

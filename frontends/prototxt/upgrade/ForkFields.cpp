@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
 
-#include "frontends/prototxt/ForkNames.h"
+#include "frontends/prototxt/upgrade/ForkNames.h"
 
 namespace brew::prototxt {
 

@@ -1,9 +1,9 @@
 //===- LegacyUpgrade.cpp - Old prototxt forms in today's terms ------------===//
 
-#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
-#include "frontends/prototxt/FieldCopy.h"
-#include "runtime/plan/Contract.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
+#include "plan/Contract.h"
 
 #include <cctype>
 

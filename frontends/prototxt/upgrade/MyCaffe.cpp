@@ -1,6 +1,6 @@
 //===- MyCaffe.cpp - What MyCaffe's nets are known by ---------------------===//
 
-#include "frontends/prototxt/MyCaffe.h"
+#include "frontends/prototxt/upgrade/MyCaffe.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 //===- UpgradeText.cpp - Old prototxts as text in today's syntax ----------===//
 
-#include "frontends/prototxt/UpgradeText.h"
+#include "frontends/prototxt/upgrade/UpgradeText.h"
 
-#include "frontends/prototxt/LegacyUpgrade.h"
-#include "frontends/prototxt/NetDocument.h"
+#include "frontends/prototxt/check/NetDocument.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
 #include <google/protobuf/text_format.h>
 

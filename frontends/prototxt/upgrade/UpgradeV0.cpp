@@ -1,8 +1,8 @@
 //===- UpgradeV0.cpp - `layers { layer { type: "conv" } }` as V1 ----------===//
 
-#include "formats/Suggest.h"
-#include "frontends/prototxt/FieldCopy.h"
-#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
+#include "support/Suggest.h"
 
 #include <google/protobuf/descriptor.h>
 

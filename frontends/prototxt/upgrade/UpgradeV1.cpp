@@ -1,9 +1,9 @@
 //===- UpgradeV1.cpp - `layers { type: CONVOLUTION }` as `layer` ----------===//
 
 #include "formats/V1Layers.h"
-#include "frontends/prototxt/CropOffsets.h"
-#include "frontends/prototxt/FieldCopy.h"
-#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/check/CropOffsets.h"
+#include "frontends/prototxt/upgrade/FieldCopy.h"
+#include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
 #include <google/protobuf/descriptor.h>
 

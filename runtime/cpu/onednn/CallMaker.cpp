@@ -1,9 +1,9 @@
 //===- CallMaker.cpp - The calls of a plan's steps ------------------------===//
-#include "runtime/cpu/CallMaker.h"
+#include "runtime/cpu/onednn/CallMaker.h"
 
-#include "formats/Error.h"
-#include "runtime/CallKey.h"
 #include "runtime/cpu/CpuFeatures.h"
+#include "runtime/executor/CallKey.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <vector>

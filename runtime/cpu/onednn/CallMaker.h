@@ -1,10 +1,10 @@
 //===- CallMaker.h - The calls of a plan's steps ----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/TimingCache.h"
 #include "runtime/cpu/CallChooser.h"
-#include "runtime/cpu/DnnlCall.h"
 #include "runtime/cpu/KernelLaunch.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
+#include "runtime/executor/TimingCache.h"
 
 #include <functional>
 #include <map>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/cpu/DnnlCall.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/WindowAxes.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
 
 #include <algorithm>
 #include <cstdint>

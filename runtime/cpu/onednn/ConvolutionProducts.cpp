@@ -1,5 +1,5 @@
 //===- ConvolutionProducts.cpp - Convolutions of 1x1 as products ----------===//
-#include "runtime/cpu/ConvolutionBuilder.h"
+#include "runtime/cpu/onednn/ConvolutionBuilder.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- DnnlCall.cpp - One vendor call of a plan, ready to run -------------===//
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <iterator>

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "plan/PlanFile.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/cpu/WeightReorder.h"
-#include "runtime/plan/PlanFile.h"
+#include "runtime/cpu/onednn/WeightReorder.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -172,8 +172,9 @@ struct CallCandidate {
   std::function<std::unique_ptr<CpuCall>(DnnlContext &)> make;
 };
 
-/// All ways to do a call that makeConvolution() and makeInnerProduct() make, the
-/// one that they take first. None where oneDNN does not take the operands' types.
+/// All ways to do a call that makeConvolution() and makeInnerProduct() make,
+/// the one that they take first. None where oneDNN does not take the operands'
+/// types.
 std::vector<CallCandidate>
 convolutionCandidates(DnnlContext &context, const plan::ConvolutionCall &call,
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,

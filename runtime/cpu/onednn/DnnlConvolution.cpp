@@ -8,10 +8,10 @@
 // combinations is a candidate.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
-#include "runtime/cpu/ConvolutionBuilder.h"
-#include "runtime/cpu/WinogradConvolution.h"
-#include "runtime/plan/WindowAxes.h"
+#include "plan/WindowAxes.h"
+#include "runtime/cpu/onednn/ConvolutionBuilder.h"
+#include "runtime/cpu/winograd/WinogradConvolution.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <optional>
@@ -32,12 +32,11 @@ bool isKernel(const dnnl::primitive_desc &offer, const char *family) {
 
 /// Whether operands lie alike where the primitives work.
 bool sameLayouts(const Attempt &a, const Attempt &b) {
-  return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(),
-                    b.operands.end(),
-                    [](const DnnlOperand &one, const DnnlOperand &other) {
-                      return one.argument == other.argument &&
-                             one.staged == other.staged;
-                    });
+  return std::equal(
+      a.operands.begin(), a.operands.end(), b.operands.begin(),
+      b.operands.end(), [](const DnnlOperand &one, const DnnlOperand &other) {
+        return one.argument == other.argument && one.staged == other.staged;
+      });
 }
 
 } // namespace
@@ -66,12 +65,11 @@ ConvolutionBuilder::offers(const Layouts &layouts,
   const auto &[strides, dilates, padding, paddingEnd] = geometry;
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
-    return inOrder(
-        dnnl::convolution_forward::primitive_desc(
-            context.engine, dnnl::prop_kind::forward_training, direct,
-            layouts.x, layouts.w, bias, layouts.y, strides, dilates, padding,
-            paddingEnd, attributes, true),
-        all);
+    return inOrder(dnnl::convolution_forward::primitive_desc(
+                       context.engine, dnnl::prop_kind::forward_training,
+                       direct, layouts.x, layouts.w, bias, layouts.y, strides,
+                       dilates, padding, paddingEnd, attributes, true),
+                   all);
   // Backward primitives take a forward one as a hint; any will do. The others
   // can be asked for only while the hint is there. Its weights are narrow where
   // their gradient is not.
@@ -131,17 +129,16 @@ const char *ConvolutionBuilder::betterFamily() const {
 
 /// What oneDNN has, one of a better family in front where there is one.
 std::vector<dnnl::primitive_desc>
-ConvolutionBuilder::inOrder(const dnnl::primitive_desc &first,
-                            bool all) const {
+ConvolutionBuilder::inOrder(const dnnl::primitive_desc &first, bool all) const {
   const char *family = betterFamily();
   const bool looks = family && !isKernel(first, family);
   std::vector<dnnl::primitive_desc> result = offersOf(first, all || looks);
   if (!looks)
     return result;
-  const auto better = std::find_if(
-      result.begin(), result.end(), [&](const dnnl::primitive_desc &offer) {
-        return isKernel(offer, family);
-      });
+  const auto better = std::find_if(result.begin(), result.end(),
+                                   [&](const dnnl::primitive_desc &offer) {
+                                     return isKernel(offer, family);
+                                   });
   if (better != result.end())
     std::rotate(result.begin(), better, better + 1);
   if (!all && result.size() > 1)
@@ -161,9 +158,8 @@ std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
       forward && call.epilogue().relu() && (!accumulate || direct);
   std::vector<dnnl::primitive_desc> offered;
   try {
-    offered = offers(layouts,
-                     attributesFor(call.epilogue(), sumInside, reluInside),
-                     all);
+    offered = offers(
+        layouts, attributesFor(call.epilogue(), sumInside, reluInside), all);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
         error.status == dnnl_invalid_arguments)
@@ -335,10 +331,10 @@ std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
   }
 }
 
-std::vector<CallCandidate>
-convolutionCandidates(DnnlContext &context, const ConvolutionCall &call,
-                      BoundBuffer x, BoundBuffer w, BoundBuffer b,
-                      BoundBuffer y) {
+std::vector<CallCandidate> convolutionCandidates(DnnlContext &context,
+                                                 const ConvolutionCall &call,
+                                                 BoundBuffer x, BoundBuffer w,
+                                                 BoundBuffer b, BoundBuffer y) {
   std::vector<CallCandidate> result;
   if (!multiplies(x.buffer->type()))
     return result;

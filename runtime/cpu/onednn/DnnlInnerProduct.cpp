@@ -6,8 +6,8 @@
 // as x and w agree on it. Where they do not, the operand is reordered.
 //
 //===----------------------------------------------------------------------===//
-#include "formats/Error.h"
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <numeric>
@@ -177,7 +177,8 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   result.argument = argument;
   result.data = b.data;
   result.layout = layoutOf(*b.buffer);
-  result.staged = {result.layout.get_dims(), typeOf(*b.buffer), memory::dims{1}};
+  result.staged = {result.layout.get_dims(), typeOf(*b.buffer),
+                   memory::dims{1}};
   result.view = result.staged;
   result.written = written;
   return result;
@@ -208,12 +209,12 @@ Way InnerProductBuilder::prepare(bool sumInside) const {
                                                       : DNNL_ARG_WEIGHTS;
   int yArgument = forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
   Way result;
-  result.operands = {operand(xArgument, x, xRows, xColumns, m, k, true,
-                             direction == plan::BACKWARD_DATA),
-                     operand(wArgument, w, wRows, wColumns, n, wK, false,
-                             direction == plan::BACKWARD_WEIGHTS),
-                     operand(yArgument, y, yRows, yColumns, m, yN, true,
-                             forward)};
+  result.operands = {
+      operand(xArgument, x, xRows, xColumns, m, k, true,
+              direction == plan::BACKWARD_DATA),
+      operand(wArgument, w, wRows, wColumns, n, wK, false,
+              direction == plan::BACKWARD_WEIGHTS),
+      operand(yArgument, y, yRows, yColumns, m, yN, true, forward)};
   if (b.buffer)
     result.operands.push_back(
         biasOperand(forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, !forward));
@@ -274,8 +275,8 @@ std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
       continue;
     Way &each = result.emplace_back(way);
     each.description = offer;
-    each.name = std::string(packs ? "packed-product " : "product ") +
-                kernelName(offer);
+    each.name =
+        std::string(packs ? "packed-product " : "product ") + kernelName(offer);
     if (packs)
       pack(each);
   }
@@ -411,10 +412,11 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
   }
 }
 
-std::vector<CallCandidate>
-innerProductCandidates(DnnlContext &context, const InnerProductCall &call,
-                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
-                       BoundBuffer y) {
+std::vector<CallCandidate> innerProductCandidates(DnnlContext &context,
+                                                  const InnerProductCall &call,
+                                                  BoundBuffer x, BoundBuffer w,
+                                                  BoundBuffer b,
+                                                  BoundBuffer y) {
   std::vector<CallCandidate> result;
   const auto builder =
       std::make_shared<InnerProductBuilder>(context, call, x, w, b, y);

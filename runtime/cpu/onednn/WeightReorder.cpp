@@ -1,5 +1,5 @@
 //===- WeightReorder.cpp - Weights between two layouts --------------------===//
-#include "runtime/cpu/WeightReorder.h"
+#include "runtime/cpu/onednn/WeightReorder.h"
 
 #include <algorithm>
 #include <cstring>

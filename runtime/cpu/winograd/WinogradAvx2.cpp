@@ -1,7 +1,7 @@
 //===- WinogradAvx2.cpp - Winograd's transforms with AVX2 -----------------===//
 // Compiled with -mavx2 -mfma: nothing but the transforms may stand here.
 #define BREW_WINOGRAD_LANES 8
-#include "runtime/cpu/WinogradTransforms.inl"
+#include "runtime/cpu/winograd/WinogradTransforms.inl"
 
 const brew::runtime::winograd::Transforms &
 brew::runtime::winograd::transformsAvx2(std::int64_t m) {

@@ -1,7 +1,7 @@
 //===- WinogradAvx512.cpp - Winograd's transforms with AVX-512 ------------===//
 // Compiled with -mavx512f: nothing but the transforms may stand here.
 #define BREW_WINOGRAD_LANES 16
-#include "runtime/cpu/WinogradTransforms.inl"
+#include "runtime/cpu/winograd/WinogradTransforms.inl"
 
 const brew::runtime::winograd::Transforms &
 brew::runtime::winograd::transformsAvx512(std::int64_t m) {

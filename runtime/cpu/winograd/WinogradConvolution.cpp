@@ -10,13 +10,13 @@
 //       inputs(x) transposed . outputGradient(dy)
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cpu/WinogradConvolution.h"
+#include "runtime/cpu/winograd/WinogradConvolution.h"
 
-#include "formats/Error.h"
+#include "plan/WindowAxes.h"
+#include "plan/Winograd.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/cpu/WinogradTransforms.h"
-#include "runtime/plan/WindowAxes.h"
-#include "runtime/plan/Winograd.h"
+#include "runtime/cpu/winograd/WinogradTransforms.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <optional>

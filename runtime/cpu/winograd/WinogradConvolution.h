@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cpu/CpuCall.h"
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
 
 #include <cstdint>
 #include <memory>
@@ -20,9 +20,10 @@ std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       std::int64_t tile);
 
 /// The tiles that can be tried; none where the plan wants exact convolutions.
-std::vector<std::int64_t>
-winogradTiles(const DnnlContext &context, const plan::ConvolutionCall &call,
-              BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y);
+std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
+                                        const plan::ConvolutionCall &call,
+                                        BoundBuffer x, BoundBuffer w,
+                                        BoundBuffer b, BoundBuffer y);
 
 /// The fastest of them by the model; 0 where oneDNN's convolution is faster.
 std::int64_t winogradTile(const DnnlContext &context,

@@ -6,9 +6,9 @@
 // for one instruction set can take the place of another file's.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cpu/WinogradTransforms.h"
+#include "runtime/cpu/winograd/WinogradTransforms.h"
 
-#include "runtime/cpu/WinogradVectors.inl"
+#include "runtime/cpu/winograd/WinogradVectors.inl"
 
 namespace brew::runtime::winograd {
 namespace {

@@ -9,10 +9,10 @@
 // training 51 are distinct.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/CudnnAdapter.h"
+#include "runtime/cuda/cudnn/CudnnAdapter.h"
 
-#include "runtime/cuda/CudnnEngines.h"
-#include "runtime/cuda/CudnnEpilogue.h"
+#include "runtime/cuda/cudnn/CudnnEngines.h"
+#include "runtime/cuda/cudnn/CudnnEpilogue.h"
 
 #include <cstdio>
 #include <limits>

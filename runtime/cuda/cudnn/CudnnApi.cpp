@@ -1,5 +1,5 @@
 //===- CudnnApi.cpp - cuDNN 9, opened when first needed -------------------===//
-#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 //===- CudnnEngines.cpp - The engines that run a cuDNN graph --------------===//
-#include "runtime/cuda/CudnnEngines.h"
+#include "runtime/cuda/cudnn/CudnnEngines.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 //===- CudnnEngines.h - The engines that run a cuDNN graph ------*- C++ -*-===//
 #pragma once
 
-#include "runtime/cuda/CudnnApi.h"
-#include "runtime/cuda/CudnnGraph.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnGraph.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 //===- CudnnEpilogue.cpp - What a bare convolution leaves to be done ------===//
-#include "runtime/cuda/CudnnEpilogue.h"
+#include "runtime/cuda/cudnn/CudnnEpilogue.h"
 
-#include "runtime/cuda/CudnnGraph.h"
+#include "runtime/cuda/cudnn/CudnnGraph.h"
 
 #include <algorithm>
 

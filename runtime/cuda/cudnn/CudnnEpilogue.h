@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/VendorTable.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 namespace brew::runtime::cuda::cudnn {
 

@@ -1,5 +1,5 @@
 //===- CudnnGraph.cpp - Convolutions as operations of cuDNN ---------------===//
-#include "runtime/cuda/CudnnGraph.h"
+#include "runtime/cuda/cudnn/CudnnGraph.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/cuda/CudnnApi.h"
 #include "runtime/cuda/VendorTable.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 #include <string>
 #include <vector>

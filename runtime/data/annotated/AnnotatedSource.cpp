@@ -1,12 +1,12 @@
 //===- AnnotatedSource.cpp - AnnotatedData: images with their objects -----===//
 
-#include "formats/Error.h"
-#include "formats/ImageResize.h"
+#include "caffe/weights/Layout.h"
+#include "formats/image/ImageResize.h"
 #include "runtime/data/DatabaseRecords.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/annotated/Objects.h"
 #include "runtime/data/annotated/PixelSteps.h"
-#include "runtime/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +40,7 @@ public:
         stream(info.seed, "annotations " + info.stream),
         database(info, images.layer()) {
     requirePixelSteps(transform);
-    const formats::Selection selection = formats::selectionOf(info.layer);
+    const caffe::Selection selection = caffe::selectionOf(info.layer);
     if (selection.imagesPerItem != 1 || selection.needsLabels())
       throw badInput(images.layer() +
                      ": balance and images_per_blob are for layers whose "
@@ -268,7 +268,7 @@ private:
     if (!hasBoxes) {
       for (const Row &row : rows)
         values.push_back(row.label);
-      return store(*labels, values.data(), memory);
+      return caffe::store(*labels, values.data(), memory);
     }
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (const formats::AnnotatedObject &object : rows[i].objects)
@@ -285,14 +285,14 @@ private:
                      std::to_string(room / kRow) +
                      " (brewc --input-shape gives more)");
     values.resize(room, -1);
-    store(*labels, values.data(), memory);
+    caffe::store(*labels, values.data(), memory);
   }
 
   const caffe::TransformationParameter transform;
   const google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
   const bool testPhase;
   Events *events;
-  const RandomStream stream;
+  const caffe::RandomStream stream;
   DatabaseRecords database;
   const plan::Buffer *labels = nullptr; ///< null: they are no top
   bool hasBoxes = false;                ///< else a label for each image

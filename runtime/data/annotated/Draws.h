@@ -1,7 +1,7 @@
 //===- Draws.h - The random choices of one record ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 namespace brew::runtime {
 
@@ -9,7 +9,7 @@ namespace brew::runtime {
 /// alone.
 class Draws {
 public:
-  Draws(const RandomStream &stream, std::uint64_t record)
+  Draws(const caffe::RandomStream &stream, std::uint64_t record)
       : stream(stream), next(record << kBits) {}
 
   float uniform(float from, float to) {
@@ -24,7 +24,7 @@ private:
   /// More draws than a record makes.
   static constexpr unsigned kBits = 24;
 
-  const RandomStream &stream;
+  const caffe::RandomStream &stream;
   std::uint64_t next;
 };
 

@@ -2,7 +2,7 @@
 
 #include "runtime/data/annotated/Objects.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cmath>
 

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/ImageDecode.h"
 #include "formats/caffe.pb.h"
+#include "formats/image/ImageDecode.h"
 #include "runtime/data/annotated/Draws.h"
 
 namespace brew::runtime {

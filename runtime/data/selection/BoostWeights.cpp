@@ -3,13 +3,13 @@
 #include "runtime/data/selection/BoostWeights.h"
 
 #include "formats/BoostList.h"
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/TextLines.h"
+#include "support/Error.h"
 
 namespace brew::runtime {
 
-std::vector<double> boostWeights(const formats::Selection &selection,
+std::vector<double> boostWeights(const caffe::Selection &selection,
                                  std::uint64_t count,
                                  const std::vector<std::string> &folders,
                                  const std::string &source,

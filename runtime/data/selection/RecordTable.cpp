@@ -3,9 +3,9 @@
 #include "runtime/data/selection/RecordTable.h"
 
 #include "formats/Datum.h"
-#include "formats/Error.h"
-#include "formats/NumberText.h"
 #include "runtime/data/selection/BoostWeights.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <chrono>
 #include <optional>
@@ -13,7 +13,7 @@
 namespace brew::runtime {
 
 RecordTable::RecordTable(formats::DbReader &reader,
-                         const formats::Selection &selection,
+                         const caffe::Selection &selection,
                          const FeedInfo &info, const std::string &layer)
     : path(reader.path()) {
   using Clock = std::chrono::steady_clock;
@@ -44,7 +44,7 @@ RecordTable::RecordTable(formats::DbReader &reader,
   const std::chrono::duration<double> passed = Clock::now() - begin;
   postLine(info.events, log::site::brew,
            layer + ": found " + std::to_string(count()) + " records in " +
-               path + " in " + formats::fixedText(passed.count(), 2) + " s");
+               path + " in " + fixedText(passed.count(), 2) + " s");
 }
 
 std::string_view RecordTable::key(std::uint64_t record) const {
@@ -53,7 +53,7 @@ std::string_view RecordTable::key(std::uint64_t record) const {
 }
 
 SampledRecords
-RecordTable::takeSampled(const formats::Selection &selection,
+RecordTable::takeSampled(const caffe::Selection &selection,
                          const std::vector<std::string> &folders) {
   SampledRecords result;
   result.count = count();

@@ -2,8 +2,8 @@
 
 #include "runtime/data/selection/Sampler.h"
 
-#include "formats/Error.h"
 #include "runtime/data/ShuffledOrder.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <numeric>
@@ -23,7 +23,7 @@ std::string identityOf(const SampledRecords &records) {
          sum(records.labels) + ", weights " + sum(records.weights);
 }
 
-Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
+Sampler::Sampler(const caffe::Selection &wanted, SampledRecords sampled,
                  std::uint64_t seed, const std::string &stream,
                  const std::string &layer)
     : selection(wanted), records(std::move(sampled)),
@@ -62,8 +62,8 @@ void Sampler::group() {
     if (place == 0 || labels[record] != labels[places[place - 1]])
       groups.push_back(
           {{place, place},
-           RandomStream(seed,
-                        "label " + std::to_string(labels[record]) + " " + name),
+           caffe::RandomStream(seed, "label " + std::to_string(labels[record]) +
+                                         " " + name),
            {},
            0});
     groups.back().places.end = place + 1;

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "formats/Selection.h"
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
+#include "caffe/Selection.h"
 #include "runtime/data/selection/WeightedChoice.h"
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Sampler {
 public:
   /// `seed` and `stream` name its random numbers. Throws Error (1), beginning
   /// with `layer`, if the records cannot be sampled so.
-  Sampler(const formats::Selection &selection, SampledRecords records,
+  Sampler(const caffe::Selection &selection, SampledRecords records,
           std::uint64_t seed, const std::string &stream,
           const std::string &layer);
 
@@ -46,7 +46,7 @@ private:
   /// The records of one label are side by side among the places.
   struct Group {
     PlaceRange places;
-    RandomStream stream; ///< of its orders
+    caffe::RandomStream stream; ///< of its orders
     /// Of the pass that was last asked for.
     std::vector<std::int64_t> order;
     std::uint64_t pass = 0;
@@ -64,9 +64,9 @@ private:
     return places.empty() ? place : places[place];
   }
 
-  formats::Selection selection;
+  caffe::Selection selection;
   SampledRecords records;
-  RandomStream orders, draws, turns, pairs, kinds;
+  caffe::RandomStream orders, draws, turns, pairs, kinds;
   std::uint64_t seed;
   std::string name;
 

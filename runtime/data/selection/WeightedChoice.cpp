@@ -33,7 +33,7 @@ double WeightedChoice::total(const PlaceRange &range) const {
 
 std::uint64_t WeightedChoice::draw(const PlaceRange &among,
                                    const PlaceRange &without,
-                                   const RandomStream &stream,
+                                   const caffe::RandomStream &stream,
                                    std::uint64_t number) const {
   if (isAlike()) {
     const std::uint64_t place =

@@ -1,7 +1,7 @@
 //===- WeightedChoice.h - Random places among weighted ones -----*- C++ -*-===//
 #pragma once
 
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 #include <cstdint>
 #include <vector>
@@ -32,7 +32,8 @@ public:
   /// of that number from the stream gives. What is left must have a weight
   /// above 0.
   std::uint64_t draw(const PlaceRange &among, const PlaceRange &without,
-                     const RandomStream &stream, std::uint64_t number) const;
+                     const caffe::RandomStream &stream,
+                     std::uint64_t number) const;
 
 private:
   std::uint64_t nearest(std::uint64_t place, const PlaceRange &among,

@@ -2,7 +2,7 @@
 
 #include "runtime/train/hooks/BackgroundHooks.h"
 
-#include "runtime/SilentThread.h"
+#include "support/SilentThread.h"
 
 #include <exception>
 #include <utility>

@@ -1,7 +1,7 @@
 //===- BackgroundHooks.h - Hooks that finish beside training ----*- C++ -*-===//
 #pragma once
 
-#include "runtime/Events.h"
+#include "runtime/session/Events.h"
 #include "runtime/train/hooks/HookAction.h"
 
 #include <atomic>
@@ -16,8 +16,8 @@
 namespace brew::runtime {
 
 /// One thread that does what hooks have left to do, in order. Of a hook whose
-/// last turn is not over yet a further one is dropped, so that training is never
-/// held up and nothing piles up.
+/// last turn is not over yet a further one is dropped, so that training is
+/// never held up and nothing piles up.
 class BackgroundHooks {
 public:
   /// A hook's place.

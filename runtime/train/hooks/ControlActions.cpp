@@ -2,13 +2,13 @@
 
 #include "runtime/train/hooks/HookAction.h"
 
-#include "formats/NumberText.h"
 #include "runtime/log/Log.h"
-#include "runtime/train/hooks/ValueSchedule.h"
 #include "runtime/train/SolverFields.h"
+#include "runtime/train/hooks/ValueSchedule.h"
+#include "support/NumberText.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 
@@ -123,10 +123,10 @@ public:
         "hook '" + call.name + "': " + std::to_string(without) +
         (without == 1 ? " look" : " looks") + " without improvement of " +
         metric.name.text +
-        (best.best() ? ": the best was " + log::number(*best.best()) +
-                           " after " + std::to_string(best.bestIteration()) +
-                           " iterations"
-                     : ": it never was a number");
+        (best.best()
+             ? ": the best was " + log::number(*best.best()) + " after " +
+                   std::to_string(best.bestIteration()) + " iterations"
+             : ": it never was a number");
     return {};
   }
   std::vector<MetricName> metrics() const override { return {metric.name}; }

@@ -2,8 +2,8 @@
 
 #include "runtime/train/hooks/Criterion.h"
 
-#include "formats/NumberText.h"
 #include "runtime/log/Log.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <cctype>
@@ -40,9 +40,9 @@ struct Criterion::Node {
   Operand a, b; ///< of Compare; of Extremum: a only
   std::function<bool(double, double)> compare;
 
-  int times = 0; ///< of Repeated
+  int times = 0;       ///< of Repeated
   bool higher = false; ///< of Extremum
-  std::string name; ///< of External
+  std::string name;    ///< of External
   // What earlier evaluations have left.
   int inRow = 0;
   std::optional<double> best;
@@ -206,7 +206,7 @@ private:
     while (token == "for") {
       requireMemory();
       advance();
-      const std::optional<int> times = formats::readInteger(token);
+      const std::optional<int> times = readInteger(token);
       if (!times || *times < 1)
         fail("expected how often in a row, a number from 1 on");
       advance();
@@ -287,7 +287,7 @@ private:
     const char c = token[0];
     if (std::isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '+' ||
         c == '.') {
-      const std::optional<double> number = formats::readDouble(token);
+      const std::optional<double> number = readDouble(token);
       if (!number)
         fail("'" + token + "' is no number");
       result.number = *number;

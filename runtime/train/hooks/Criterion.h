@@ -16,7 +16,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/train/MetricName.h"
+#include "runtime/train/metrics/MetricName.h"
 
 #include <cstdint>
 #include <map>

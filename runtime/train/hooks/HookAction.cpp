@@ -2,8 +2,8 @@
 
 #include "runtime/train/hooks/HookAction.h"
 
-#include "formats/NumberText.h"
-#include "formats/Suggest.h"
+#include "support/NumberText.h"
+#include "support/Suggest.h"
 
 #include <cmath>
 #include <utility>
@@ -51,7 +51,7 @@ HookAction::Rest say(std::string line) {
 
 int ActionWords::nextNumber(const std::string &expected, int least) {
   const HookWord &word = next(expected);
-  const std::optional<int> number = formats::readInteger(word.text);
+  const std::optional<int> number = readInteger(word.text);
   if (!number || *number < least)
     throw TextProblem{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};
@@ -60,7 +60,7 @@ int ActionWords::nextNumber(const std::string &expected, int least) {
 
 double ActionWords::nextReal(const std::string &expected) {
   const HookWord &word = next(expected);
-  const std::optional<double> number = formats::readDouble(word.text);
+  const std::optional<double> number = readDouble(word.text);
   if (!number || !std::isfinite(*number))
     throw TextProblem{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};

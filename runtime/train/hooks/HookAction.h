@@ -1,11 +1,11 @@
 //===- HookAction.h - What a hook does --------------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Session.h"
-#include "runtime/train/BestMetric.h"
+#include "runtime/session/Session.h"
 #include "runtime/train/Control.h"
-#include "runtime/train/MetricName.h"
 #include "runtime/train/hooks/HookLine.h"
+#include "runtime/train/metrics/BestMetric.h"
+#include "runtime/train/metrics/MetricName.h"
 
 #include <functional>
 #include <memory>
@@ -22,9 +22,9 @@ inline constexpr int kNamedTests = 30;
 /// two iterations, or after the tests.
 struct HookWishes {
   bool snapshot = false;
-  std::vector<int> tests;             ///< nets
+  std::vector<int> tests;               ///< nets
   std::vector<const BestMetric *> best; ///< whose value is the best so far
-  std::optional<std::string> stop;    ///< why
+  std::optional<std::string> stop;      ///< why
 };
 
 /// What the trainer lets hooks use.
@@ -56,15 +56,14 @@ public:
 struct HookCall {
   const std::string &name; ///< of the hook
   TimeScale scale;
-  int iteration; ///< iterations done
-  double seconds; ///< since training began, in this run
+  int iteration;             ///< iterations done
+  double seconds;            ///< since training began, in this run
   const std::string &reason; ///< of its criterion; "": it has none
   MetricValues &values;
   HookHost &host;
   HookWishes &wishes;
   bool background;
 };
-
 
 class HookAction {
 public:

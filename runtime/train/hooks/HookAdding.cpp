@@ -2,10 +2,10 @@
 
 #include "runtime/train/hooks/Hooks.h"
 
-#include "formats/Error.h"
-#include "formats/NumberText.h"
 #include "formats/PathLookup.h"
-#include "formats/Suggest.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <fstream>
@@ -34,9 +34,13 @@ public:
       MetricValues values;
       HookWishes wishes;
     };
-    auto kept = std::make_shared<Kept>(
-        Kept{call.name, call.reason, call.scale, call.iteration, call.seconds,
-             call.values, {}});
+    auto kept = std::make_shared<Kept>(Kept{call.name,
+                                            call.reason,
+                                            call.scale,
+                                            call.iteration,
+                                            call.seconds,
+                                            call.values,
+                                            {}});
     return [this, kept, &host = call.host] {
       function({kept->name, kept->scale, kept->iteration, kept->seconds,
                 kept->reason, kept->values, host, kept->wishes, true});
@@ -57,7 +61,7 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   words >> epoch >> count >> unit;
   if (epoch != "epoch" || count.empty() || count[0] == ':')
     return {};
-  const std::optional<int> length = formats::readInteger(count);
+  const std::optional<int> length = readInteger(count);
   if (!length || *length < 1 || (unit != "iterations" && unit != "iteration") ||
       words >> more)
     throw TextProblem{line.find("epoch") + 6,
@@ -84,16 +88,15 @@ std::set<std::string> Hooks::giving() const {
 std::optional<double> Hooks::value(const std::string &metric) const {
   const std::set<std::string> names = giving();
   try {
-    return values.value(parseMetricName(
-        metric, {host.session().manifest(), testNets, &names}));
+    return values.value(
+        parseMetricName(metric, {host.session().manifest(), testNets, &names}));
   } catch (const TextProblem &problem) {
     refuseText("metric", metric, problem);
   }
 }
 
-std::unique_ptr<Hooks::Hook> Hooks::make(const Entry &entry,
-                                         const MetricScope &scope,
-                                         bool &asksForEpochs) {
+std::unique_ptr<Hooks::Hook>
+Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   auto hook = std::make_unique<Hook>();
   hook->line = entry.line;
   hook->name = entry.line.name;
@@ -195,8 +198,8 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
     };
     auto next = left.end();
     for (auto it = left.begin(); it != left.end(); ++it)
-      if (isReady(*it) && (next == left.end() ||
-                           (*it)->line.priority > (*next)->line.priority))
+      if (isReady(*it) &&
+          (next == left.end() || (*it)->line.priority > (*next)->line.priority))
         next = it;
     if (next == left.end()) {
       // Whatever is left leads into a cycle.
@@ -241,9 +244,9 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
       fail(entry, {entry.text.find(line.name),
                    "there is a hook '" + line.name + "' already"});
     while (line.name.empty()) {
-      const std::string name =
-          entry.number ? "line-" + std::to_string(entry.number)
-                       : "hook-" + std::to_string(++unnamed);
+      const std::string name = entry.number
+                                   ? "line-" + std::to_string(entry.number)
+                                   : "hook-" + std::to_string(++unnamed);
       if (taken.insert(name).second)
         line.name = name;
       else if (entry.number) // another file's

@@ -2,8 +2,8 @@
 
 #include "runtime/train/hooks/HookLine.h"
 
-#include "formats/NumberText.h"
-#include "runtime/train/MetricName.h"
+#include "runtime/train/metrics/MetricName.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <cctype>
@@ -70,8 +70,7 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
     } else if (is(words, at, "priority")) {
       ++at;
       const std::optional<int> number =
-          at < words.size() ? formats::readInteger(words[at].text)
-                            : std::nullopt;
+          at < words.size() ? readInteger(words[at].text) : std::nullopt;
       if (!number)
         throw TextProblem{place(), "expected an integer"};
       hook.priority = *number;

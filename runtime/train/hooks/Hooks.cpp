@@ -2,8 +2,8 @@
 
 #include "runtime/train/hooks/Hooks.h"
 
-#include "formats/Error.h"
 #include "runtime/log/Log.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <utility>
@@ -90,11 +90,10 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
     if (hook->criterion)
       hook->criterion->restart();
     const Schedule &schedule = hook->line.schedule;
-    lasting.push_back({hook, schedule.scale() == TimeScale::Iteration &&
-                                     !hook->criterion
-                                 ? schedule.lastDue(static_cast<std::uint64_t>(
-                                       iteration))
-                                 : std::nullopt});
+    lasting.push_back(
+        {hook, schedule.scale() == TimeScale::Iteration && !hook->criterion
+                   ? schedule.lastDue(static_cast<std::uint64_t>(iteration))
+                   : std::nullopt});
   }
   std::stable_sort(lasting.begin(), lasting.end(),
                    [](const Lasting &a, const Lasting &b) {
@@ -178,9 +177,8 @@ void Hooks::run(Hook &hook, TimeScale scale, int iteration,
       return;
     }
   }
-  HookCall call{hook.name, scale, iteration, seconds,
-                reason,    values, host,     wishes,
-                inBackground};
+  HookCall call{hook.name, scale, iteration, seconds,     reason,
+                values,    host,  wishes,    inBackground};
   const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
   try {
     HookAction::Rest rest = hook.action->run(call);

@@ -3,21 +3,21 @@
 //   maximise CLASS of BLOB in PLAN to FILE [steps N] [rate R]
 //
 // PLAN is of the net for inference, compiled so that gradients of its input can
-// be had: `brewc deploy.prototxt --seed=BLOB --keep=INPUT` with `force_backward:
-// true`. From low noise the input climbs along the gradient of the class's
-// score: x += R * g / rms(g), N times, with the weights as they are when the
-// hook is due. The picture goes from the least to the largest value.
+// be had: `brewc deploy.prototxt --seed=BLOB --keep=INPUT` with
+// `force_backward: true`. From low noise the input climbs along the gradient of
+// the class's score: x += R * g / rms(g), N times, with the weights as they are
+// when the hook is due. The picture goes from the least to the largest value.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/train/hooks/HookAction.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
+#include "caffe/RandomStream.h"
 #include "formats/PathLookup.h"
-#include "runtime/data/RandomStream.h"
+#include "formats/image/ImageEncode.h"
 #include "runtime/log/Log.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +48,10 @@ public:
       shape = session.find(gradient).shape;
       seedShape = session.find(seed).shape;
     } catch (const Error &error) {
-      throw badInput(plan + ": " + error.what() + "; compile the net with "
-                     "'force_backward: true', --seed=" + scores +
-                     " and --keep=" + tops[0]);
+      throw badInput(plan + ": " + error.what() +
+                     "; compile the net with "
+                     "'force_backward: true', --seed=" +
+                     scores + " and --keep=" + tops[0]);
     }
     if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))
       throw badInput(plan + ": its input is no image of 1 or 3 channels");
@@ -69,7 +70,7 @@ public:
   /// Returns the score that it comes to; its image is `image` then.
   double climb(int steps, double rate) {
     constexpr std::uint64_t kNoise = 0x6d6178;
-    const RandomStream noise(kNoise, "maximise");
+    const caffe::RandomStream noise(kNoise, "maximise");
     image.resize(size);
     for (std::size_t i = 0; i < size; ++i)
       image[i] = static_cast<float>(0.02 * (noise.uniform(i) - 0.5));
@@ -156,7 +157,7 @@ public:
     auto work = [this, weights] {
       climber->load(*weights);
       const double score = climber->climb(steps, rate);
-      formats::writeFileAtomically(file, climber->png());
+      writeFileAtomically(file, climber->png());
       return score;
     };
     const std::string begin = "Iteration " + std::to_string(call.iteration) +
@@ -211,9 +212,9 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
   // Weights that do not fit are found before training, and what cannot be
   // written.
   climber->load(context.host.session().parameters().save());
-  formats::AtomicFile{file.text};
-  return std::make_unique<Maximise>(std::move(climber), file.text, label,
-                                    steps, rate);
+  AtomicFile{file.text};
+  return std::make_unique<Maximise>(std::move(climber), file.text, label, steps,
+                                    rate);
 }
 
 } // namespace brew::runtime

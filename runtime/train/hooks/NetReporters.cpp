@@ -2,9 +2,9 @@
 
 #include "runtime/train/hooks/HookAction.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
 #include "runtime/log/Log.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,9 +31,9 @@ std::vector<float> readAll(const Session &session, const TensorName &name,
 }
 
 /// How many of the scores' items have their label among the k highest scores,
-/// as Caffe's Accuracy layer counts them: of equal scores the higher class comes
-/// first. Scores [N,C,...] with a label for each item and place behind C; labels
-/// that are no class are passed over.
+/// as Caffe's Accuracy layer counts them: of equal scores the higher class
+/// comes first. Scores [N,C,...] with a label for each item and place behind C;
+/// labels that are no class are passed over.
 class TopCounts {
 public:
   explicit TopCounts(std::size_t ks) : hits(ks) {}
@@ -151,8 +151,9 @@ public:
       for (std::size_t i = 0; i < update.size(); ++i)
         update[i] -= before[i];
       const double rate = deviationOf(update) / deviation;
-      line += separator + layer + " " +
-              (deviation > 0 ? log::number(rate) : "none: all weights are equal");
+      line +=
+          separator + layer + " " +
+          (deviation > 0 ? log::number(rate) : "none: all weights are equal");
       separator = ", ";
       if (deviation > 0)
         largest = std::max(largest, rate);
@@ -204,8 +205,8 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
       before.fail("there is no test net " + std::to_string(net) +
                   ": the solver has " + std::to_string(context.scope.testNets));
   }
-  const int program = net < 0 ? context.host.trainProgram()
-                              : context.host.testProgram(net);
+  const int program =
+      net < 0 ? context.host.trainProgram() : context.host.testProgram(net);
   for (const HookWord *word : {&scores, &labels})
     try {
       context.host.session().find(
@@ -222,8 +223,8 @@ std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
   const Session &session = context.host.session();
   std::vector<std::string> learnt;
   for (const TensorName &name : session.names(TensorKind::ParameterGradient))
-    if (name.index == 0 && std::find(learnt.begin(), learnt.end(), name.name) ==
-                               learnt.end())
+    if (name.index == 0 &&
+        std::find(learnt.begin(), learnt.end(), name.name) == learnt.end())
       learnt.push_back(name.name);
   std::vector<std::string> layers;
   if (words.atEnd())

@@ -2,8 +2,8 @@
 
 #include "runtime/train/hooks/HookAction.h"
 
-#include "formats/NumberText.h"
 #include "runtime/log/Log.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,9 +19,10 @@ std::string duration(double seconds) {
   for (const auto &[unit, size] :
        {std::pair("d", 86400), std::pair("h", 3600), std::pair("min", 60)})
     if (whole >= size)
-      text += std::to_string(whole / size % (size == 86400 ? 1 << 30
-                                             : size == 3600 ? 24
-                                                            : 60)) +
+      text += std::to_string(whole / size %
+                             (size == 86400  ? 1 << 30
+                              : size == 3600 ? 24
+                                             : 60)) +
               " " + unit + " ";
   return text + std::to_string(whole % 60) + " s";
 }
@@ -71,11 +72,10 @@ public:
     const double mean = sum / double(count);
     if (!call.background)
       call.values.setHook(call.name, mean);
-    std::string line = headOf(call) + "mean of " + metric.text + " = " +
-                       log::number(mean) + " (least " + log::number(least) +
-                       ", most " + log::number(most) + ", " +
-                       std::to_string(count) +
-                       (count == 1 ? " iteration)" : " iterations)");
+    std::string line =
+        headOf(call) + "mean of " + metric.text + " = " + log::number(mean) +
+        " (least " + log::number(least) + ", most " + log::number(most) + ", " +
+        std::to_string(count) + (count == 1 ? " iteration)" : " iterations)");
     restart();
     return say(std::move(line));
   }
@@ -107,8 +107,8 @@ class ReportTime : public HookAction {
 public:
   Rest run(HookCall &call) override {
     const int iterations = call.iteration - lastIteration;
-    std::string line = headOf(call) + duration(call.seconds) +
-                       " since training began";
+    std::string line =
+        headOf(call) + duration(call.seconds) + " since training began";
     if (lastIteration >= 0 && iterations > 0) {
       const double each = (call.seconds - lastSeconds) / iterations;
       line += ", " + log::number(each * 1000) + " ms for each of the last " +
@@ -147,8 +147,7 @@ public:
     line += std::to_string(call.iteration) + " of " + std::to_string(most) +
             " iterations";
     if (most > 0)
-      line += " (" + formats::fixedText(100.0 * call.iteration / most, 1) +
-              " %)";
+      line += " (" + fixedText(100.0 * call.iteration / most, 1) + " %)";
     return say(std::move(line));
   }
   bool onlyLooks() const override { return true; }

@@ -2,9 +2,9 @@
 
 #include "runtime/train/hooks/Schedule.h"
 
-#include "formats/NumberText.h"
-#include "formats/Suggest.h"
-#include "runtime/train/MetricName.h"
+#include "runtime/train/metrics/MetricName.h"
+#include "support/NumberText.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cctype>
@@ -21,12 +21,11 @@ std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
   if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
       !std::isdigit(static_cast<unsigned char>(words[at].text[0])))
     return {};
-  const std::optional<int> number = formats::readInteger(words[at].text);
+  const std::optional<int> number = readInteger(words[at].text);
   if (!number || *number < least)
     throw TextProblem{words[at].offset,
                       "expected a number from " + std::to_string(least) +
-                          " to 2147483647, found '" +
-                          words[at].text + "'"};
+                          " to 2147483647, found '" + words[at].text + "'"};
   ++at;
   return static_cast<std::uint64_t>(*number);
 }
@@ -40,16 +39,17 @@ TimeScale takeScale(const std::vector<HookWord> &words, std::size_t &at,
   std::string word = words[at].text;
   if (word.size() > 1 && word.back() == 's')
     word.pop_back();
-  const auto found = std::find_if(
-      std::begin(kNames), std::end(kNames),
-      [&](const char *name) { return !words[at].quoted && name == word; });
+  const auto found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const char *name) {
+        return !words[at].quoted && name == word;
+      });
   if (found == std::end(kNames))
-    throw TextProblem{words[at].offset,
-                      std::string("expected ") + kExpected + ", found '" +
-                          words[at].text + "'" +
-                          didYouMean(word, std::vector<std::string>(
-                                               std::begin(kNames),
-                                               std::end(kNames)))};
+    throw TextProblem{
+        words[at].offset,
+        std::string("expected ") + kExpected + ", found '" + words[at].text +
+            "'" +
+            didYouMean(word, std::vector<std::string>(std::begin(kNames),
+                                                      std::end(kNames)))};
   ++at;
   return static_cast<TimeScale>(found - std::begin(kNames));
 }
@@ -76,8 +76,9 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
     if (const auto number = takeNumber(words, at, schedule.once ? 0 : 1))
       schedule.interval = *number;
     else if (schedule.once)
-      throw TextProblem{at < words.size() ? words[at].offset : end,
-                        "expected after how many, as in 'after 500 iterations'"};
+      throw TextProblem{
+          at < words.size() ? words[at].offset : end,
+          "expected after how many, as in 'after 500 iterations'"};
   }
   schedule.unit = takeScale(words, at, end);
   if (verb == "every")

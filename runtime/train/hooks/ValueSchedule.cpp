@@ -2,9 +2,9 @@
 
 #include "runtime/train/hooks/ValueSchedule.h"
 
-#include "formats/Error.h"
-#include "formats/NumberText.h"
 #include "formats/PathLookup.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
 
 #include <algorithm>
 #include <fstream>
@@ -30,7 +30,7 @@ ValueSchedule::ValueSchedule(
     std::string iteration, value, more;
     if (!(words >> iteration))
       continue;
-    const std::optional<int> from = formats::readInteger(iteration);
+    const std::optional<int> from = readInteger(iteration);
     if (!from || *from < 0)
       fail("expected a number of iterations, found '" + iteration + "'");
     if (!(words >> value))
@@ -45,7 +45,7 @@ ValueSchedule::ValueSchedule(
       fail(error.what());
     }
     entries.push_back(
-        {*from, value, linear ? formats::readDouble(value).value_or(0) : 0});
+        {*from, value, linear ? readDouble(value).value_or(0) : 0});
   }
   if (file.bad())
     throw machineLacks("cannot read '" + path + "'");
@@ -64,7 +64,7 @@ std::optional<std::string> ValueSchedule::at(int iteration) const {
     return begin.value;
   const double share = double(iteration - begin.iteration) /
                        (after->iteration - begin.iteration);
-  return formats::shortestText(static_cast<float>(
+  return shortestText(static_cast<float>(
       begin.number + share * (after->number - begin.number)));
 }
 

@@ -1,6 +1,6 @@
 //===- BestMetric.cpp - The test result that the best weights have --------===//
 
-#include "runtime/train/BestMetric.h"
+#include "runtime/train/metrics/BestMetric.h"
 
 #include "formats/SolverStateFile.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/Events.h"
-#include "runtime/train/MetricName.h"
+#include "runtime/session/Events.h"
+#include "runtime/train/metrics/MetricName.h"
 
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace brew::runtime {
 
-/// A metric, of --snapshot-best an output of a test net, and the best value that
-/// it has had.
+/// A metric, of --snapshot-best an output of a test net, and the best value
+/// that it has had.
 class BestMetric {
 public:
   /// `text` names an output of a test net (MetricName.h) and, unless that is

@@ -1,9 +1,9 @@
 //===- DetectionScores.cpp - Average precision over a test ----------------===//
 
-#include "runtime/train/DetectionScores.h"
+#include "runtime/train/metrics/DetectionScores.h"
 
-#include "formats/Error.h"
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,7 +116,7 @@ void DetectionScores::add(const Executor &executor, int program) {
     std::vector<float> rows(
         static_cast<std::size_t>(plan::elementCount(buffer)));
     executor.read(index, [&](const std::byte *bytes) {
-      load(buffer, bytes, rows.data());
+      caffe::load(buffer, bytes, rows.data());
     });
     for (std::size_t i = 0; i + kRow <= rows.size(); i += kRow) {
       const float *row = &rows[i];

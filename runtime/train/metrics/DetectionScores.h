@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/session/Events.h"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 //===- LossWindow.cpp - The losses that the displayed one averages --------===//
 
-#include "runtime/train/LossWindow.h"
+#include "runtime/train/metrics/LossWindow.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,10 +1,10 @@
 //===- MetricName.cpp - Names of what training measures -------------------===//
 
-#include "runtime/train/MetricName.h"
+#include "runtime/train/metrics/MetricName.h"
 
-#include "formats/Error.h"
-#include "formats/Suggest.h"
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
+#include "support/Error.h"
+#include "support/Suggest.h"
 
 #include <algorithm>
 #include <cctype>
@@ -179,10 +179,9 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     if (!scope.hooks->count(metric.hook))
       throw TextProblem{point + 1,
                         "no hook named '" + metric.hook + "' gives a value" +
-                            didYouMean(metric.hook,
-                                       std::vector<std::string>(
-                                           scope.hooks->begin(),
-                                           scope.hooks->end()))};
+                            didYouMean(metric.hook, std::vector<std::string>(
+                                                        scope.hooks->begin(),
+                                                        scope.hooks->end()))};
     return metric;
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;

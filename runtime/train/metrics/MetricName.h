@@ -19,8 +19,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Events.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
+#include "runtime/session/Events.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -106,7 +106,9 @@ public:
   /// Nothing before the metric was measured.
   std::optional<double> value(const MetricName &metric) const;
   // What no event tells.
-  void setEpoch(std::uint64_t complete) { epoch = static_cast<double>(complete); }
+  void setEpoch(std::uint64_t complete) {
+    epoch = static_cast<double>(complete);
+  }
   void setHook(const std::string &name, double value) { hooks[name] = value; }
 
 private:
@@ -116,8 +118,9 @@ private:
   std::map<std::pair<int, std::string>, std::vector<double>> outputs;
 };
 
-/// A problem of a text in several lines: what is wrong, and the text with a mark
-/// below the place. `what` names the text, e.g. an option as users write it.
+/// A problem of a text in several lines: what is wrong, and the text with a
+/// mark below the place. `what` names the text, e.g. an option as users write
+/// it.
 std::string markedText(const std::string &what, const std::string &text,
                        const TextProblem &problem);
 /// Throws it as Error (2).

@@ -1,11 +1,11 @@
 //===- SnapshotFolder.cpp - The snapshots under one prefix ----------------===//
 
-#include "runtime/train/SnapshotFolder.h"
+#include "runtime/train/snapshots/SnapshotFolder.h"
 
-#include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/WeightFile.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/SolverStateFile.h"
-#include "runtime/train/SnapshotWriter.h"
+#include "runtime/train/snapshots/SnapshotWriter.h"
 
 #include <cstddef>
 #include <functional>

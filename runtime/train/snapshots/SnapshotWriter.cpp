@@ -1,11 +1,11 @@
 //===- SnapshotWriter.cpp - Writes snapshots while training goes on -------===//
 
-#include "runtime/train/SnapshotWriter.h"
+#include "runtime/train/snapshots/SnapshotWriter.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
 #include "formats/SnapshotChecksum.h"
-#include "runtime/SilentThread.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/SilentThread.h"
 
 #include <cerrno>
 #include <memory>
@@ -55,7 +55,7 @@ void SnapshotWriter::removeOutdated(const SnapshotPair &files) {
     if (unlink(file.c_str()) != 0 && errno != ENOENT) {
       events.post(event::LogLine{log::Severity::Warning, log::site::brew,
                                  "cannot delete the outdated snapshot '" +
-                                     file + "': " + formats::errnoText(errno)});
+                                     file + "': " + errnoText(errno)});
       return;
     }
 }

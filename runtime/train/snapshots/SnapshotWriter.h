@@ -3,7 +3,7 @@
 
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
-#include "runtime/Events.h"
+#include "runtime/session/Events.h"
 
 #include <atomic>
 #include <exception>

@@ -2,10 +2,10 @@
 
 #include "runtime/train/watch/ChangeLog.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/NumberText.h"
-#include "formats/WriteAll.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/NumberText.h"
+#include "support/WriteAll.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -22,13 +22,14 @@ std::optional<int> iterationsIn(const std::string &line) {
   std::istringstream words(line);
   std::string after, count;
   words >> after >> count;
-  return after == "after" ? formats::readInteger(count) : std::nullopt;
+  return after == "after" ? readInteger(count) : std::nullopt;
 }
 
 std::string lineOf(int iteration, const std::string &field,
                    const std::string &value) {
   const std::string set = "after " + std::to_string(iteration) +
-                          " iterations do set " + field + " \"" + value + "\"\n";
+                          " iterations do set " + field + " \"" + value +
+                          "\"\n";
   // Lines have no way to say these.
   const bool writable = value.find_first_of("\"\n\r") == value.npos;
   return writable ? set
@@ -52,7 +53,7 @@ void ChangeLog::startAt(int iteration) {
     throw machineLacks("cannot read '" + path + "'");
   file.close();
   if (changed)
-    formats::writeFileAtomically(path, kept);
+    writeFileAtomically(path, kept);
   for (const auto &[field, value] : current)
     append(lineOf(iteration, field, value));
 }
@@ -66,12 +67,11 @@ void ChangeLog::add(int iteration, const std::string &field,
 void ChangeLog::append(const std::string &text) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  const int error = fd < 0 ? errno : formats::writeAll(fd, text);
+  const int error = fd < 0 ? errno : writeAll(fd, text);
   if (fd >= 0)
     ::close(fd);
   if (error)
-    throw machineLacks("cannot write '" + path +
-                       "': " + formats::errnoText(error));
+    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace brew::runtime

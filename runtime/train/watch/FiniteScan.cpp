@@ -2,8 +2,8 @@
 
 #include "runtime/train/watch/FiniteScan.h"
 
-#include "runtime/weights/Layout.h"
-#include "runtime/weights/ShortFloats.h"
+#include "caffe/weights/Layout.h"
+#include "caffe/weights/ShortFloats.h"
 
 #include <atomic>
 #include <cmath>
@@ -75,9 +75,9 @@ double readOne(plan::DataType type, const std::byte *bytes) {
   case plan::F64:
     return read(double());
   case plan::BF16:
-    return read(BFloat16());
+    return read(caffe::BFloat16());
   case plan::F16:
-    return read(Float16());
+    return read(caffe::Float16());
   case plan::I32:
   case plan::U8:
     break;
@@ -107,7 +107,7 @@ std::optional<NonFinite> firstNonFinite(const plan::Buffer &buffer,
   if (buffer.type() == plan::I32 || buffer.type() == plan::U8)
     return {};
   const std::int64_t size = elementBytes(buffer.type());
-  const ElementOrder order(buffer);
+  const caffe::ElementOrder order(buffer);
   std::optional<NonFinite> found;
   order.forEachRun(0, order.count(),
                    [&](std::int64_t first, std::int64_t position,

@@ -1,8 +1,8 @@
 //===- FiniteScan.h - Where memory holds NaN or Inf -------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Executor.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstddef>
 #include <cstdint>

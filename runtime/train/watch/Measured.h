@@ -1,7 +1,7 @@
 //===- Measured.h - Rows of a training run's logs ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Events.h"
+#include "runtime/session/Events.h"
 
 #include <optional>
 

@@ -2,9 +2,9 @@
 
 #include "runtime/train/watch/MetricsLog.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/WriteAll.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/WriteAll.h"
 
 #include <nlohmann/json.hpp>
 
@@ -57,15 +57,13 @@ int openToAppend(const std::string &path) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0)
-    throw machineLacks("cannot write '" + path +
-                       "': " + formats::errnoText(errno));
+    throw machineLacks("cannot write '" + path + "': " + errnoText(errno));
   return fd;
 }
 
 void writeAll(int fd, const std::string &path, const std::string &bytes) {
-  if (const int error = formats::writeAll(fd, bytes))
-    throw machineLacks("cannot write '" + path +
-                       "': " + formats::errnoText(error));
+  if (const int error = brew::writeAll(fd, bytes))
+    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace
@@ -109,7 +107,7 @@ void MetricsLog::setAside(int iteration) {
     throw;
   }
   ::close(target);
-  formats::writeFileAtomically(path, kept);
+  writeFileAtomically(path, kept);
 }
 
 void MetricsLog::append(const std::string &line) { writeAll(fd, path, line); }

@@ -2,11 +2,11 @@
 
 #include "runtime/train/watch/NanCheck.h"
 
+#include "caffe/weights/Layout.h"
+#include "plan/Contract.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/log/Log.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/train/NetOutputs.h"
-#include "runtime/weights/Layout.h"
+#include "runtime/session/NetOutputs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ void NanCheck::begin() {
 double NanCheck::readScalar(std::uint32_t buffer) const {
   double value = 0;
   executor.read(buffer, [&](const std::byte *bytes) {
-    load(manifest.buffers(static_cast<int>(buffer)), bytes, &value);
+    caffe::load(manifest.buffers(static_cast<int>(buffer)), bytes, &value);
   });
   return value;
 }

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Session.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/session/Session.h"
 #include "runtime/train/watch/FiniteScan.h"
 
 #include <cstddef>

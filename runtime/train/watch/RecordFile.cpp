@@ -2,9 +2,9 @@
 
 #include "runtime/train/watch/RecordFile.h"
 
-#include "formats/AtomicFile.h"
-#include "formats/Error.h"
-#include "formats/WriteAll.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
+#include "support/WriteAll.h"
 
 #include <array>
 #include <cerrno>
@@ -60,16 +60,14 @@ RecordFile::RecordFile(const std::string &name)
       fd(::open(name.c_str(),
                 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)) {
   if (fd < 0)
-    throw machineLacks("cannot write '" + path +
-                       "': " + formats::errnoText(errno));
+    throw machineLacks("cannot write '" + path + "': " + errnoText(errno));
 }
 
 RecordFile::~RecordFile() { ::close(fd); }
 
 void RecordFile::write(std::string_view record) {
-  if (const int error = formats::writeAll(fd, framed(record)))
-    throw machineLacks("cannot write '" + path +
-                       "': " + formats::errnoText(error));
+  if (const int error = brew::writeAll(fd, framed(record)))
+    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace brew::runtime

@@ -2,8 +2,8 @@
 
 #include "runtime/train/watch/StopRule.h"
 
-#include "formats/Error.h"
 #include "runtime/log/Log.h"
+#include "support/Error.h"
 
 #include <charconv>
 #include <cmath>

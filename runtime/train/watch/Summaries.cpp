@@ -2,7 +2,7 @@
 
 #include "runtime/train/watch/Summaries.h"
 
-#include "formats/ImageEncode.h"
+#include "formats/image/ImageEncode.h"
 
 #include <algorithm>
 #include <cctype>

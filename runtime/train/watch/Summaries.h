@@ -3,7 +3,7 @@
 
 #include "formats/Blob.h"
 #include "formats/tensorboard.pb.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <optional>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "runtime/train/watch/TensorBoardLog.h"
 
-#include "runtime/plan/Contract.h"
+#include "plan/Contract.h"
 #include "runtime/train/watch/Summaries.h"
 
 #include <chrono>

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/train/watch/Measured.h"
 #include "runtime/train/watch/RecordFile.h"
 

@@ -2,7 +2,7 @@
 
 #include "runtime/train/watch/Watch.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <filesystem>
 #include <system_error>

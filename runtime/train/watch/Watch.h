@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 #include "runtime/train/watch/ChangeLog.h"
 #include "runtime/train/watch/MetricsLog.h"
 #include "runtime/train/watch/NanCheck.h"
@@ -29,7 +29,8 @@ struct WatchOptions {
   /// N[:METRIC[:min|:max]]; "": none.
   std::string patience = {};
   /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (ChangeLog.h) and
-  /// TensorBoard's event files (TensorBoardLog.h), made if it is not there; "": none.
+  /// TensorBoard's event files (TensorBoardLog.h), made if it is not there; "":
+  /// none.
   std::string logFolder = {};
 };
 
@@ -73,7 +74,7 @@ private:
 
   std::unique_ptr<MetricsLog> metrics;
   std::unique_ptr<TensorBoardLog> board;
-  std::unique_ptr<ChangeLog> changes; ///< for the run's life
+  std::unique_ptr<ChangeLog> changes;      ///< for the run's life
   std::optional<event::Display> displayed; ///< waits for its rate
   std::optional<event::Speed> speed;
   bool hasGradients = false;

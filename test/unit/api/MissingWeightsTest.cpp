@@ -2,7 +2,7 @@
 #include <brew/brew.hpp>
 #include <brew/compiler.hpp>
 
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

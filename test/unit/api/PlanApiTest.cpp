@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "TestPlan.h"
 #include "test/common/CommaLocale.h"
-#include "test/unit/formats/NoMoreThreads.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/NoMoreThreads.h"
+#include "test/common/TestFiles.h"
 
 #include <brew/brew.hpp>
 

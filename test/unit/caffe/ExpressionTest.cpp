@@ -1,5 +1,5 @@
 //===- ExpressionTest.cpp - The language of Expression layers -------------===//
-#include "formats/expression/Expression.h"
+#include "caffe/expression/Expression.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-using namespace brew::expression;
+using namespace brew::caffe::expression;
 
 namespace {
 

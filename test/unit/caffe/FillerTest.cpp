@@ -1,24 +1,26 @@
 //===- FillerTest.cpp -----------------------------------------------------===//
-#include "runtime/data/Filler.h"
+#include "caffe/Filler.h"
 #include "TestPlan.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 using namespace brew;
-using namespace brew::runtime;
+using namespace brew::caffe;
 
 namespace {
 
-Filler make(const std::string &text, std::vector<std::int64_t> shape,
-            std::uint64_t seed = 1) {
-  return Filler(test::parse<caffe::FillerParameter>(text), std::move(shape),
-                RandomStream(seed, "test"), "layer 'l'");
+brew::caffe::Filler make(const std::string &text,
+                         std::vector<std::int64_t> shape,
+                         std::uint64_t seed = 1) {
+  return brew::caffe::Filler(
+      test::parse<caffe::FillerParameter>(text), std::move(shape),
+      brew::caffe::RandomStream(seed, "test"), "layer 'l'");
 }
 
-std::vector<double> values(const Filler &filler) {
+std::vector<double> values(const brew::caffe::Filler &filler) {
   std::vector<double> result(static_cast<std::size_t>(filler.count()));
   filler.fill(0, filler.count(), result.data());
   return result;
@@ -147,7 +149,7 @@ TEST(Filler, BitsDependOnSeedAndIndexOnly) {
        {"uniform", "gaussian", "xavier", "msra", "positive_unitball"}) {
     const std::string text = std::string("type: '") + type + "'";
     const auto whole = values(make(text, {10, 100}));
-    const Filler filler = make(text, {10, 100});
+    const brew::caffe::Filler filler = make(text, {10, 100});
     std::vector<double> pieces(1000);
     for (int begin = 990; begin >= 0; begin -= 10) // in another order
       filler.fill(begin, begin + 10, &pieces[begin]);
@@ -157,7 +159,7 @@ TEST(Filler, BitsDependOnSeedAndIndexOnly) {
 }
 
 TEST(Filler, EveryFillDrawsFreshNumbers) {
-  Filler filler = make("type: 'uniform'", {100});
+  brew::caffe::Filler filler = make("type: 'uniform'", {100});
   const auto first = values(filler);
   filler.begin(1);
   const auto second = values(filler);

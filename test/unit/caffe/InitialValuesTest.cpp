@@ -1,8 +1,8 @@
 //===- InitialValuesTest.cpp - What parameters start from -----------------===//
-#include "runtime/weights/InitialValues.h"
+#include "caffe/weights/InitialValues.h"
 
 #include "formats/caffe.pb.h"
-#include "test/unit/formats/NoMoreThreads.h"
+#include "test/common/NoMoreThreads.h"
 
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ std::vector<float> initial(int threads) {
   filler.set_type("uniform");
   parameter.set_filler(filler.SerializeAsString());
   std::vector<float> values(kCount, -1);
-  runtime::writeInitialValues(manifest, parameter, nullptr, 7, threads,
-                              reinterpret_cast<std::byte *>(values.data()));
+  caffe::writeInitialValues(manifest, parameter, nullptr, 7, threads,
+                            reinterpret_cast<std::byte *>(values.data()));
   return values;
 }
 

@@ -1,5 +1,5 @@
 //===- LayoutTest.cpp -----------------------------------------------------===//
-#include "runtime/weights/Layout.h"
+#include "caffe/weights/Layout.h"
 #include "TestPlan.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 
 using namespace brew;
-using namespace brew::runtime;
+using namespace brew::caffe;
 using test::makeBuffer;
 
 namespace {
@@ -123,7 +123,7 @@ TEST(Layout, RowsGoWhereTheyBelong) {
   const auto buffer = makeBuffer("x", 0, 0, {3, 2, 2}, {4, 1, 2});
   std::vector<std::byte> bytes(buffer.size());
   const auto values = counting(4);
-  storeRows(buffer, 1, 1, values.data(), bytes.data());
+  brew::caffe::storeRows(buffer, 1, 1, values.data(), bytes.data());
   EXPECT_EQ(elementsOf<float>(bytes),
             (std::vector<float>{0, 0, 0, 0, 1, 3, 2, 4, 0, 0, 0, 0}));
 }
@@ -138,7 +138,8 @@ TEST(Layout, ScalarsAndOnes) {
   EXPECT_EQ(back, 7);
   // The stride of a dimension of one says nothing.
   EXPECT_TRUE(
-      ElementOrder(makeBuffer("x", 0, 0, {2, 1, 3}, {3, 1, 1})).contiguous());
-  EXPECT_EQ(shapeText(std::vector<std::int64_t>{}), "a scalar");
-  EXPECT_EQ(shapeText(std::vector<std::int64_t>{2, 3}), "2 x 3");
+      brew::caffe::ElementOrder(makeBuffer("x", 0, 0, {2, 1, 3}, {3, 1, 1}))
+          .contiguous());
+  EXPECT_EQ(brew::caffe::shapeText(std::vector<std::int64_t>{}), "a scalar");
+  EXPECT_EQ(brew::caffe::shapeText(std::vector<std::int64_t>{2, 3}), "2 x 3");
 }

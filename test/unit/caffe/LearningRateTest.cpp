@@ -1,7 +1,7 @@
 //===- LearningRateTest.cpp - Policies against their closed forms ---------===//
-#include "runtime/train/LearningRate.h"
+#include "caffe/LearningRate.h"
 #include "TestPlan.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@ using namespace brew;
 
 namespace {
 
-runtime::LearningRate make(const std::string &text) {
-  return runtime::LearningRate(
+caffe::LearningRate make(const std::string &text) {
+  return caffe::LearningRate(
       test::parse<caffe::SolverParameter>("base_lr: 0.5 " + text));
 }
 

@@ -1,20 +1,21 @@
 //===- PropertiesTest.cpp - Settings of learners --------------------------===//
 
-#include "runtime/learn/Properties.h"
-#include "formats/Error.h"
+#include "caffe/Properties.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
-using namespace brew::runtime::learn;
+using namespace brew::caffe;
 using brew::ExitStatus;
 
 namespace {
 
 std::vector<std::string> warnings;
 
-Properties parse(const std::string &own, const std::string &given = "") {
+brew::caffe::Properties parse(const std::string &own,
+                              const std::string &given = "") {
   warnings.clear();
-  return parseProperties(
+  return brew::caffe::parseProperties(
       own, given, [](const std::string &text) { warnings.push_back(text); });
 }
 
@@ -32,7 +33,7 @@ void expectError(const std::string &own, const std::string &given,
 } // namespace
 
 TEST(Properties, HaveMyCaffesDefaults) {
-  const Properties none = parse("");
+  const brew::caffe::Properties none = parse("");
   EXPECT_EQ(none.gamma, 0.99);
   EXPECT_EQ(none.miniBatch, 10);
   EXPECT_EQ(none.threads, 1);
@@ -40,17 +41,17 @@ TEST(Properties, HaveMyCaffesDefaults) {
   EXPECT_EQ(none.episodeElitePercent, 1);
   EXPECT_FALSE(none.useRawInput || none.allowDiscountReset ||
                none.normalizeInput || none.showActionProb || none.verbose);
-  EXPECT_EQ(none.rewardType, Properties::Reward::Value);
+  EXPECT_EQ(none.rewardType, brew::caffe::Properties::Reward::Value);
   EXPECT_EQ(none.exploration(5), 0);
 }
 
 TEST(Properties, TheCallersAreOverTheSolvers) {
-  const Properties it =
+  const brew::caffe::Properties it =
       parse("TrainerType=PG.MT; RewardType=MAX;Gamma=0.5;;Threads=3;GPUIDs=0,2;"
             "UseRawInput=True;EpsSteps=10;EpsStart=0.9;EpsEnd=0.1;",
             "Gamma=0.75;UseRawInput=false");
   EXPECT_EQ(it.trainerType, "PG.MT");
-  EXPECT_EQ(it.rewardType, Properties::Reward::Maximum);
+  EXPECT_EQ(it.rewardType, brew::caffe::Properties::Reward::Maximum);
   EXPECT_EQ(it.gamma, 0.75);
   EXPECT_EQ(it.threads, 3);
   EXPECT_EQ(it.gpuIds, (std::vector<int>{0, 2}));
@@ -72,7 +73,7 @@ TEST(Properties, OthersOfTheSolverAreToldOf) {
 
 TEST(Properties, ThoseThatATrainerDoesNotUseAreRefused) {
   auto refused = [](const std::string &trainer, const std::string &text) {
-    Properties properties = parse(text);
+    brew::caffe::Properties properties = parse(text);
     properties.trainerType = trainer;
     try {
       requireUsed(properties);

@@ -1,35 +1,40 @@
 //===- RandomStreamTest.cpp -----------------------------------------------===//
-#include "runtime/data/RandomStream.h"
+#include "caffe/RandomStream.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-using namespace brew::runtime;
+using namespace brew::caffe;
 
 // The known answers that the authors of the generator publish with it.
 TEST(Philox, GivesThePublishedAnswers) {
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
-            (RandomBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
-            (RandomBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
-                   {0xa4093822, 0x299f31d0}),
-            (RandomBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(brew::caffe::philox({0, 0, 0, 0}, {0, 0}),
+            (brew::caffe::RandomBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c,
+                                      0x9b00dbd8}));
+  EXPECT_EQ(brew::caffe::philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+            (brew::caffe::RandomBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6,
+                                      0x6d5451fd}));
+  EXPECT_EQ(
+      brew::caffe::philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                          {0xa4093822, 0x299f31d0}),
+      (brew::caffe::RandomBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420,
+                                0x24126ea1}));
 }
 
 TEST(RandomStream, DependsOnSeedNameAndIndexOnly) {
-  RandomStream a(7, "conv1/0"), same(7, "conv1/0");
+  brew::caffe::RandomStream a(7, "conv1/0"), same(7, "conv1/0");
   EXPECT_EQ(a.block(1234567890123), same.block(1234567890123));
   EXPECT_NE(a.block(5), a.block(6));
-  EXPECT_NE(a.block(5), RandomStream(8, "conv1/0").block(5));
-  EXPECT_NE(a.block(5), RandomStream(7, "conv1/1").block(5));
+  EXPECT_NE(a.block(5), brew::caffe::RandomStream(8, "conv1/0").block(5));
+  EXPECT_NE(a.block(5), brew::caffe::RandomStream(7, "conv1/1").block(5));
   // Seeds differ in their high half too.
-  EXPECT_NE(a.block(5), RandomStream(7 + (1ull << 32), "conv1/0").block(5));
+  EXPECT_NE(a.block(5),
+            brew::caffe::RandomStream(7 + (1ull << 32), "conv1/0").block(5));
 }
 
 TEST(RandomStream, UniformCoversTheUnitInterval) {
-  RandomStream stream(1, "uniform");
+  brew::caffe::RandomStream stream(1, "uniform");
   constexpr int kCount = 200000;
   double sum = 0, squares = 0;
   int low = 0;
@@ -48,7 +53,7 @@ TEST(RandomStream, UniformCoversTheUnitInterval) {
 }
 
 TEST(RandomStream, GaussianHasTheMomentsOfANormal) {
-  RandomStream stream(1, "gaussian");
+  brew::caffe::RandomStream stream(1, "gaussian");
   constexpr int kCount = 200000;
   double m1 = 0, m2 = 0, m3 = 0, m4 = 0;
   for (int i = 0; i < kCount; ++i) {
@@ -68,7 +73,7 @@ TEST(RandomStream, GaussianHasTheMomentsOfANormal) {
 }
 
 TEST(RandomStream, BelowReachesEveryValueEqually) {
-  RandomStream stream(3, "below");
+  brew::caffe::RandomStream stream(3, "below");
   int counts[5] = {};
   for (int i = 0; i < 50000; ++i)
     ++counts[stream.below(i, 5)];

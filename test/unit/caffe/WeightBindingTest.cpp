@@ -1,6 +1,6 @@
 //===- WeightBindingTest.cpp - Files against parameters -------------------===//
-#include "runtime/weights/GivenValues.h"
-#include "test/unit/formats/TestFiles.h"
+#include "caffe/weights/GivenValues.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <map>
 
 using namespace brew;
-using namespace brew::runtime;
+using namespace brew::caffe;
 using test::expectError;
 
 namespace {
@@ -19,7 +19,7 @@ public:
   void add(const std::string &layer, const std::string &type,
            std::vector<std::vector<std::int64_t>> shapes,
            std::set<std::size_t> sharers = {}) {
-    FileLayer to{layer, type, {}};
+    brew::caffe::FileLayer to{layer, type, {}};
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       plan::Parameter &parameter = parameters.emplace_back();
       parameter.set_buffer_index(static_cast<std::uint32_t>(names.size()));
@@ -30,7 +30,8 @@ public:
   }
 
   std::string bind(const formats::Weights &weights) {
-    const WeightBinding binding = bindWeights(layers, weights, "W");
+    const brew::caffe::WeightBinding binding =
+        bindWeights(layers, weights, "W");
     for (const auto &[index, blob] : binding.values)
       bound[names[index]] = blob->toFloats();
     given.add(binding);
@@ -43,10 +44,10 @@ public:
   }
 
   std::map<std::string, std::vector<float>> bound;
-  GivenValues given{plan::Manifest()};
+  brew::caffe::GivenValues given{plan::Manifest()};
 
 private:
-  std::vector<FileLayer> layers;
+  std::vector<brew::caffe::FileLayer> layers;
   std::deque<plan::Parameter> parameters;
   std::vector<std::string> names;
 };
@@ -187,10 +188,10 @@ TEST(GivenValues, AreTheLayersOfAllFiles) {
   EXPECT_EQ(net.missing(), Names{"d"});
   net.given.addAll();
   EXPECT_EQ(net.missing(), Names());
-  EXPECT_EQ(missingWeightsText({"W"}, {"b"}, true),
+  EXPECT_EQ(brew::caffe::missingWeightsText({"W"}, {"b"}, true),
             "W: no weights for 1 layer of the net (--allow-missing-weights "
             "leaves them to fillers): b");
-  EXPECT_EQ(missingWeightsText({}, {"b", "d"}, false),
+  EXPECT_EQ(brew::caffe::missingWeightsText({}, {"b", "d"}, false),
             "no weights for 2 layers of the net, left to fillers: b, d");
 }
 
@@ -218,7 +219,7 @@ TEST(GivenValues, AreThoseOfThePlan) {
     parameter.set_buffer_index(
         static_cast<std::uint32_t>(manifest.parameters_size() - 1));
   }
-  std::vector<FileLayer> layers = {
+  std::vector<brew::caffe::FileLayer> layers = {
       {"a",
        "",
        {{&manifest.parameters(0), {}, false},
@@ -226,11 +227,11 @@ TEST(GivenValues, AreThoseOfThePlan) {
       {"b", "", {{&manifest.parameters(2), {}, false}}}};
   // The prototxt has one blob of the layer.
   manifest.mutable_parameters(0)->set_initial_segment_index(0);
-  EXPECT_EQ(GivenValues(manifest).layersWithout(layers),
+  EXPECT_EQ(brew::caffe::GivenValues(manifest).layersWithout(layers),
             std::vector<std::string>{"b"});
   plan::Arena &arena = *manifest.add_arenas();
   arena.set_kind(plan::PARAMETERS);
   arena.set_initial_segment_index(0);
-  EXPECT_EQ(GivenValues(manifest).layersWithout(layers),
+  EXPECT_EQ(brew::caffe::GivenValues(manifest).layersWithout(layers),
             std::vector<std::string>());
 }

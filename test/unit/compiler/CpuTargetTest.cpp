@@ -1,7 +1,7 @@
 //===- CpuTargetTest.cpp - Tests of --cpu ---------------------------------===//
 
 #include "compiler/cpu/CpuTarget.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,11 @@ namespace brew::compiler {
 namespace {
 
 TEST(CpuTarget, LevelsHaveTheirFeatures) {
-  CpuTarget baseline = resolveCpuTarget("x86-64");
+  cpu::CpuTarget baseline = cpu::resolveCpuTarget("x86-64");
   EXPECT_TRUE(baseline.features.empty());
   EXPECT_EQ(baseline.vectorBits, 128u);
 
-  CpuTarget v3 = resolveCpuTarget("x86-64-v3");
+  cpu::CpuTarget v3 = cpu::resolveCpuTarget("x86-64-v3");
   EXPECT_TRUE(v3.has("avx2"));
   EXPECT_TRUE(v3.has("fma"));
   EXPECT_FALSE(v3.has("avx512f"));
@@ -21,14 +21,14 @@ TEST(CpuTarget, LevelsHaveTheirFeatures) {
   EXPECT_EQ(v3.cpu, "x86-64-v3");
   EXPECT_EQ(v3.triple, "x86_64-pc-linux-gnu");
 
-  CpuTarget v4 = resolveCpuTarget("x86-64-v4");
+  cpu::CpuTarget v4 = cpu::resolveCpuTarget("x86-64-v4");
   EXPECT_TRUE(v4.has("avx512vl"));
   EXPECT_FALSE(v4.has("avx512bf16"));
   EXPECT_EQ(v4.vectorBits, 512u);
 }
 
 TEST(CpuTarget, NamedProcessor) {
-  CpuTarget target = resolveCpuTarget("sapphirerapids");
+  cpu::CpuTarget target = cpu::resolveCpuTarget("sapphirerapids");
   EXPECT_TRUE(target.has("avx512bf16"));
   // Nothing that generated code never uses becomes a demand on the machine.
   EXPECT_FALSE(target.has("amx-tile"));
@@ -37,7 +37,7 @@ TEST(CpuTarget, NamedProcessor) {
 }
 
 TEST(CpuTarget, NativeAsksForWhatThisMachineHas) {
-  CpuTarget target = resolveCpuTarget("native");
+  cpu::CpuTarget target = cpu::resolveCpuTarget("native");
   EXPECT_EQ(target.has("avx2"), __builtin_cpu_supports("avx2") != 0);
   EXPECT_EQ(target.has("fma"), __builtin_cpu_supports("fma") != 0);
   if (!__builtin_cpu_supports("avx512f")) {
@@ -50,7 +50,7 @@ TEST(CpuTarget, NativeAsksForWhatThisMachineHas) {
 
 std::string messageOf(const std::string &name) {
   try {
-    resolveCpuTarget(name);
+    cpu::resolveCpuTarget(name);
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Usage);
     return error.what();

@@ -8,7 +8,7 @@
 #include "KernelText.h"
 
 #include "compiler/cuda/CudaImages.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -180,11 +180,11 @@ TEST(CudaKernels, AnOperationWithoutTranslation) {
 
 TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
   auto errorWith = [](unsigned arguments, int version, const char *arch) {
-    compiler::CudaKernel kernel;
+    compiler::cuda::CudaKernel kernel;
     kernel.symbol = "update";
     kernel.argumentCount = arguments;
     try {
-      compiler::requireArguments(kernel, version, {arch});
+      compiler::cuda::requireArguments(kernel, version, {arch});
     } catch (const Error &error) {
       return std::to_string(static_cast<int>(error.status())) + ": " +
              error.what();

@@ -6,57 +6,64 @@
 namespace brew::compiler {
 namespace {
 
-std::string textOf(const CudaCode &code, CudaStyle style = CudaStyle::Named) {
+std::string textOf(const cuda::CudaCode &code,
+                   cuda::CudaStyle style = cuda::CudaStyle::Named) {
   std::string text;
   code.print(text, style);
   EXPECT_EQ(text.size(), code.width(style));
   return text;
 }
 
-const CudaSymbol conv = {"conv1", "b"}, a1 = {"a1", "a1"}, a12 = {"a12", "a12"};
+const cuda::CudaSymbol conv = {"conv1", "b"}, a1 = {"a1", "a1"},
+                       a12 = {"a12", "a12"};
 
 TEST(CudaTree, IsPrintedWithNamesOrWithout) {
-  CudaCode code = CudaCode::element(CudaCode::name(conv), "i + 1") + " * " +
-                  CudaCode::group(CudaCode::word(2) + " - " + "x");
+  cuda::CudaCode code =
+      cuda::CudaCode::element(cuda::CudaCode::name(conv), "i + 1") + " * " +
+      cuda::CudaCode::group(cuda::CudaCode::word(2) + " - " + "x");
   EXPECT_EQ(textOf(code), "conv1[i + 1] * (2 - x)");
-  EXPECT_EQ(textOf(code, CudaStyle::Plain), "b[i + 1] * (2 - x)");
-  EXPECT_EQ(textOf(CudaCode::call("fmaf", {CudaCode::name(conv), "x"})),
-            "fmaf(conv1, x)");
-  EXPECT_EQ(textOf(CudaCode() + "x" + CudaCode()), "x");
-  EXPECT_EQ(textOf(CudaCode()), "");
+  EXPECT_EQ(textOf(code, cuda::CudaStyle::Plain), "b[i + 1] * (2 - x)");
+  EXPECT_EQ(
+      textOf(cuda::CudaCode::call("fmaf", {cuda::CudaCode::name(conv), "x"})),
+      "fmaf(conv1, x)");
+  EXPECT_EQ(textOf(cuda::CudaCode() + "x" + cuda::CudaCode()), "x");
+  EXPECT_EQ(textOf(cuda::CudaCode()), "");
 }
 
 TEST(CudaTree, KnowsWhatItReads) {
-  CudaCode name = CudaCode::name(a12);
-  CudaCode sum = CudaCode::call("expf", {CudaCode::group(name + " + 1.0f")});
-  EXPECT_TRUE(sum.reads(CudaCode::name(a12)));
+  cuda::CudaCode name = cuda::CudaCode::name(a12);
+  cuda::CudaCode sum =
+      cuda::CudaCode::call("expf", {cuda::CudaCode::group(name + " + 1.0f")});
+  EXPECT_TRUE(sum.reads(cuda::CudaCode::name(a12)));
   // A name that another one begins with is not read.
-  EXPECT_FALSE(sum.reads(CudaCode::name(a1)));
-  EXPECT_FALSE(sum.reads(CudaCode()));
+  EXPECT_FALSE(sum.reads(cuda::CudaCode::name(a1)));
+  EXPECT_FALSE(sum.reads(cuda::CudaCode()));
   EXPECT_FALSE(sum.readsElement());
-  EXPECT_TRUE((sum + " * " + CudaCode::element(CudaCode::name(conv), "0"))
-                  .readsElement());
-  EXPECT_TRUE(name.isName(CudaCode::name(a12)));
+  EXPECT_TRUE(
+      (sum + " * " + cuda::CudaCode::element(cuda::CudaCode::name(conv), "0"))
+          .readsElement());
+  EXPECT_TRUE(name.isName(cuda::CudaCode::name(a12)));
   EXPECT_FALSE(sum.isName(name));
 }
 
 TEST(CudaTree, KnowsWhatNeedsParentheses) {
-  CudaCode name = CudaCode::name(a1);
+  cuda::CudaCode name = cuda::CudaCode::name(a1);
   EXPECT_TRUE(name.isWord());
-  EXPECT_TRUE(CudaCode::word(0).isZero());
+  EXPECT_TRUE(cuda::CudaCode::word(0).isZero());
   EXPECT_FALSE((name + " + 1").isWord());
-  EXPECT_FALSE(CudaCode::group(name).isWord());
-  EXPECT_TRUE(CudaCode::call("f", {name}).isCall());
-  EXPECT_EQ(textOf(CudaCode::group(name + " + 1").bare()), "a1 + 1");
-  CudaCode product = CudaCode::group(name) + " * " + CudaCode::group(name);
+  EXPECT_FALSE(cuda::CudaCode::group(name).isWord());
+  EXPECT_TRUE(cuda::CudaCode::call("f", {name}).isCall());
+  EXPECT_EQ(textOf(cuda::CudaCode::group(name + " + 1").bare()), "a1 + 1");
+  cuda::CudaCode product =
+      cuda::CudaCode::group(name) + " * " + cuda::CudaCode::group(name);
   EXPECT_EQ(textOf(product.bare()), "(a1) * (a1)");
 }
 
 TEST(CudaTree, StatementsContainStatements) {
-  CudaStatements statements;
+  cuda::CudaStatements statements;
   statements.open("if (x)");
   statements.comment("'conv1'");
-  statements.line(CudaCode::name(conv) + " = 1;");
+  statements.line(cuda::CudaCode::name(conv) + " = 1;");
   statements.openElse("if (y)");
   statements.open("for (;;)");
   statements.line("f();");
@@ -65,8 +72,8 @@ TEST(CudaTree, StatementsContainStatements) {
   statements.close();
   statements.line("g();");
   std::string named, plain;
-  statements.print(named, CudaStyle::Named);
-  statements.print(plain, CudaStyle::Plain);
+  statements.print(named, cuda::CudaStyle::Named);
+  statements.print(plain, cuda::CudaStyle::Plain);
   EXPECT_EQ(named, "  if (x) {\n"
                    "    // 'conv1'\n"
                    "    conv1 = 1;\n"

@@ -13,14 +13,14 @@ namespace {
 
 TEST(DefaultTarget, IsTheSameAttachedAndNot) {
   mlir::MLIRContext context;
-  context.loadDialect<targetir::TargetDialect>();
+  context.loadDialect<dialects::target::TargetDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module(
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
-  const targetir::CpuAttr without = targetir::cpuOf(*module);
+  const dialects::target::CpuAttr without = dialects::target::cpuOf(*module);
   mlir::PassManager passes(&context);
-  passes.addPass(createAttachTarget());
+  passes.addPass(passes::createAttachTarget());
   ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
-  EXPECT_EQ((*module)->getAttr(targetir::kMachineAttr), without);
+  EXPECT_EQ((*module)->getAttr(dialects::target::kMachineAttr), without);
 }
 
 } // namespace

@@ -8,7 +8,7 @@
 #include "EmittedModule.h"
 #include "KernelText.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

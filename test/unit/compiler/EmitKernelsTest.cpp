@@ -23,7 +23,7 @@ void expectSame(
     const std::vector<unsigned> &teams = {0, 1, 32, 256}) {
   EmittedModule module(text);
   ASSERT_FALSE(module.kernels().empty());
-  for (const compiler::EmittedKernel &kernel : module.kernels())
+  for (const compiler::cpu::EmittedKernel &kernel : module.kernels())
     EXPECT_EQ(
         compareWithInterpreter(module, kernel.symbol, tolerance, values, teams),
         "")
@@ -67,7 +67,7 @@ TEST(EmitKernels, OneLoopWhereAccessesAgreeInAnyLayout) {
                        {{"%0", t, "(n, c, h, w) -> (n, c, h, w)"}}, relu),
           {{"%y", t}}));
       EXPECT_EQ(compareWithInterpreter(module, "k", 0, sampleValue), "");
-      const compiler::EmittedKernel &kernel = module.kernel("k");
+      const compiler::cpu::EmittedKernel &kernel = module.kernel("k");
       EXPECT_EQ(kernel.domain, 4 * 5 * 6 * 7);
       EXPECT_EQ(kernel.argumentCount, inPlace[0] == '0' ? 1u : 2u);
       // Each element is read and written, wherever.

@@ -5,6 +5,7 @@
 #include "KernelHarness.h"
 #include "NestInterpreter.h"
 
+#include "caffe/weights/ShortFloats.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/cpu/ObjectCode.h"
@@ -12,7 +13,6 @@
 #include "compiler/cuda/SimCompiler.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Target/TargetDialect.h"
-#include "runtime/weights/ShortFloats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,9 +59,9 @@ double LaunchBuffer::get(std::size_t i) const {
   case Type::I32:
     return static_cast<const std::int32_t *>(p)[i];
   case Type::BF16:
-    return double(static_cast<const runtime::BFloat16 *>(p)[i]);
+    return double(static_cast<const caffe::BFloat16 *>(p)[i]);
   case Type::F16:
-    return double(static_cast<const runtime::Float16 *>(p)[i]);
+    return double(static_cast<const caffe::Float16 *>(p)[i]);
   }
   return 0;
 }
@@ -82,12 +82,12 @@ void LaunchBuffer::set(std::size_t i, double value) {
     static_cast<std::int32_t *>(p)[i] = static_cast<std::int32_t>(value);
     break;
   case Type::BF16:
-    static_cast<runtime::BFloat16 *>(p)[i] =
-        runtime::BFloat16(static_cast<float>(value));
+    static_cast<caffe::BFloat16 *>(p)[i] =
+        caffe::BFloat16(static_cast<float>(value));
     break;
   case Type::F16:
-    static_cast<runtime::Float16 *>(p)[i] =
-        runtime::Float16(static_cast<float>(value));
+    static_cast<caffe::Float16 *>(p)[i] =
+        caffe::Float16(static_cast<float>(value));
     break;
   }
 }
@@ -107,17 +107,17 @@ struct EmittedModule::Implementation {
 
   static DialectRegistry dialects() {
     DialectRegistry registry;
-    compiler::registerCpuDialects(registry);
-    registry
-        .insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect,
-                arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
-                tensor::TensorDialect, targetir::TargetDialect>();
+    compiler::cpu::registerCpuDialects(registry);
+    registry.insert<dialects::BrewDialect, dialects::plan::PlanDialect,
+                    affine::AffineDialect, arith::ArithDialect,
+                    linalg::LinalgDialect, math::MathDialect,
+                    tensor::TensorDialect, dialects::target::TargetDialect>();
     return registry;
   }
   Implementation() : context(dialects()) {}
 
-  planir::KernelOp find(const std::string &name) {
-    auto kernel = source->lookupSymbol<planir::KernelOp>(name);
+  dialects::plan::KernelOp find(const std::string &name) {
+    auto kernel = source->lookupSymbol<dialects::plan::KernelOp>(name);
     if (!kernel)
       throw std::logic_error("no kernel " + name);
     return kernel;
@@ -131,17 +131,18 @@ EmittedModule::EmittedModule(const std::string &text)
   if (!implementation->source)
     throw std::logic_error("the test's MLIR does not parse");
   implementation->functions =
-      compiler::emitKernels(*implementation->source, emitted);
+      compiler::cpu::emitKernels(*implementation->source, emitted);
   implementation->code = std::make_unique<Kernels>(
-      Kernels::SharedObject{compiler::compileToSharedObject(
-          *implementation->functions, compiler::resolveCpuTarget("native"))});
+      Kernels::SharedObject{compiler::cpu::compileToSharedObject(
+          *implementation->functions,
+          compiler::cpu::resolveCpuTarget("native"))});
 }
 
 EmittedModule::~EmittedModule() = default;
 
-const compiler::EmittedKernel &
+const compiler::cpu::EmittedKernel &
 EmittedModule::kernel(const std::string &name) const {
-  for (const compiler::EmittedKernel &kernel : emitted)
+  for (const compiler::cpu::EmittedKernel &kernel : emitted)
     if (kernel.symbol == name)
       return kernel;
   throw std::logic_error("no kernel " + name);
@@ -150,11 +151,11 @@ EmittedModule::kernel(const std::string &name) const {
 std::vector<LaunchBuffer> EmittedModule::buffers(
     const std::string &name,
     const std::function<double(unsigned, std::size_t)> &values) {
-  planir::KernelOp kernel = implementation->find(name);
+  dialects::plan::KernelOp kernel = implementation->find(name);
   Block &body = kernel.getBody().front();
   std::vector<LaunchBuffer> buffers;
   auto add = [&](Value value, bool isInput) {
-    Type element = ir::elementOf(value);
+    Type element = dialects::elementOf(value);
     auto type = element.isF32()        ? LaunchBuffer::Type::F32
                 : element.isF64()      ? LaunchBuffer::Type::F64
                 : element.isInteger(8) ? LaunchBuffer::Type::I8
@@ -162,7 +163,7 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
                 : element.isF16()      ? LaunchBuffer::Type::F16
                                        : LaunchBuffer::Type::I32;
     unsigned number = buffers.size();
-    buffers.emplace_back(type, ir::countOf(ir::shapeOf(value)));
+    buffers.emplace_back(type, dialects::countOf(dialects::shapeOf(value)));
     for (std::size_t i = 0; i < buffers.back().count; ++i)
       buffers.back().set(i, isInput ? values(number, i) : 77);
   };
@@ -184,9 +185,10 @@ void EmittedModule::run(const std::string &name,
   implementation->code->run(name, pointers, begin, end);
 }
 
-static compiler::CudaKernel cudaKernel(ModuleOp source, const std::string &name,
-                                       unsigned team) {
-  for (compiler::CudaKernel &kernel : compiler::emitCuda(source, team))
+static compiler::cuda::CudaKernel
+cudaKernel(ModuleOp source, const std::string &name, unsigned team) {
+  for (compiler::cuda::CudaKernel &kernel :
+       compiler::cuda::emitCuda(source, team))
     if (kernel.text.find("// Kernel " + name + ":") == 0)
       return kernel;
   throw std::logic_error("no kernel " + name);
@@ -199,9 +201,10 @@ std::string EmittedModule::cudaText(const std::string &name, unsigned team) {
 void EmittedModule::runOnGpu(const std::string &name,
                              std::vector<LaunchBuffer> &buffers,
                              unsigned team) {
-  compiler::CudaKernel kernel = cudaKernel(*implementation->source, name, team);
-  compiler::SimCompiler::Result result =
-      compiler::SimCompiler().compile(kernel.text, kernel.symbol);
+  compiler::cuda::CudaKernel kernel =
+      cudaKernel(*implementation->source, name, team);
+  compiler::cuda::SimCompiler::Result result =
+      compiler::cuda::SimCompiler().compile(kernel.text, kernel.symbol);
   if (!result.succeeded)
     throw std::logic_error(result.log + kernel.text);
   int file = memfd_create("kernel", MFD_CLOEXEC);
@@ -239,8 +242,8 @@ std::string EmittedModule::functions() const {
 }
 
 std::string EmittedModule::assembly() const {
-  return compiler::emitAssembly(*implementation->functions,
-                                compiler::resolveCpuTarget("native"));
+  return compiler::cpu::emitAssembly(*implementation->functions,
+                                     compiler::cpu::resolveCpuTarget("native"));
 }
 
 /// The first difference between `actual` and `expected`, or nothing.

@@ -39,10 +39,10 @@ public:
   explicit EmittedModule(const std::string &text);
   ~EmittedModule();
 
-  const std::vector<compiler::EmittedKernel> &kernels() const {
+  const std::vector<compiler::cpu::EmittedKernel> &kernels() const {
     return emitted;
   }
-  const compiler::EmittedKernel &kernel(const std::string &name) const;
+  const compiler::cpu::EmittedKernel &kernel(const std::string &name) const;
   /// Buffers for a launch; what the kernel reads is drawn from `values`, the
   /// rest is set to a value that would be noticed.
   std::vector<LaunchBuffer>
@@ -65,7 +65,7 @@ public:
 private:
   struct Implementation;
   std::unique_ptr<Implementation> implementation;
-  std::vector<compiler::EmittedKernel> emitted;
+  std::vector<compiler::cpu::EmittedKernel> emitted;
 };
 
 /// Runs `name` whole, in two ranges and in many odd ones, on a simulated GPU

@@ -23,7 +23,7 @@ template <typename Emit>
 std::string emit(const std::string &text, const std::string &cpu,
                  Threading threading, Emit function) {
   mlir::DialectRegistry registry;
-  compiler::registerCpuDialects(registry);
+  compiler::cpu::registerCpuDialects(registry);
   mlir::MLIRContext context(registry,
                             threading == Threading::On
                                 ? mlir::MLIRContext::Threading::ENABLED
@@ -31,22 +31,22 @@ std::string emit(const std::string &text, const std::string &cpu,
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
   if (!module)
     throw std::logic_error("the test's MLIR does not parse");
-  return function(*module, compiler::resolveCpuTarget(cpu));
+  return function(*module, compiler::cpu::resolveCpuTarget(cpu));
 }
 
 } // namespace
 
 std::string compileText(const std::string &mlir, const std::string &cpu,
                         Threading threading) {
-  return emit(mlir, cpu, threading, compiler::compileToSharedObject);
+  return emit(mlir, cpu, threading, compiler::cpu::compileToSharedObject);
 }
 
 std::string assemblyOf(const std::string &mlir, const std::string &cpu) {
-  return emit(mlir, cpu, Threading::On, compiler::emitAssembly);
+  return emit(mlir, cpu, Threading::On, compiler::cpu::emitAssembly);
 }
 
 std::string llvmIROf(const std::string &mlir, const std::string &cpu) {
-  return emit(mlir, cpu, Threading::On, compiler::emitLLVMIR);
+  return emit(mlir, cpu, Threading::On, compiler::cpu::emitLLVMIR);
 }
 
 Kernels::Kernels(const std::string &mlir)

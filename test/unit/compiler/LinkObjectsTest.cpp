@@ -1,7 +1,7 @@
 //===- LinkObjectsTest.cpp - What the linker's failures leave -------------===//
 #include "compiler/cpu/LinkObjects.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "llvm/BinaryFormat/ELF.h"
 
@@ -67,7 +67,7 @@ std::string object(std::uint32_t firstGlobal) {
 
 std::string failureOf(const std::string &bytes) {
   try {
-    linkSharedObject({bytes});
+    cpu::linkSharedObject({bytes});
   } catch (const Error &error) {
     return error.status() == ExitStatus::Bug ? error.what() : "another status";
   }

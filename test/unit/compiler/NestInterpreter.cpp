@@ -2,8 +2,8 @@
 
 #include "NestInterpreter.h"
 
+#include "caffe/weights/ShortFloats.h"
 #include "dialects/Brew/BrewDialect.h"
-#include "runtime/weights/ShortFloats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -71,9 +71,9 @@ private:
   static Number round(Type type, Number value) {
     auto single = [&] { return static_cast<float>(value); };
     if (type.isBF16())
-      return double(runtime::BFloat16(single()));
+      return double(caffe::BFloat16(single()));
     if (type.isF16())
-      return double(runtime::Float16(single()));
+      return double(caffe::Float16(single()));
     return type.isF32() ? single() : value;
   }
 
@@ -185,8 +185,8 @@ int64_t position(ArrayRef<int64_t> strides, ArrayRef<int64_t> at) {
 }
 
 SmallVector<int64_t> logicalStrides(Value tensor) {
-  return ir::memoryStrides(
-      RankedTensorType::get(ir::shapeOf(tensor), ir::elementOf(tensor)));
+  return dialects::memoryStrides(RankedTensorType::get(
+      dialects::shapeOf(tensor), dialects::elementOf(tensor)));
 }
 
 void forEachIndex(ArrayRef<int64_t> extents,
@@ -204,7 +204,8 @@ void forEachIndex(ArrayRef<int64_t> extents,
 
 class KernelInterpreter {
 public:
-  void run(planir::KernelOp kernel, std::vector<LaunchBuffer> &buffers) {
+  void run(dialects::plan::KernelOp kernel,
+           std::vector<LaunchBuffer> &buffers) {
     Block &body = kernel.getBody().front();
     for (BlockArgument argument : body.getArguments())
       tensors[argument] = load(argument, buffers[argument.getArgNumber()]);
@@ -220,18 +221,20 @@ public:
 private:
   static Elements load(Value tensor, LaunchBuffer &buffer) {
     Elements elements(buffer.count);
-    SmallVector<int64_t> memory = ir::memoryStrides(ir::tensorOf(tensor)),
+    SmallVector<int64_t> memory = dialects::memoryStrides(
+                             dialects::tensorOf(tensor)),
                          logical = logicalStrides(tensor);
-    forEachIndex(ir::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
+    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
       elements[position(logical, at)] = buffer.get(position(memory, at));
     });
     return elements;
   }
   void store(Value tensor, LaunchBuffer &buffer) {
     const Elements &elements = tensors[tensor];
-    SmallVector<int64_t> memory = ir::memoryStrides(ir::tensorOf(tensor)),
+    SmallVector<int64_t> memory = dialects::memoryStrides(
+                             dialects::tensorOf(tensor)),
                          logical = logicalStrides(tensor);
-    forEachIndex(ir::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
+    forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
       buffer.set(position(memory, at), elements[position(logical, at)]);
     });
   }
@@ -262,7 +265,8 @@ private:
         Elements copy = tensors[init];
         tensors[result] = copy;
       } else {
-        tensors[result] = Elements(ir::countOf(ir::shapeOf(result)), value);
+        tensors[result] =
+            Elements(dialects::countOf(dialects::shapeOf(result)), value);
       }
     }
     BodyInterpreter body(
@@ -293,7 +297,7 @@ private:
 
 } // namespace
 
-void interpretKernel(planir::KernelOp kernel,
+void interpretKernel(dialects::plan::KernelOp kernel,
                      std::vector<LaunchBuffer> &buffers) {
   KernelInterpreter().run(kernel, buffers);
 }

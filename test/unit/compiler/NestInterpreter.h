@@ -15,7 +15,7 @@ namespace brew::test {
 
 /// Runs `kernel` on the buffers of a launch. Throws std::logic_error for an
 /// operation that it does not know.
-void interpretKernel(planir::KernelOp kernel,
+void interpretKernel(dialects::plan::KernelOp kernel,
                      std::vector<LaunchBuffer> &buffers);
 
 } // namespace brew::test

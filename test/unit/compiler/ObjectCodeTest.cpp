@@ -2,7 +2,7 @@
 
 #include "KernelHarness.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
-#include "compiler/WritePlan.h"
+#include "compiler/manifest/WritePlan.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "formats/Error.h"
 #include "passes/Passes.h"
+#include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -28,7 +28,7 @@ namespace {
 template <typename Concrete, template <typename> class... Traits>
 class StepBase : public Op<Concrete, OpTrait::ZeroRegions, OpTrait::ZeroResults,
                            OpTrait::ZeroSuccessors, OpTrait::VariadicOperands,
-                           planir::StepInterface::Trait, Traits...> {
+                           dialects::plan::StepInterface::Trait, Traits...> {
 public:
   using StepBase::Op::Op;
   static ArrayRef<StringRef> getAttributeNames() { return {}; }
@@ -69,7 +69,7 @@ public:
 class TestCall : public Op<TestCall, OpTrait::ZeroRegions, OpTrait::OneResult,
                            OpTrait::OneTypedResult<TensorType>::Impl,
                            OpTrait::ZeroSuccessors, OpTrait::OneOperand,
-                           ir::CallInterface::Trait> {
+                           dialects::CallInterface::Trait> {
 public:
   using Op::Op;
   static StringRef getOperationName() { return "test.call"; }

@@ -1,9 +1,9 @@
 //===- AnnotatedDatumTest.cpp ---------------------------------------------===//
-#include "TestFiles.h"
 #include "formats/AnnotatedDatum.h"
 #include "formats/Datum.h"
-#include "formats/Error.h"
 #include "formats/caffe.pb.h"
+#include "support/Error.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

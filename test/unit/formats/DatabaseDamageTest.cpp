@@ -4,8 +4,8 @@
 // with records, and never crash or take memory the file cannot fill.
 //
 //===----------------------------------------------------------------------===//
-#include "TestFiles.h"
 #include "formats/Database.h"
+#include "test/common/TestFiles.h"
 
 #include <cstring>
 #include <map>

@@ -1,6 +1,6 @@
 //===- DatabaseTest.cpp - LMDB and LevelDB --------------------------------===//
 #include "formats/Database.h"
-#include "TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <leveldb/db.h>
 #include <lmdb.h>

@@ -1,8 +1,8 @@
 //===- DatumTest.cpp - Records and encoded images -------------------------===//
 #include "formats/Datum.h"
-#include "TestFiles.h"
 #include "formats/Database.h"
 #include "formats/caffe.pb.h"
+#include "test/common/TestFiles.h"
 
 #include <cstdio> // jpeglib.h needs it before
 #include <jpeglib.h>

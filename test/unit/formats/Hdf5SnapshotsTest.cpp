@@ -1,7 +1,7 @@
 //===- Hdf5SnapshotsTest.cpp - Weights and states in HDF5 -----------------===//
-#include "formats/Hdf5Snapshots.h"
-#include "TestFiles.h"
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5Snapshots.h"
+#include "formats/hdf5/Hdf5.h"
+#include "test/common/TestFiles.h"
 
 #include <csignal>
 #include <sys/resource.h>

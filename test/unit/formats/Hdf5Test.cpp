@@ -1,6 +1,6 @@
 //===- Hdf5Test.cpp -------------------------------------------------------===//
-#include "formats/Hdf5.h"
-#include "TestFiles.h"
+#include "formats/hdf5/Hdf5.h"
+#include "test/common/TestFiles.h"
 
 #include <thread>
 

@@ -1,11 +1,11 @@
 //===- ImageFilesTest.cpp - Resizing, encoding, lists, window files -------===//
-#include "TestFiles.h"
-#include "formats/Exif.h"
-#include "formats/ImageEncode.h"
-#include "formats/ImageFile.h"
-#include "formats/ImageList.h"
-#include "formats/ImageResize.h"
 #include "formats/WindowFile.h"
+#include "formats/image/Exif.h"
+#include "formats/image/ImageEncode.h"
+#include "formats/image/ImageFile.h"
+#include "formats/image/ImageList.h"
+#include "formats/image/ImageResize.h"
+#include "test/common/TestFiles.h"
 
 #include <climits>
 #include <random>

@@ -1,6 +1,6 @@
 //===- ImageSetsTest.cpp --------------------------------------------------===//
-#include "formats/ImageSets.h"
-#include "TestFiles.h"
+#include "formats/image/ImageSets.h"
+#include "test/common/TestFiles.h"
 
 #include <zlib.h>
 

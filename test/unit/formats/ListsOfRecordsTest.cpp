@@ -1,9 +1,9 @@
 //===- ListsOfRecordsTest.cpp - Lists of lines, and what they select ------===//
-#include "TestFiles.h"
+#include "caffe/Selection.h"
 #include "formats/BoostList.h"
-#include "formats/Selection.h"
 #include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 // delivers must be of the snapshot it opened.
 //
 //===----------------------------------------------------------------------===//
-#include "TestFiles.h"
 #include "formats/Database.h"
+#include "test/common/TestFiles.h"
 
 #include <lmdb.h>
 

@@ -1,6 +1,6 @@
 //===- PathLookupTest.cpp -------------------------------------------------===//
 #include "formats/PathLookup.h"
-#include "TestFiles.h"
+#include "test/common/TestFiles.h"
 
 using namespace brew;
 using namespace brew::formats;

@@ -1,8 +1,8 @@
 //===- ProtoFilesTest.cpp - solverstate and binaryproto -------------------===//
-#include "TestFiles.h"
 #include "formats/BinaryProto.h"
 #include "formats/SolverStateFile.h"
 #include "formats/V1Layers.h"
+#include "test/common/TestFiles.h"
 
 using namespace brew;
 using namespace brew::formats;

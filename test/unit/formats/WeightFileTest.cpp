@@ -1,8 +1,8 @@
 //===- WeightFileTest.cpp -------------------------------------------------===//
 #include "formats/WeightFile.h"
-#include "TestFiles.h"
 #include "formats/ProtoFile.h"
 #include "formats/caffe.pb.h"
+#include "test/common/TestFiles.h"
 
 #include <cmath>
 #include <csignal>

@@ -1,23 +1,25 @@
 //===- MemoryPlannerTest.cpp ----------------------------------------------===//
-#include "passes/MemoryPlanner.h"
+#include "passes/analysis/MemoryPlanner.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 using namespace brew;
+using namespace brew::passes;
 
 namespace {
 
-LiveValue value(int64_t size, int64_t first, int64_t last) {
+brew::passes::LiveValue value(int64_t size, int64_t first, int64_t last) {
   return {size, first, last, 0};
 }
 
 /// Values live at a common step lie apart, aligned and below the extent.
-void expectValid(const std::vector<LiveValue> &values, int64_t extent) {
+void expectValid(const std::vector<brew::passes::LiveValue> &values,
+                 int64_t extent) {
   for (size_t i = 0; i < values.size(); ++i) {
     EXPECT_GE(values[i].offset, 0);
-    EXPECT_EQ(values[i].offset % kBufferAlignment, 0);
+    EXPECT_EQ(values[i].offset % brew::passes::kBufferAlignment, 0);
     EXPECT_LE(values[i].offset + values[i].size, extent);
     for (size_t j = 0; j < i; ++j) {
       bool together = values[i].first <= values[j].last &&
@@ -30,13 +32,14 @@ void expectValid(const std::vector<LiveValue> &values, int64_t extent) {
 }
 
 TEST(MemoryPlanner, NothingNeedsNothing) {
-  std::vector<LiveValue> none;
+  std::vector<brew::passes::LiveValue> none;
   EXPECT_EQ(planOffsets(none), 0);
   EXPECT_EQ(lowerBound(none), 0);
 }
 
 TEST(MemoryPlanner, SizesAreRoundedUp) {
-  std::vector<LiveValue> values = {value(1, 0, 1), value(65, 1, 2)};
+  std::vector<brew::passes::LiveValue> values = {value(1, 0, 1),
+                                                 value(65, 1, 2)};
   EXPECT_EQ(lowerBound(values), 64 + 128);
   EXPECT_EQ(planOffsets(values), 64 + 128);
   expectValid(values, 64 + 128);
@@ -44,23 +47,24 @@ TEST(MemoryPlanner, SizesAreRoundedUp) {
 
 TEST(MemoryPlanner, DeadBytesAreReused) {
   // a and c are never live together, so c takes a's place.
-  std::vector<LiveValue> values = {value(256, 0, 1), value(64, 1, 2),
-                                   value(256, 2, 3)};
+  std::vector<brew::passes::LiveValue> values = {
+      value(256, 0, 1), value(64, 1, 2), value(256, 2, 3)};
   EXPECT_EQ(planOffsets(values), 320);
   EXPECT_EQ(values[0].offset, values[2].offset);
 }
 
 TEST(MemoryPlanner, LivesThatTouchAtAStepAreTogether) {
   // The last reader of the first value writes the second.
-  std::vector<LiveValue> values = {value(64, 0, 4), value(64, 4, 5)};
+  std::vector<brew::passes::LiveValue> values = {value(64, 0, 4),
+                                                 value(64, 4, 5)};
   EXPECT_EQ(planOffsets(values), 128);
 }
 
 TEST(MemoryPlanner, SmallValuesFillGaps) {
   // Placing by size alone leaves a hole that the small ones must find.
-  std::vector<LiveValue> values = {value(640, 0, 9), value(320, 0, 2),
-                                   value(320, 4, 9), value(64, 3, 3),
-                                   value(64, 3, 3)};
+  std::vector<brew::passes::LiveValue> values = {
+      value(640, 0, 9), value(320, 0, 2), value(320, 4, 9), value(64, 3, 3),
+      value(64, 3, 3)};
   int64_t extent = planOffsets(values);
   EXPECT_EQ(extent, 960);
   expectValid(values, extent);
@@ -68,7 +72,7 @@ TEST(MemoryPlanner, SmallValuesFillGaps) {
 
 TEST(MemoryPlanner, TrainingShapeReachesTheBound) {
   // Forward values live until their backward step, as in a chain of layers.
-  std::vector<LiveValue> values;
+  std::vector<brew::passes::LiveValue> values;
   const int64_t layers = 20;
   for (int64_t i = 0; i < layers; ++i) {
     int64_t size = (layers - i) * 6400;
@@ -83,7 +87,7 @@ TEST(MemoryPlanner, TrainingShapeReachesTheBound) {
 TEST(MemoryPlanner, RandomLivesNeverOverlap) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
-    std::vector<LiveValue> values;
+    std::vector<brew::passes::LiveValue> values;
     int count = 1 + random() % 40;
     for (int i = 0; i < count; ++i) {
       int64_t first = random() % 30;
@@ -93,7 +97,7 @@ TEST(MemoryPlanner, RandomLivesNeverOverlap) {
     expectValid(values, extent);
     EXPECT_GE(extent, bound);
     int64_t sum = 0;
-    for (const LiveValue &each : values)
+    for (const brew::passes::LiveValue &each : values)
       sum += aligned(each.size);
     EXPECT_LE(extent, sum);
   }

@@ -1,5 +1,5 @@
 //===- RecomputeChoiceTest.cpp --------------------------------------------===//
-#include "passes/RecomputeChoice.h"
+#include "passes/fused/RecomputeChoice.h"
 
 #include <gtest/gtest.h>
 
@@ -8,13 +8,14 @@
 #include <random>
 
 using namespace brew;
+using namespace brew::passes;
 
 namespace {
 
 /// A net of `count` layers, each of which reads the one before and here and
 /// there an earlier one; the backward pass reads what the layers have read.
-RecomputeProblem net(unsigned count, std::mt19937 &random) {
-  RecomputeProblem problem;
+brew::passes::RecomputeProblem net(unsigned count, std::mt19937 &random) {
+  brew::passes::RecomputeProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
@@ -22,7 +23,7 @@ RecomputeProblem net(unsigned count, std::mt19937 &random) {
   problem.otherBytes.assign(steps, 0);
   problem.units.resize(count);
   for (unsigned u = 0; u < count; ++u) {
-    RecomputeUnit &unit = problem.units[u];
+    brew::passes::RecomputeUnit &unit = problem.units[u];
     unit.bytes = number(1, 20);
     unit.seconds = number(1, 50);
     unit.canRecompute = u > 0; // the first is data
@@ -32,7 +33,7 @@ RecomputeProblem net(unsigned count, std::mt19937 &random) {
     if (u > 2 && number(0, 3) == 0)
       unit.inputs.push_back(number(0, static_cast<int>(u) - 2));
     for (unsigned input : unit.inputs) {
-      RecomputeUnit &read = problem.units[input];
+      brew::passes::RecomputeUnit &read = problem.units[input];
       read.lastForwardUse = u;
       const int64_t backward = steps - 1 - u;
       read.firstBackwardUse = read.lastBackwardUse < 0
@@ -61,7 +62,7 @@ struct Best {
   std::optional<double> seconds;
 };
 
-Best bestOf(const RecomputeProblem &problem, int64_t limit) {
+Best bestOf(const brew::passes::RecomputeProblem &problem, int64_t limit) {
   Best best;
   for (unsigned bits = 0; bits < 1u << problem.units.size(); ++bits) {
     const std::vector<bool> again = bitsOf(bits, problem.units.size());
@@ -70,7 +71,7 @@ Best bestOf(const RecomputeProblem &problem, int64_t limit) {
       can &= !again[u] || problem.units[u].canRecompute;
     if (!can)
       continue;
-    const RecomputeOutcome outcome = evaluate(problem, again);
+    const brew::passes::RecomputeOutcome outcome = evaluate(problem, again);
     best.peak = std::min(best.peak, outcome.peakBytes);
     if (outcome.peakBytes <= limit &&
         (!best.seconds || outcome.seconds < *best.seconds))
@@ -80,12 +81,12 @@ Best bestOf(const RecomputeProblem &problem, int64_t limit) {
 }
 
 TEST(RecomputeChoice, WhatIsSavedLivesUntilItIsRead) {
-  RecomputeProblem problem;
+  brew::passes::RecomputeProblem problem;
   problem.otherBytes.assign(6, 1);
   problem.units.resize(2);
   problem.units[0] = {10, 0, 1, 4, 4, 0, false, -1, {}};
   problem.units[1] = {100, 1, 2, 3, 5, 2.5, true, -1, {0}};
-  RecomputeOutcome saved = evaluate(problem, {false, false});
+  brew::passes::RecomputeOutcome saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt, (std::vector<int64_t>{11, 111, 111, 111, 111, 101}));
   EXPECT_EQ(saved.peakBytes, 111);
   EXPECT_EQ(saved.peakStep, 1);
@@ -93,13 +94,13 @@ TEST(RecomputeChoice, WhatIsSavedLivesUntilItIsRead) {
 }
 
 TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
-  RecomputeProblem problem;
+  brew::passes::RecomputeProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   // Nothing of the backward pass reads the first one itself.
   problem.units[0] = {10, 0, 1, 0, -1, 1, true, -1, {}};
   problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, -1, {0}};
-  RecomputeOutcome again = evaluate(problem, {false, true});
+  brew::passes::RecomputeOutcome again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{10, 110, 110, 10, 10, 110, 100, 100}));
   EXPECT_EQ(again.seconds, 2.5);
@@ -110,16 +111,16 @@ TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
 }
 
 TEST(RecomputeChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
-  RecomputeProblem problem;
+  brew::passes::RecomputeProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   problem.units[0] = {100, 0, 1, 6, 6, 0, false, -1, {}};
   // Read at step 5, which can wait until step 6 has read the other.
   problem.units[1] = {100, 1, 2, 5, 5, 2.5, true, 6, {0}};
-  RecomputeOutcome saved = evaluate(problem, {false, false});
+  brew::passes::RecomputeOutcome saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 200, 200, 200, 100, 0}));
-  RecomputeOutcome again = evaluate(problem, {false, true});
+  brew::passes::RecomputeOutcome again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 100, 100}));
   EXPECT_EQ(again.seconds, 2.5);
@@ -134,8 +135,9 @@ TEST(RecomputeChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
 
 /// Layers of two values each, of which the backward pass reads both, as where a
 /// normalisation stands behind every convolution.
-RecomputeProblem netOfPairs(unsigned layers, std::mt19937 &random) {
-  RecomputeProblem problem;
+brew::passes::RecomputeProblem netOfPairs(unsigned layers,
+                                          std::mt19937 &random) {
+  brew::passes::RecomputeProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
@@ -145,8 +147,8 @@ RecomputeProblem netOfPairs(unsigned layers, std::mt19937 &random) {
     const int64_t made = 2 * layer, bytes = number(1, 20);
     const int64_t backward = steps - 3 * (layer + 1);
     const unsigned x = problem.units.size();
-    RecomputeUnit unit = {bytes, made,  made + 1, backward, backward + 1,
-                          50,    false, -1,       {}};
+    brew::passes::RecomputeUnit unit = {
+        bytes, made, made + 1, backward, backward + 1, 50, false, -1, {}};
     problem.units.push_back(unit);
     unit = {bytes,         made + 1,         made + 2,     backward, backward,
             double(bytes), number(0, 3) > 0, backward + 1, {x}};
@@ -160,7 +162,7 @@ RecomputeProblem netOfPairs(unsigned layers, std::mt19937 &random) {
 TEST(RecomputeChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
-    const RecomputeProblem problem = netOfPairs(6, random);
+    const brew::passes::RecomputeProblem problem = netOfPairs(6, random);
     const Best least = bestOf(problem, 0);
     const std::vector<bool> all = chooseBeside(problem, 1e9);
     EXPECT_EQ(evaluate(problem, all).peakBytes, least.peak) << i;
@@ -179,7 +181,7 @@ TEST(RecomputeChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
 
 TEST(RecomputeChoice, NothingWithoutNeed) {
   std::mt19937 random(1);
-  const RecomputeProblem problem = net(10, random);
+  const brew::passes::RecomputeProblem problem = net(10, random);
   const int64_t peak = evaluate(problem, std::vector<bool>(10)).peakBytes;
   EXPECT_EQ(chooseRecompute(problem, peak), std::vector<bool>(10));
 }
@@ -189,10 +191,10 @@ TEST(RecomputeChoice, IsNearTheBestOfAllChoices) {
   double peaks = 0, times = 0;
   int fits = 0, nets = 60;
   for (int i = 0; i < nets; ++i) {
-    const RecomputeProblem problem = net(12, random);
+    const brew::passes::RecomputeProblem problem = net(12, random);
     const int64_t whole = evaluate(problem, std::vector<bool>(12)).peakBytes;
     const Best least = bestOf(problem, whole);
-    const RecomputeOutcome found =
+    const brew::passes::RecomputeOutcome found =
         evaluate(problem, chooseRecompute(problem, 0));
     // The least is reached but for a few nets.
     EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(least.peak)) << i;
@@ -204,7 +206,7 @@ TEST(RecomputeChoice, IsNearTheBestOfAllChoices) {
     const std::vector<bool> again = chooseRecompute(problem, limit);
     for (size_t u = 0; u < again.size(); ++u)
       EXPECT_TRUE(!again[u] || problem.units[u].canRecompute);
-    const RecomputeOutcome outcome = evaluate(problem, again);
+    const brew::passes::RecomputeOutcome outcome = evaluate(problem, again);
     if (outcome.peakBytes > limit)
       continue;
     ++fits;

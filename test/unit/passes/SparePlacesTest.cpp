@@ -1,26 +1,28 @@
 //===- SparePlacesTest.cpp - Places that are not needed yet ---------------===//
-#include "passes/SparePlaces.h"
+#include "passes/plan/SparePlaces.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
 using namespace brew;
+using namespace brew::passes;
 
 namespace {
 
 TEST(SparePlaces, SpareRangesAreFreeUntilTheyAreNeeded) {
   // The largest that ends in time; another beside it in time, one behind it.
-  std::vector<LiveValue> values = {
+  std::vector<brew::passes::LiveValue> values = {
       {100, 0, 9}, {256, 0, 4}, {256, 5, 7}, {256, 4, 5}, {64, 0, 2}};
-  const std::vector<SpareRange> ranges = {{1024, 256, 8}, {512, 64, 3}};
+  const std::vector<brew::passes::SpareRange> ranges = {{1024, 256, 8},
+                                                        {512, 64, 3}};
   EXPECT_EQ(placeInSpare(values, {}, ranges),
             (std::vector<int64_t>{-1, 1024, 1024, -1, 512}));
   EXPECT_EQ(placeInSpare(values, {}, {}), std::vector<int64_t>(5, -1));
 }
 
 TEST(SparePlaces, RangesThatFollowOneAnotherAreOne) {
-  const std::vector<SpareRange> ranges = {
+  const std::vector<brew::passes::SpareRange> ranges = {
       {192, 64, 9}, {0, 64, 5}, {64, 128, 7}, {320, 64, 9}};
   // Of the first three; of all but the first, when that is needed; never over
   // the bytes between two.
@@ -33,7 +35,7 @@ TEST(SparePlaces, RangesThatFollowOneAnotherAreOne) {
 TEST(SparePlaces, WhatIsAliveAtThePeakIsPlacedFirst) {
   // Of two that need one range, the second has the larger area, but the first
   // is what the peak is made of.
-  const std::vector<LiveValue> values = {
+  const std::vector<brew::passes::LiveValue> values = {
       {1024, 10, 11}, {960, 0, 10}, {8192, 11, 11}};
   EXPECT_EQ(placeInSpare(values, {}, {{0, 1024, 20}}),
             (std::vector<int64_t>{0, -1, -1}));
@@ -45,21 +47,21 @@ TEST(SparePlaces, RandomLivesInSpareRangesNeverOverlap) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
   for (int round = 0; round < 50; ++round) {
-    std::vector<LiveValue> values(40);
+    std::vector<brew::passes::LiveValue> values(40);
     for (LiveValue &value : values) {
       value.size = number(1, 500);
       value.first = number(0, 20);
       value.last = value.first + number(0, 10);
     }
-    std::vector<SpareRange> ranges;
+    std::vector<brew::passes::SpareRange> ranges;
     for (int64_t i = 0; i < 6; ++i)
       ranges.push_back({i * 1024, number(1, 1000), number(0, 30)});
     const std::vector<int64_t> offsets = placeInSpare(values, {}, ranges);
     for (size_t a = 0; a < values.size(); ++a) {
       if (offsets[a] < 0)
         continue;
-      EXPECT_EQ(offsets[a] % kBufferAlignment, 0);
-      const SpareRange &range = ranges[offsets[a] / 1024];
+      EXPECT_EQ(offsets[a] % brew::passes::kBufferAlignment, 0);
+      const brew::passes::SpareRange &range = ranges[offsets[a] / 1024];
       EXPECT_LE(offsets[a] + values[a].size, range.offset + range.size);
       EXPECT_LT(values[a].last, range.until);
       for (size_t b = 0; b < a; ++b)

@@ -1,6 +1,6 @@
 //===- StepOrderTest.cpp - Orders of steps
 //---------------------------------===//
-#include "passes/StepOrder.h"
+#include "passes/plan/StepOrder.h"
 
 #include "gtest/gtest.h"
 
@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-using brew::lowerPeak;
-using brew::OrderProblem;
-using brew::peakOf;
+using brew::passes::lowerPeak;
+using brew::passes::OrderProblem;
+using brew::passes::peakOf;
 
 namespace {
 
@@ -52,7 +52,7 @@ OrderProblem randomProblem(std::mt19937 &random) {
   const unsigned count = 4 + draw(4);
   problem.boundary = draw(2) ? count : 1 + draw(count - 1);
   for (unsigned step = 0; step < count; ++step) {
-    brew::OrderedStep &each = problem.steps.emplace_back();
+    brew::passes::OrderedStep &each = problem.steps.emplace_back();
     for (unsigned value = 0; value < problem.values.size(); ++value)
       if (draw(3) == 0)
         each.reads.push_back(value);

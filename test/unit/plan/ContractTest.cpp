@@ -1,6 +1,6 @@
 //===- ContractTest.cpp - Names and numbers that a plan's two sides share -===//
-#include "runtime/plan/Contract.h"
-#include "runtime/plan/plan.pb.h"
+#include "plan/Contract.h"
+#include "plan/plan.pb.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- PlanBuilder.cpp - Plans made by hand -------------------------------===//
 #include "PlanBuilder.h"
 
-#include "formats/Error.h"
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanWriter.h"
+#include "support/Error.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <memory>
 #include <string>

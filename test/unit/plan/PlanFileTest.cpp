@@ -1,10 +1,10 @@
 //===- PlanFileTest.cpp - Opening plans, good and damaged -----------------===//
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include "PlanBuilder.h"
 #include "PlanMutator.h"
-#include "formats/Error.h"
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanWriter.h"
+#include "support/Error.h"
 #include "test/common/Folder.h"
 
 #include <cstring>

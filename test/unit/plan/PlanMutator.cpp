@@ -1,8 +1,8 @@
 //===- PlanMutator.cpp - Plans damaged on purpose -------------------------===//
 #include "PlanMutator.h"
 
-#include "runtime/plan/PlanFormat.h"
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanFormat.h"
+#include "plan/PlanWriter.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 //===- AtomicFileTest.cpp -------------------------------------------------===//
-#include "formats/AtomicFile.h"
-#include "TestFiles.h"
+#include "support/AtomicFile.h"
+#include "test/common/TestFiles.h"
 
 #include <csignal>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 using namespace brew;
-using namespace brew::formats;
+using namespace brew;
 using namespace brew::test;
 
 namespace {

@@ -1,5 +1,5 @@
 //===- NumberTextTest.cpp - Numbers as text, whatever the locale ----------===//
-#include "formats/NumberText.h"
+#include "support/NumberText.h"
 
 #include "test/common/CommaLocale.h"
 

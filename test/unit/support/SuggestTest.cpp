@@ -1,5 +1,5 @@
 //===- SuggestTest.cpp ----------------------------------------------------===//
-#include "formats/Suggest.h"
+#include "support/Suggest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 //===- Utf8Test.cpp -------------------------------------------------------===//
-#include "formats/Utf8.h"
-#include "formats/InvalidUtf8.h"
+#include "support/Utf8.h"
+#include "support/InvalidUtf8.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-using namespace brew::formats;
+using namespace brew;
 
 namespace {
 
@@ -14,7 +14,7 @@ TEST(Utf8, FirstByteOfNoCharacter) {
   for (const char *text :
        {"", "plain", "caf\xc3\xa9", "\xe4\xb8\xad", "\xf0\x9f\x98\x80",
         "\xed\x9f\xbf\xee\x80\x80", "\xf4\x8f\xbf\xbf", "\xef\xbf\xbd"})
-    EXPECT_FALSE(findInvalidUtf8(text)) << text;
+    EXPECT_FALSE(brew::findInvalidUtf8(text)) << text;
   const std::pair<const char *, std::size_t> invalid[] = {
       {"caf\xe9", 3},
       {"\xc3\xa9\xe9t\xe9", 2},
@@ -32,7 +32,7 @@ TEST(Utf8, FirstByteOfNoCharacter) {
       {"ab\xff", 2},
   };
   for (const auto &[text, at] : invalid)
-    EXPECT_EQ(findInvalidUtf8(text), at) << text;
+    EXPECT_EQ(brew::findInvalidUtf8(text), at) << text;
 }
 
 TEST(Utf8, AsJsonHasIt) {
@@ -45,10 +45,10 @@ TEST(Utf8, AsJsonHasIt) {
     std::string text;
     for (std::size_t i = 1 + random() % 4; i > 0; --i)
       text += static_cast<char>(bytes[random() % std::size(bytes)]);
-    const auto found = findInvalidUtf8(text);
-    EXPECT_EQ(!found, validUtf8(text) == text) << text;
+    const auto found = brew::findInvalidUtf8(text);
+    EXPECT_EQ(!found, brew::validUtf8(text) == text) << text;
     if (found) {
-      EXPECT_FALSE(findInvalidUtf8(text.substr(0, *found))) << text;
+      EXPECT_FALSE(brew::findInvalidUtf8(text.substr(0, *found))) << text;
     }
     valid += !found;
   }

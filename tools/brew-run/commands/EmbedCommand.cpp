@@ -10,8 +10,8 @@
 #include "Log.h"
 #include "Predictions.h"
 #include "Projector.h"
-#include "formats/AtomicFile.h"
-#include "monitor/EmbeddingView.h"
+#include "support/AtomicFile.h"
+#include "tools/monitor/EmbeddingView.h"
 
 #include <algorithm>
 #include <cctype>
@@ -60,7 +60,7 @@ void checkOutputs(const EmbedOptions &options) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored))
       throw machineLacks(file + ": there is no folder " + folder.string());
-    formats::requireWritable(file);
+    requireWritable(file);
   }
   if (options.components != 2 && options.method == "tsne")
     throw usage("--components goes with --method pca; t-SNE lays out a plane");

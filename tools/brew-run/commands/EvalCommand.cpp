@@ -9,7 +9,7 @@
 #include "Log.h"
 #include "Session.h"
 #include "SignalActions.h"
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <algorithm>
 #include <memory>
@@ -125,7 +125,7 @@ int eval(const EvalOptions &options) {
     throw usage("give either --inputs or --from-source");
   if (options.fromSource && options.gradients)
     throw usage("--gradients needs --inputs");
-  formats::requireWritable(options.outputs);
+  requireWritable(options.outputs);
   Session session(options.plan, options.seed);
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)

@@ -5,7 +5,7 @@
 #include "Oversample.h"
 #include "Predictions.h"
 #include "Session.h"
-#include "formats/AtomicFile.h"
+#include "support/AtomicFile.h"
 
 #include <algorithm>
 #include <limits>
@@ -82,7 +82,7 @@ public:
 
   int run() {
     if (!options.outputs.empty())
-      formats::requireWritable(options.outputs);
+      requireWritable(options.outputs);
     std::int64_t skipped = 0;
     for (const std::string &path : options.inputs) {
       bool warned = false;

@@ -4,7 +4,7 @@
 #include "Session.h"
 #include "SignalActions.h"
 
-#include "monitor/MetricsFolder.h"
+#include "tools/monitor/MetricsFolder.h"
 
 #include <chrono>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "Session.h"
 #include "SignalActions.h"
 
-#include "monitor/RunMonitor.h"
+#include "tools/monitor/RunMonitor.h"
 
 #include <cstdio>
 #include <memory>
@@ -244,12 +244,11 @@ int trainHere(const TrainOptions &options, Session &session) {
   SignalActions signals(onInterrupt, onHangUp, ranks);
   Page page(options, session);
   api::Trainer trainer(
-      session,
-      {options.fields, options.weights, options.snapshot, options.lossScale,
-       options.resume, options.keepSnapshots, options.snapshotBest,
-       options.checkNan, options.stopWhen, options.patience, options.logFolder,
-       options.newestSince, options.shareTests, options.shardUpdate,
-       options.hooks});
+      session, {options.fields, options.weights, options.snapshot,
+                options.lossScale, options.resume, options.keepSnapshots,
+                options.snapshotBest, options.checkNan, options.stopWhen,
+                options.patience, options.logFolder, options.newestSince,
+                options.shareTests, options.shardUpdate, options.hooks});
   struct Closing {
     Page &page;
     ~Closing() { page.close(); }

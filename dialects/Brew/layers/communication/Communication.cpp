@@ -5,13 +5,12 @@
 #include "dialects/Plan/PlanDialect.h"
 
 using namespace mlir;
-using namespace brew::ir;
-namespace planir = brew::planir;
+using namespace brew::dialects;
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/communication/Communication.cpp.inc"
 
-void brew::ir::registerCommunicationLayers(BrewDialect &dialect) {
+void brew::dialects::registerCommunicationLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/communication/Communication.cpp.inc"
@@ -23,17 +22,16 @@ using BufferOf = llvm::function_ref<Value(Value)>;
 Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sources = llvm::map_to_vector(getXs(), buffer),
                      targets = llvm::map_to_vector(getYs(), buffer);
-  return planir::AllReduceStartOp::create(b, getLoc(), getBucketAttr(), sources,
-                                          targets, getStatisticAttr(),
-                                          getWireAttr(), nullptr, nullptr,
-                                          nullptr, nullptr);
+  return dialects::plan::AllReduceStartOp::create(
+      b, getLoc(), getBucketAttr(), sources, targets, getStatisticAttr(),
+      getWireAttr(), nullptr, nullptr, nullptr, nullptr);
 }
 
 Operation *AllReduceWaitOp::buildCall(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sums = llvm::map_to_vector(getYs(), buffer);
-  return planir::AllReduceWaitOp::create(b, getLoc(), getBucketAttr(), sums,
-                                         getStatisticAttr(), nullptr, nullptr,
-                                         nullptr, nullptr);
+  return dialects::plan::AllReduceWaitOp::create(
+      b, getLoc(), getBucketAttr(), sums, getStatisticAttr(), nullptr, nullptr,
+      nullptr, nullptr);
 }
 
 LogicalResult AllReduceWaitOp::verify() {

@@ -9,12 +9,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
 #include "dialects/Brew/layers/convolution/Epilogue.h"
-#include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 /// The extents of loops, and which loop is what, in the order of their making.
@@ -314,7 +314,7 @@ SmallVector<Value> DeconvolutionOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/convolution/Convolution.cpp.inc"
 
-void brew::ir::registerConvolutionLayers(BrewDialect &dialect) {
+void brew::dialects::registerConvolutionLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/convolution/Convolution.cpp.inc"

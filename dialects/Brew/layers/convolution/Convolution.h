@@ -8,10 +8,10 @@
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/convolution/Convolution.h.inc"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// On a convolution of one group whose bottom and weights are padded with
 /// channels of zeros (brew-pad-channels): how many are not.
 inline constexpr llvm::StringLiteral kChannelsAttr = "brew.channels";
 
-} // namespace brew::ir
+} // namespace brew::dialects

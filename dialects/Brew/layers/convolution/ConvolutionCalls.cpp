@@ -4,9 +4,8 @@
 #include "dialects/Plan/PlanDialect.h"
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::Direction;
-namespace planir = brew::planir;
+using namespace brew::dialects;
+using brew::dialects::plan::Direction;
 
 /// Gives the buffer of an operand or a result.
 using Buffer = llvm::function_ref<Value(Value)>;
@@ -62,9 +61,10 @@ template <typename Op>
 static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
                                   Value x, Value w, Value bias, Value y,
                                   FloatAttr relu = {}, Value sum = {}) {
-  return planir::ConvolutionOp::create(
-      b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
-      w, bias, sum, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
+  return brew::dialects::plan::ConvolutionOp::create(
+      b, op.getLoc(),
+      brew::dialects::plan::DirectionAttr::get(b.getContext(), direction), x, w,
+      bias, sum, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
       op.getDilationAttr(), padEndOf(b, shapesOf(op)), op.getGroupAttr(), relu,
       nullptr, nullptr, nullptr, nullptr);
 }
@@ -73,12 +73,13 @@ static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
 /// unless they share their bytes.
 template <typename Op>
 static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
-  auto from = sum.getDefiningOp<planir::BufferOp>(),
-       to = y.getDefiningOp<planir::BufferOp>();
+  auto from = sum.getDefiningOp<brew::dialects::plan::BufferOp>(),
+       to = y.getDefiningOp<brew::dialects::plan::BufferOp>();
   if (from.getArena() == to.getArena() && from.getOffset() == to.getOffset())
     return sum;
-  planir::CopyOp::create(b, op.getLoc(), sum, y,
-                         b.getStrArrayAttr({op.getLayer()}), backward, nullptr);
+  brew::dialects::plan::CopyOp::create(b, op.getLoc(), sum, y,
+                                       b.getStrArrayAttr({op.getLayer()}),
+                                       backward, nullptr);
   return y;
 }
 

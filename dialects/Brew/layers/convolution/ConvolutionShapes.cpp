@@ -2,18 +2,18 @@
 #include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-FailureOr<int64_t> brew::ir::channelAxis(Operation *layer, int64_t axis,
-                                         int64_t rank) {
+FailureOr<int64_t> brew::dialects::channelAxis(Operation *layer, int64_t axis,
+                                               int64_t rank) {
   if (axis < -rank || axis >= rank)
     return layerError(layer) << "axis " << axis << " is outside the bottom's "
                              << rank << " dimensions";
   return axis < 0 ? axis + rank : axis;
 }
 
-LogicalResult brew::ir::checkGroups(Operation *layer, int64_t channels,
-                                    int64_t outputs, int64_t group) {
+LogicalResult brew::dialects::checkGroups(Operation *layer, int64_t channels,
+                                          int64_t outputs, int64_t group) {
   if (channels % group)
     return layerError(layer)
            << "bottom has " << channels << " channels, which group " << group
@@ -27,8 +27,8 @@ LogicalResult brew::ir::checkGroups(Operation *layer, int64_t channels,
 /// Rounds towards zero as Caffe does: a window may be larger than the padded
 /// input by less than its stride.
 FailureOr<SmallVector<int64_t>>
-brew::ir::convolvedExtents(Operation *layer, const WindowAxes &axes,
-                           ArrayRef<int64_t> padEnd) {
+brew::dialects::convolvedExtents(Operation *layer, const WindowAxes &axes,
+                                 ArrayRef<int64_t> padEnd) {
   SmallVector<int64_t> extents;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t padded = axis.in + axis.pad + padEnd[i];
@@ -46,16 +46,15 @@ brew::ir::convolvedExtents(Operation *layer, const WindowAxes &axes,
 }
 
 FailureOr<SmallVector<int64_t>>
-brew::ir::deconvolvedExtents(Operation *layer, const WindowAxes &axes,
-                             ArrayRef<int64_t> padEnd) {
+brew::dialects::deconvolvedExtents(Operation *layer, const WindowAxes &axes,
+                                   ArrayRef<int64_t> padEnd) {
   SmallVector<int64_t> extents;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t whole = (axis.in - 1) * axis.stride + axis.reach();
     if (whole <= axis.pad + padEnd[i])
-      return layerError(layer)
-             << "pad " << axis.pad << " and " << padEnd[i]
-             << " leave nothing of the output "
-             << sideName(axes.size(), i) << whole;
+      return layerError(layer) << "pad " << axis.pad << " and " << padEnd[i]
+                               << " leave nothing of the output "
+                               << sideName(axes.size(), i) << whole;
     extents.push_back(whole - axis.pad - padEnd[i]);
   }
   return extents;

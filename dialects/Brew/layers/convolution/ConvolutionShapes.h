@@ -8,7 +8,7 @@
 
 #include "dialects/Brew/layers/convolution/Window.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// A convolution from x [lead..., c, inputs...] to y [lead..., k, outputs...].
 struct ConvolutionShapes {
@@ -123,8 +123,7 @@ template <typename Op> llvm::SmallVector<int64_t> padEndOf(Op op) {
 template <typename Op>
 llvm::SmallVector<int64_t> withExtents(Op op, int64_t channels,
                                        llvm::ArrayRef<int64_t> extents) {
-  llvm::SmallVector<int64_t> shape(
-      shapeOf(op.getX()).take_front(op.getAxis()));
+  llvm::SmallVector<int64_t> shape(shapeOf(op.getX()).take_front(op.getAxis()));
   shape.push_back(channels);
   shape.append(extents.begin(), extents.end());
   return shape;
@@ -137,8 +136,8 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> convolvedShape(Op op,
   if (op.getSame())
     setSamePadding(op, axes, [](const WindowAxis &axis) {
       int64_t out = (axis.in + axis.stride - 1) / axis.stride;
-      return std::max<int64_t>(
-          (out - 1) * axis.stride + axis.reach() - axis.in, 0);
+      return std::max<int64_t>((out - 1) * axis.stride + axis.reach() - axis.in,
+                               0);
     });
   auto extents = convolvedExtents(op, axes, padEndOf(op));
   if (failed(extents))
@@ -160,4 +159,4 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> deconvolvedShape(Op op,
   return withExtents(op, channels, *extents);
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

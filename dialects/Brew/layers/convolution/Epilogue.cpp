@@ -4,11 +4,12 @@
 #include <algorithm>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-Value brew::ir::buildEpilogue(OpBuilder &b, Location loc, Value sum, Value bias,
-                              int64_t output, std::optional<APFloat> relu,
-                              RankedTensorType type, Value residual) {
+Value brew::dialects::buildEpilogue(OpBuilder &b, Location loc, Value sum,
+                                    Value bias, int64_t output,
+                                    std::optional<APFloat> relu,
+                                    RankedTensorType type, Value residual) {
   if (!bias && !relu && !residual)
     return sum;
   SmallVector<int64_t> all = iota(shapeOf(sum).size());
@@ -33,8 +34,8 @@ Value brew::ir::buildEpilogue(OpBuilder &b, Location loc, Value sum, Value bias,
   })[0];
 }
 
-Value brew::ir::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
-                                  int64_t output, RankedTensorType type) {
+Value brew::dialects::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
+                                        int64_t output, RankedTensorType type) {
   // The outputs' loop is the outermost; where they lie side by side, the
   // innermost.
   ArrayRef<int64_t> shape = shapeOf(dy);

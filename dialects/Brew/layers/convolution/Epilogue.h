@@ -10,7 +10,7 @@
 
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// `sum` plus `bias` (one element for each index of dimension `output`; null:
 /// none) plus `residual` (of the result's shape; null: none), through a ReLU of
@@ -26,4 +26,4 @@ mlir::Value buildBiasGradient(mlir::OpBuilder &b, mlir::Location loc,
                               mlir::Value dy, int64_t output,
                               mlir::RankedTensorType type);
 
-} // namespace brew::ir
+} // namespace brew::dialects

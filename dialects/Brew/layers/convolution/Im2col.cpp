@@ -1,20 +1,20 @@
 //===- Im2col.cpp - brew.im2col and its gradient --------------------------===//
 //
-// y[n, (c*R + r)*S + s, p, q] = x[n, c, p*stride - pad + r*dilation, ...], and 0
-// in the padding, for any number of spatial dimensions.
+// y[n, (c*R + r)*S + s, p, q] = x[n, c, p*stride - pad + r*dilation, ...], and
+// 0 in the padding, for any number of spatial dimensions.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 LogicalResult Im2colOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(readWindow(*this)))
     return failure();
-  FailureOr<SmallVector<int64_t>> y = convolvedShape(
-      *this, shapeOf(getX())[getAxis()] * countOf(getKernel()));
+  FailureOr<SmallVector<int64_t>> y =
+      convolvedShape(*this, shapeOf(getX())[getAxis()] * countOf(getKernel()));
   if (failed(y))
     return failure();
   tops.push_back(*y);
@@ -52,8 +52,8 @@ SmallVector<Value> Im2colOp::buildGeneric(OpBuilder &b) {
       at.push_back(body.loop(i));
     at.push_back(rest);
     for (int64_t i = 0; i < spatial; ++i)
-      at.push_back(tapPosition(s, g.axes[i], body.loop(lead + 1 + i), taps[i],
-                               valid));
+      at.push_back(
+          tapPosition(s, g.axes[i], body.loop(lead + 1 + i), taps[i], valid));
     return {orZero(s, valid, body.read(x, at))};
   });
 }

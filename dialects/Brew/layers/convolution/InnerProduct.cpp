@@ -12,9 +12,8 @@
 #include "dialects/Plan/PlanDialect.h"
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::Direction;
-namespace planir = brew::planir;
+using namespace brew::dialects;
+using brew::dialects::plan::Direction;
 
 namespace {
 /// Loop numbering shared by the three nests: m dimensions, n, then k
@@ -216,10 +215,11 @@ template <typename Op>
 static Operation *productCall(Op op, OpBuilder &b, Direction direction, Value x,
                               Value w, Value bias, Value y,
                               FloatAttr relu = {}) {
-  return planir::InnerProductOp::create(
-      b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
-      w, bias, y, op.getAxisAttr(), op.getTransposeAttr(), relu, nullptr,
-      nullptr, nullptr);
+  return brew::dialects::plan::InnerProductOp::create(
+      b, op.getLoc(),
+      brew::dialects::plan::DirectionAttr::get(b.getContext(), direction), x, w,
+      bias, y, op.getAxisAttr(), op.getTransposeAttr(), relu, nullptr, nullptr,
+      nullptr);
 }
 
 StringRef InnerProductOp::libraryGroup() { return "ip"; }

@@ -2,18 +2,18 @@
 #include "dialects/Brew/layers/convolution/Window.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-Value brew::ir::bothIfAny(Scalars &s, Value valid, Value condition) {
+Value brew::dialects::bothIfAny(Scalars &s, Value valid, Value condition) {
   return valid ? s.both(valid, condition) : condition;
 }
 
-Value brew::ir::orZero(Scalars &s, Value valid, Value x) {
+Value brew::dialects::orZero(Scalars &s, Value valid, Value x) {
   return valid ? s.select(valid, x, s.constant(x.getType(), 0)) : x;
 }
 
-Value brew::ir::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
-                            Value tap, Value &valid) {
+Value brew::dialects::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
+                                  Value tap, Value &valid) {
   Value position = s.addi(s.muli(out, axis.stride), s.muli(tap, axis.dilation));
   if (!axis.clipped())
     return position;
@@ -29,21 +29,22 @@ Value brew::ir::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
 /// With dilation, taps of different windows interleave: every tap is looked at.
 static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
 
-int64_t brew::ir::coveringWindows(const WindowAxis &axis) {
+int64_t brew::dialects::coveringWindows(const WindowAxis &axis) {
   if (countsTaps(axis))
     return axis.kernel;
   return axis.out == 1 ? 1 : llvm::divideCeil(axis.kernel, axis.stride);
 }
 
-bool brew::ir::tapMayPass(const WindowAxis &axis) {
+bool brew::dialects::tapMayPass(const WindowAxis &axis) {
   if (countsTaps(axis))
     return false;
   return axis.out == 1 ? axis.in + axis.pad > axis.kernel
                        : axis.kernel % axis.stride != 0;
 }
 
-Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
-                               Value shift, Value &tap, Value &valid) {
+Value brew::dialects::coveringWindow(Scalars &s, const WindowAxis &axis,
+                                     Value in, Value shift, Value &tap,
+                                     Value &valid) {
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
   if (!countsTaps(axis) && axis.out == 1) {
     tap = padded;
@@ -54,17 +55,16 @@ Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
   bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
   if (countsTaps(axis) || axis.stride == 1) {
     tap = shift;
-    Value start = axis.kernel > 1
-                      ? s.subi(padded, s.muli(shift, axis.dilation))
-                      : padded;
+    Value start =
+        axis.kernel > 1 ? s.subi(padded, s.muli(shift, axis.dilation)) : padded;
     Value out = start;
     if (axis.kernel > 1)
       valid = bothIfAny(s, valid, s.atLeast(start, s.index(0)));
     if (axis.stride > 1) {
       // What is before the first window must not be divided.
       start = s.clamp(start, axis.in + axis.pad);
-      valid = bothIfAny(
-          s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
+      valid =
+          bothIfAny(s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
       out = s.divi(start, axis.stride);
     }
     if (mayPass)
@@ -86,9 +86,9 @@ Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
 }
 
 FailureOr<SmallVector<int64_t>>
-brew::ir::spreadSetting(Operation *layer, StringRef name,
-                        ArrayRef<int64_t> values, int64_t spatial,
-                        std::optional<int64_t> fallback) {
+brew::dialects::spreadSetting(Operation *layer, StringRef name,
+                              ArrayRef<int64_t> values, int64_t spatial,
+                              std::optional<int64_t> fallback) {
   if (values.empty() && fallback)
     return SmallVector<int64_t>(spatial, *fallback);
   if (values.size() == 1)
@@ -100,7 +100,7 @@ brew::ir::spreadSetting(Operation *layer, StringRef name,
                            << " spatial dimensions";
 }
 
-StringRef brew::ir::sideName(int64_t spatial, int64_t number) {
+StringRef brew::dialects::sideName(int64_t spatial, int64_t number) {
   if (spatial != 2)
     return "";
   return number ? "width " : "height ";

@@ -8,7 +8,7 @@
 
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// One spatial dimension: output position p covers input positions
 /// p * stride - pad + t * dilation for the taps t in [0, kernel).
@@ -63,4 +63,4 @@ spreadSetting(mlir::Operation *layer, llvm::StringRef name,
 /// "height " or "width " of two spatial dimensions, else nothing.
 llvm::StringRef sideName(int64_t spatial, int64_t number);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -9,7 +9,7 @@
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/detection/Detection.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 struct DetectionSizes {
   int64_t images, classes, boxesPerPrior, priors;
@@ -95,4 +95,4 @@ private:
   mlir::Type number, i32;
 };
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -15,7 +15,7 @@
 #include <limits>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 constexpr int64_t kRow = 7; ///< image, label, score, box
 

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Candidates that are counted together.
 constexpr int64_t kTile = 128;

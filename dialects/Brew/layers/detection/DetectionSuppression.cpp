@@ -8,7 +8,7 @@
 #include <limits>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Candidates whose fate one integer holds.
 constexpr int64_t kWord = 32;

@@ -3,7 +3,7 @@
 #include "dialects/Brew/layers/detection/Regions.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 bool PriorBoxOp::isWide(unsigned) { return true; }
 

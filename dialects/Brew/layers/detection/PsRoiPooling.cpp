@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.

@@ -5,9 +5,10 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-LogicalResult brew::ir::checkRegions(Operation *layer, Value x, Value rois) {
+LogicalResult brew::dialects::checkRegions(Operation *layer, Value x,
+                                           Value rois) {
   if (shapeOf(x).size() != 4)
     return layerError(layer) << "the features need 4 dimensions (N, C, H, W), "
                                 "not "
@@ -24,30 +25,31 @@ LogicalResult brew::ir::checkRegions(Operation *layer, Value x, Value rois) {
   return success();
 }
 
-LogicalResult brew::ir::refuseRegionGradient(Operation *layer, bool needed) {
+LogicalResult brew::dialects::refuseRegionGradient(Operation *layer,
+                                                   bool needed) {
   if (!needed)
     return success();
   return layerError(layer) << "the regions have no gradient; let the layer say "
                               "propagate_down: true and false";
 }
 
-LogicalResult brew::ir::countRegions(Operation *layer, ItemCounts &counts,
-                                     Value x, Value rois) {
+LogicalResult brew::dialects::countRegions(Operation *layer, ItemCounts &counts,
+                                           Value x, Value rois) {
   if (failed(counts.requireWhole(layer, x)))
     return failure();
   return counts.pass(layer, rois);
 }
 
-Value brew::ir::regionField(NestBuilder::Body &body, Value rois, Value roi,
-                            int64_t field) {
+Value brew::dialects::regionField(NestBuilder::Body &body, Value rois,
+                                  Value roi, int64_t field) {
   Scalars &s = body.s;
   SmallVector<Value> at = {roi, s.index(field)};
   at.resize(shapeOf(rois).size(), s.index(0));
   return body.read(rois, at);
 }
 
-Value brew::ir::regionImage(NestBuilder::Body &body, Value rois, Value roi,
-                            int64_t images) {
+Value brew::dialects::regionImage(NestBuilder::Body &body, Value rois,
+                                  Value roi, int64_t images) {
   Scalars &s = body.s;
   if (images == 1)
     return s.index(0);
@@ -56,20 +58,20 @@ Value brew::ir::regionImage(NestBuilder::Body &body, Value rois, Value roi,
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
-Value brew::ir::asNumber(Scalars &s, Value index, Type type) {
+Value brew::dialects::asNumber(Scalars &s, Value index, Type type) {
   Value integer =
       arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
-Value brew::ir::floorOf(Scalars &s, Value x) {
+Value brew::dialects::floorOf(Scalars &s, Value x) {
   return math::FloorOp::create(s.b, s.loc, x);
 }
-Value brew::ir::ceilOf(Scalars &s, Value x) {
+Value brew::dialects::ceilOf(Scalars &s, Value x) {
   return math::CeilOp::create(s.b, s.loc, x);
 }
 
-Value brew::ir::rounded(Scalars &s, Value x) {
+Value brew::dialects::rounded(Scalars &s, Value x) {
   Value size = math::AbsFOp::create(s.b, s.loc, x);
   Value below = floorOf(s, size);
   Value half = s.constant(x.getType(), 0.5);
@@ -79,7 +81,7 @@ Value brew::ir::rounded(Scalars &s, Value x) {
                   result);
 }
 
-Value brew::ir::clampNumber(Scalars &s, Value x, double limit) {
+Value brew::dialects::clampNumber(Scalars &s, Value x, double limit) {
   Value low = s.maximum(x, s.constant(x.getType(), 0));
   Value high = s.constant(x.getType(), limit);
   return s.select(s.greater(high, low), low, high);

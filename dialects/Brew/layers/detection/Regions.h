@@ -9,7 +9,7 @@
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Reports a bottom that is not features, or regions, of a region pooling.
 mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
@@ -49,4 +49,4 @@ struct CellBounds {
   mlir::Value isEmpty(Scalars &s) const;
 };
 
-} // namespace brew::ir
+} // namespace brew::dialects

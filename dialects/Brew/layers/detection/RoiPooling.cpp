@@ -13,7 +13,7 @@
 #include <cfloat>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.
@@ -169,7 +169,7 @@ SmallVector<Value> RoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/detection/Detection.cpp.inc"
 
-void brew::ir::registerDetectionLayers(BrewDialect &dialect) {
+void brew::dialects::registerDetectionLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/detection/Detection.cpp.inc"

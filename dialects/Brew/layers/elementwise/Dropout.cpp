@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 LogicalResult DropoutOp::inferShapes(Shapes &tops, Shapes &) {
   tops.emplace_back(shapeOf(getX()));
@@ -18,10 +18,10 @@ LogicalResult DropoutOp::buildGradients(OpBuilder &b,
                                         ArrayRef<bool> needed,
                                         MutableArrayRef<Value> gradients) {
   if (needed[0])
-    gradients[0] = DropoutOp::create(
-        b, getLoc(), getX().getType(), resultGradients[0], getKey(),
-        getLayerAttr(), b.getArrayAttr({}), nullptr, nullptr, getRatioAttr(),
-        getUnscaledAttr());
+    gradients[0] =
+        DropoutOp::create(b, getLoc(), getX().getType(), resultGradients[0],
+                          getKey(), getLayerAttr(), b.getArrayAttr({}), nullptr,
+                          nullptr, getRatioAttr(), getUnscaledAttr());
   return success();
 }
 
@@ -43,8 +43,7 @@ SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
         s.b, s.loc, arith::CmpIPredicate::uge, bits,
         arith::ConstantOp::create(
             s.b, s.loc, s.b.getI32IntegerAttr(static_cast<int32_t>(dropped))));
-    return {s.select(keep,
-                     s.mul(body.in[0], s.constant(element, scale)),
+    return {s.select(keep, s.mul(body.in[0], s.constant(element, scale)),
                      s.constant(element, 0))};
   });
 }

@@ -8,7 +8,7 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h.inc"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// The tops of a layer that keeps its first bottom's shape.
 static LogicalResult sameShape(Operation *op, Shapes &tops) {
@@ -175,7 +175,7 @@ Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"
 
-void brew::ir::registerElementwiseLayers(BrewDialect &dialect) {
+void brew::dialects::registerElementwiseLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"

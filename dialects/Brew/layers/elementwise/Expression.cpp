@@ -1,5 +1,5 @@
 //===- Expression.cpp - Formulas over bottoms and parameters --------------===//
-#include "formats/expression/Expression.h"
+#include "caffe/expression/Expression.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -11,16 +11,16 @@
 
 using namespace mlir;
 using namespace brew;
-using namespace brew::ir;
-using expression::Kind;
-using expression::Node;
+using namespace brew::dialects;
+using caffe::expression::Kind;
+using caffe::expression::Node;
 
-static expression::Formula formulaOf(ExpressionOp op) {
+static caffe::expression::Formula formulaOf(ExpressionOp op) {
   std::vector<std::string> names;
   for (StringRef name : op.getNames().getAsValueRange<StringAttr>())
     names.push_back(name.str());
-  return expression::parse(op.getExpr().str(), names,
-                           static_cast<int>(op.getAxes().size()));
+  return caffe::expression::parse(op.getExpr().str(), names,
+                                  static_cast<int>(op.getAxes().size()));
 }
 
 LogicalResult ExpressionOp::verify() {
@@ -30,7 +30,7 @@ LogicalResult ExpressionOp::verify() {
     return emitOpError("has ")
            << getXs().size() << " operands for " << getNames().size()
            << " bottoms and " << getAxes().size() << " parameters";
-  for (const expression::Problem &problem : formulaOf(*this).problems)
+  for (const caffe::expression::Problem &problem : formulaOf(*this).problems)
     return emitOpError("character ")
            << problem.offset + 1 << " of the expression: " << problem.text;
   return success();
@@ -256,7 +256,8 @@ Value FormulaBuilder::buildTruth(Kind kind, ArrayRef<Value> x) {
 
 Value ExpressionOp::buildScalar(OpBuilder &b, Location loc,
                                 ValueRange operands) {
-  expression::Formula formula = formulaOf(*this); // verified: has no problems
+  caffe::expression::Formula formula =
+      formulaOf(*this); // verified: has no problems
   return FormulaBuilder(b, loc, operands, getNames().size())
       .build(*formula.root);
 }
@@ -268,7 +269,7 @@ Value ExpressionOp::buildScalar(OpBuilder &b, Location loc,
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/elementwise/Expression.cpp.inc"
 
-void brew::ir::registerExpressionLayers(BrewDialect &dialect) {
+void brew::dialects::registerExpressionLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Expression.cpp.inc"

@@ -8,7 +8,7 @@
 #include <cmath>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 // Every layer here keeps its bottom's shape.
 #define KEEPS_SHAPE(Op)                                                        \
@@ -259,7 +259,7 @@ int64_t PReLUOp::operandAxis(unsigned number) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/elementwise/Neuron.cpp.inc"
 
-void brew::ir::registerNeuronLayers(BrewDialect &dialect) {
+void brew::dialects::registerNeuronLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Neuron.cpp.inc"

@@ -7,14 +7,13 @@
 #include "formats/Blob.h"
 
 using namespace mlir;
-using namespace brew::ir;
-using brew::planir::Direction;
-namespace planir = brew::planir;
+using namespace brew::dialects;
+using brew::dialects::plan::Direction;
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/external/External.cpp.inc"
 
-void brew::ir::registerExternalLayers(BrewDialect &dialect) {
+void brew::dialects::registerExternalLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/external/External.cpp.inc"
@@ -193,8 +192,9 @@ static SmallVector<Value> buffersOf(ValueRange values, Buffer buffer) {
 Operation *HostLayerOp::buildCall(OpBuilder &b, Buffer buffer) {
   SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
                      tops = buffersOf(getYs(), buffer);
-  return planir::HostCallOp::create(
-      b, getLoc(), planir::DirectionAttr::get(getContext(), Direction::Forward),
+  return dialects::plan::HostCallOp::create(
+      b, getLoc(),
+      dialects::plan::DirectionAttr::get(getContext(), Direction::Forward),
       getKindAttr(), getLayerAttr(), getSettingsAttr(), getParamStrAttr(),
       bottoms, tops, ValueRange(), ValueRange(), b.getDenseI64ArrayAttr({}),
       nullptr, nullptr, nullptr);
@@ -205,9 +205,9 @@ Operation *HostLayerBackwardOp::buildCall(OpBuilder &b, Buffer buffer) {
                      tops = buffersOf(getYs(), buffer),
                      topGradients = buffersOf(getDys(), buffer),
                      bottomGradients = buffersOf(getDxs(), buffer);
-  return planir::HostCallOp::create(
+  return dialects::plan::HostCallOp::create(
       b, getLoc(),
-      planir::DirectionAttr::get(getContext(), Direction::BackwardData),
+      dialects::plan::DirectionAttr::get(getContext(), Direction::BackwardData),
       getKindAttr(), getLayerAttr(), getSettingsAttr(), getParamStrAttr(),
       bottoms, tops, topGradients, bottomGradients, getBottomsAttr(), nullptr,
       nullptr, nullptr);

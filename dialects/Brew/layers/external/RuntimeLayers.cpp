@@ -6,14 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/HostLayers.h"
 
-#include "formats/AnchorSettings.h"
+#include "caffe/AnchorSettings.h"
 #include "formats/Blob.h"
-#include "formats/Error.h"
 #include "formats/caffe.pb.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 
-using namespace brew::ir;
+using namespace brew::dialects;
 using brew::badInput;
 
 namespace {
@@ -112,7 +112,7 @@ Shapes proposals(const HostSetup &setup) {
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
                                 offsets = setup.bottoms[1],
                                 images = setup.bottoms[2];
-  const int64_t anchors = brew::formats::anchorCount(settings);
+  const int64_t anchors = brew::caffe::anchorCount(settings);
   auto require = [&](size_t bottom, const char *what, int64_t perAnchor) {
     const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
     if (shape.size() != 4 || shape[1] != perAnchor * anchors)
@@ -143,7 +143,7 @@ Shapes nothing(const HostSetup &) { return {}; }
 
 } // namespace
 
-const HostLayerType *brew::ir::findRuntimeLayer(const std::string &name) {
+const HostLayerType *brew::dialects::findRuntimeLayer(const std::string &name) {
   // A row without an image, label or score.
   constexpr double kNobody = -1;
   static const HostLayerTypes types = {

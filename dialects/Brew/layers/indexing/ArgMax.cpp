@@ -8,7 +8,7 @@
 #include <limits>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Places need not be numbers of 16 bits.
 bool ArgMaxOp::isWide(unsigned) { return true; }

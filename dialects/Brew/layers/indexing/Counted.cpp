@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 LogicalResult CountedOp::inferShapes(Shapes &tops, Shapes &) {
   if (countOf(shapeOf(getNumber())) != 1)

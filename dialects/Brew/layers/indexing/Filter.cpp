@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// What is nearly 0 selects.
 bool FilterOp::isExact(unsigned operand) {
@@ -195,7 +195,7 @@ SmallVector<Value> FilterBackwardOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/indexing/Items.cpp.inc"
 
-void brew::ir::registerItemsLayers(BrewDialect &dialect) {
+void brew::dialects::registerItemsLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/indexing/Items.cpp.inc"

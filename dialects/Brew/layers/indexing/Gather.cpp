@@ -11,7 +11,7 @@
 #include "dialects/Brew/layers/loss/Labels.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Nest that sums, for each item of the result, the items of dy whose index is
 /// that item. The dimensions of dy before the items' own are `indices`'s.
@@ -191,7 +191,7 @@ SmallVector<Value> EmbedBackwardOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/indexing/Gather.cpp.inc"
 
-void brew::ir::registerGatherLayers(BrewDialect &dialect) {
+void brew::dialects::registerGatherLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/indexing/Gather.cpp.inc"

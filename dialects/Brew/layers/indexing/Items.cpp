@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 #include "dialects/Brew/ItemsInterface.cpp.inc"
 
@@ -206,7 +206,7 @@ void ItemCounts::average(Operation *layer, Value count) {
 // MaskItems, AverageItems
 //===----------------------------------------------------------------------===//
 
-Value brew::ir::isThere(Scalars &s, Value item, Value count) {
+Value brew::dialects::isThere(Scalars &s, Value item, Value count) {
   Value number = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), item);
   return s.less(number, count);
 }

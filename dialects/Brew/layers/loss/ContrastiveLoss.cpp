@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 bool ContrastiveLossOp::isExact(unsigned operand) {
   return operand == getSimilarMutable().getOperandNumber();

@@ -10,7 +10,7 @@
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 //===----------------------------------------------------------------------===//
 // EuclideanLoss
@@ -301,7 +301,7 @@ SmallVector<Value> MemoryLossOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"
 
-void brew::ir::registerElementLossLayers(BrewDialect &dialect) {
+void brew::dialects::registerElementLossLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"

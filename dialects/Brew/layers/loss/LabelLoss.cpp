@@ -2,8 +2,8 @@
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
-#include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/loss/Labels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -11,7 +11,7 @@
 #include "dialects/Brew/layers/loss/LabelLoss.h.inc"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -144,19 +144,20 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.input(flatLabels(b, getLoc(), getLabel()), ArrayRef<int64_t>{0});
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.output(scores.type, all);
-  operandGradients[0] = nest.build([&](NestBuilder::Body &body)
-                                       -> SmallVector<Value> {
-    Scalars &s = body.s;
-    auto [hinge, own] = hingeOf(body, scores, body.in[0], body.in[1], ignore);
-    Type type = hinge.getType();
-    Value zero = s.constant(type, 0);
-    Value slope = getSquared() ? s.mul(hinge, s.constant(type, 2))
-                               : s.select(s.greater(hinge, zero),
-                                          s.constant(type, 1), zero);
-    slope =
-        s.mul(slope, s.mul(body.in[2], s.constant(type, 1.0 / scores.items)));
-    return {s.select(own, s.neg(slope), slope)};
-  })[0];
+  operandGradients[0] =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        auto [hinge, own] =
+            hingeOf(body, scores, body.in[0], body.in[1], ignore);
+        Type type = hinge.getType();
+        Value zero = s.constant(type, 0);
+        Value slope = getSquared() ? s.mul(hinge, s.constant(type, 2))
+                                   : s.select(s.greater(hinge, zero),
+                                              s.constant(type, 1), zero);
+        slope = s.mul(slope,
+                      s.mul(body.in[2], s.constant(type, 1.0 / scores.items)));
+        return {s.select(own, s.neg(slope), slope)};
+      })[0];
   return success();
 }
 
@@ -408,7 +409,7 @@ SmallVector<Value> InfogainLossOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/loss/LabelLoss.cpp.inc"
 
-void brew::ir::registerLabelLossLayers(BrewDialect &dialect) {
+void brew::dialects::registerLabelLossLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/LabelLoss.cpp.inc"

@@ -5,10 +5,12 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-LogicalResult brew::ir::checkLabelCount(Operation *op, ArrayRef<int64_t> x,
-                                        ArrayRef<int64_t> label, int64_t axis) {
+LogicalResult brew::dialects::checkLabelCount(Operation *op,
+                                              ArrayRef<int64_t> x,
+                                              ArrayRef<int64_t> label,
+                                              int64_t axis) {
   int64_t rows = countOf(x) / x[axis];
   if (countOf(label) != rows)
     return layerError(op) << "the number of labels (" << countOf(label)
@@ -18,8 +20,8 @@ LogicalResult brew::ir::checkLabelCount(Operation *op, ArrayRef<int64_t> x,
   return success();
 }
 
-Value brew::ir::labelsByRow(OpBuilder &b, Location loc, Value label,
-                            const AlongAxis &rows) {
+Value brew::dialects::labelsByRow(OpBuilder &b, Location loc, Value label,
+                                  const AlongAxis &rows) {
   auto type = RankedTensorType::get(rows.type.getShape(), elementOf(label));
   if (label.getType() == type)
     return label;
@@ -40,9 +42,10 @@ Label::Label(Scalars &s, Value value, int64_t classes,
                       s.constant(type, *ignoreLabel));
 }
 
-Value brew::ir::buildStatus(OpBuilder &b, Location loc, Value labels,
-                            int64_t classes, std::optional<int64_t> ignoreLabel,
-                            RankedTensorType type) {
+Value brew::dialects::buildStatus(OpBuilder &b, Location loc, Value labels,
+                                  int64_t classes,
+                                  std::optional<int64_t> ignoreLabel,
+                                  RankedTensorType type) {
   ArrayRef<int64_t> shape = shapeOf(labels);
   SmallVector<bool> reduction(shape.size(), true);
   NestBuilder nest(b, loc, shape, reduction);
@@ -65,9 +68,9 @@ Value brew::ir::buildStatus(OpBuilder &b, Location loc, Value labels,
   })[0];
 }
 
-Value brew::ir::buildValidCount(OpBuilder &b, Location loc, Value labels,
-                                int64_t classes, int64_t ignoreLabel,
-                                RankedTensorType type) {
+Value brew::dialects::buildValidCount(OpBuilder &b, Location loc, Value labels,
+                                      int64_t classes, int64_t ignoreLabel,
+                                      RankedTensorType type) {
   SmallVector<bool> reduction(shapeOf(labels).size(), true);
   NestBuilder nest(b, loc, shapeOf(labels), reduction);
   nest.input(labels, iota(shapeOf(labels).size()));
@@ -82,8 +85,8 @@ Value brew::ir::buildValidCount(OpBuilder &b, Location loc, Value labels,
   })[0];
 }
 
-Value brew::ir::buildTotal(OpBuilder &b, Location loc, Value x,
-                           RankedTensorType type) {
+Value brew::dialects::buildTotal(OpBuilder &b, Location loc, Value x,
+                                 RankedTensorType type) {
   SmallVector<bool> reduction(shapeOf(x).size(), true);
   NestBuilder nest(b, loc, shapeOf(x), reduction);
   nest.input(x, iota(shapeOf(x).size()));
@@ -93,9 +96,10 @@ Value brew::ir::buildTotal(OpBuilder &b, Location loc, Value x,
   })[0];
 }
 
-Value brew::ir::buildNormalizer(OpBuilder &b, Location loc, Normalization mode,
-                                int64_t outer, int64_t rows, Value validCount,
-                                RankedTensorType type) {
+Value brew::dialects::buildNormalizer(OpBuilder &b, Location loc,
+                                      Normalization mode, int64_t outer,
+                                      int64_t rows, Value validCount,
+                                      RankedTensorType type) {
   if (mode == Normalization::Valid && validCount) {
     NestBuilder atLeastOne(b, loc, ArrayRef<int64_t>{});
     atLeastOne.input(validCount, ArrayRef<int64_t>{});
@@ -112,8 +116,8 @@ Value brew::ir::buildNormalizer(OpBuilder &b, Location loc, Normalization mode,
                         b.getF64FloatAttr(std::max<int64_t>(value, 1)));
 }
 
-Value brew::ir::buildScaled(OpBuilder &b, Location loc, Value x,
-                            double factor) {
+Value brew::dialects::buildScaled(OpBuilder &b, Location loc, Value x,
+                                  double factor) {
   auto type = tensorOf(x);
   NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
@@ -124,7 +128,8 @@ Value brew::ir::buildScaled(OpBuilder &b, Location loc, Value x,
   })[0];
 }
 
-Value brew::ir::buildQuotient(OpBuilder &b, Location loc, Value x, Value y) {
+Value brew::dialects::buildQuotient(OpBuilder &b, Location loc, Value x,
+                                    Value y) {
   NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
   nest.input(y, ArrayRef<int64_t>{});

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// An error at `op` unless there is one label for each row of scores `x` along
 /// `axis` (canonical).
@@ -106,4 +106,4 @@ inline std::optional<int64_t> asOptional(std::optional<uint64_t> value) {
   return static_cast<int64_t>(*value);
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

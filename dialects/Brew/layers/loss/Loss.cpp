@@ -14,7 +14,7 @@
 #include "dialects/Brew/layers/loss/Loss.h.inc"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Shape rules of a layer that compares scores with one label per row.
 template <typename Op> static LogicalResult checkLabels(Op op) {
@@ -312,7 +312,7 @@ int64_t AccuracyOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/loss/Loss.cpp.inc"
 
-void brew::ir::registerLossLayers(BrewDialect &dialect) {
+void brew::dialects::registerLossLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/Loss.cpp.inc"

@@ -2,10 +2,10 @@
 #include "dialects/Brew/layers/loss/Pairs.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
-LogicalResult brew::ir::checkPair(Operation *op, Value x, Value t,
-                                  const char *what) {
+LogicalResult brew::dialects::checkPair(Operation *op, Value x, Value t,
+                                        const char *what) {
   ArrayRef<int64_t> a = shapeOf(x), b = shapeOf(t);
   if (a.empty() || b.empty() || a[0] != b[0] || countOf(a) != countOf(b)) {
     auto diagnostic = layerError(op)
@@ -19,15 +19,15 @@ LogicalResult brew::ir::checkPair(Operation *op, Value x, Value t,
   return success();
 }
 
-Value brew::ir::underShape(OpBuilder &b, Location loc, Value value,
-                           Value like) {
+Value brew::dialects::underShape(OpBuilder &b, Location loc, Value value,
+                                 Value like) {
   if (shapeOf(value) == shapeOf(like))
     return value;
   return ReinterpretOp::create(
       b, loc, RankedTensorType::get(shapeOf(like), elementOf(value)), value);
 }
 
-Value brew::ir::buildSumOver(
+Value brew::dialects::buildSumOver(
     OpBuilder &b, Location loc, ValueRange inputs, RankedTensorType type,
     llvm::function_ref<Value(Scalars &, ValueRange)> term) {
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
@@ -41,7 +41,7 @@ Value brew::ir::buildSumOver(
   })[0];
 }
 
-Value brew::ir::buildPairGradient(
+Value brew::dialects::buildPairGradient(
     OpBuilder &b, Location loc, ValueRange inputs, ValueRange scalars,
     llvm::function_ref<Value(Scalars &, ValueRange, ValueRange)> term) {
   auto type = RankedTensorType::get(shapeOf(inputs[0]), elementOf(inputs[0]));
@@ -58,15 +58,15 @@ Value brew::ir::buildPairGradient(
   })[0];
 }
 
-Value brew::ir::buildNegated(OpBuilder &b, Location loc, Value x) {
+Value brew::dialects::buildNegated(OpBuilder &b, Location loc, Value x) {
   return buildPairGradient(b, loc, x, {},
                            [](Scalars &s, ValueRange in, ValueRange) -> Value {
                              return s.neg(in[0]);
                            });
 }
 
-LogicalResult brew::ir::countPairs(Operation *op, ItemCounts &counts,
-                                   ArrayRef<double> fills) {
+LogicalResult brew::dialects::countPairs(Operation *op, ItemCounts &counts,
+                                         ArrayRef<double> fills) {
   FailureOr<Value> count = counts.common(op);
   if (failed(count))
     return failure();

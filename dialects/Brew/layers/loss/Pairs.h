@@ -8,7 +8,7 @@
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Caffe's LossLayer: as many items on both sides; and as much in each. `what`
 /// is said to have to be the same.
@@ -42,4 +42,4 @@ mlir::Value buildNegated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 mlir::LogicalResult countPairs(mlir::Operation *op, ItemCounts &counts,
                                llvm::ArrayRef<double> fills);
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -385,9 +385,10 @@ LogicalResult BatchNormGlobalOp::inferShapes(Shapes &tops, Shapes &params) {
   return success();
 }
 
-SmallVector<Value> brew::ir::buildGlobalStatistics(OpBuilder &b, Location loc,
-                                                   Value mean, Value variance,
-                                                   Value factor, double eps) {
+SmallVector<Value>
+brew::dialects::buildGlobalStatistics(OpBuilder &b, Location loc, Value mean,
+                                      Value variance, Value factor,
+                                      double eps) {
   auto type = RankedTensorType::get(shapeOf(mean), elementOf(mean));
   Type element = type.getElementType();
   NestBuilder nest(b, loc, type.getShape());
@@ -451,7 +452,7 @@ SmallVector<Value> BatchNormGlobalOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/normalization/Normalization.cpp.inc"
 
-void brew::ir::registerNormalizationLayers(BrewDialect &dialect) {
+void brew::dialects::registerNormalizationLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/normalization/Normalization.cpp.inc"

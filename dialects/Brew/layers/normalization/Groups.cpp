@@ -2,7 +2,7 @@
 #include "dialects/Brew/layers/normalization/Groups.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 Groups::Groups(OpBuilder &b, Location loc, RankedTensorType tensor,
                ArrayRef<int64_t> kept)

@@ -9,7 +9,7 @@
 
 #include "dialects/Brew/NestBuilder.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 class Groups {
 public:
@@ -69,4 +69,4 @@ private:
   int64_t elements;
 };
 
-} // namespace brew::ir
+} // namespace brew::dialects

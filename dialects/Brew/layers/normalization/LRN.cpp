@@ -5,7 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -70,9 +70,9 @@ struct Window {
   Value scale(Scalars &s, Value squares, const APFloat &alpha,
               const APFloat &k) const {
     Type type = squares.getType();
-    return s.add(s.constant(type, k.convertToFloat()),
-                 s.mul(squares,
-                       s.constant(type, alpha.convertToFloat() / places())));
+    return s.add(
+        s.constant(type, k.convertToFloat()),
+        s.mul(squares, s.constant(type, alpha.convertToFloat() / places())));
   }
 };
 
@@ -108,10 +108,10 @@ LogicalResult LRNOp::buildGradients(OpBuilder &b,
                                     ArrayRef<bool>,
                                     MutableArrayRef<Value> gradients) {
   if (Value dy = resultGradients[0])
-    gradients[0] = LRNBackwardOp::create(
-        b, getLoc(), getX().getType(), getX(), dy, getLayerAttr(),
-        getSizeAttr(), getAlphaAttr(), getBetaAttr(), getKAttr(),
-        getWithinChannelAttr());
+    gradients[0] = LRNBackwardOp::create(b, getLoc(), getX().getType(), getX(),
+                                         dy, getLayerAttr(), getSizeAttr(),
+                                         getAlphaAttr(), getBetaAttr(),
+                                         getKAttr(), getWithinChannelAttr());
   return success();
 }
 
@@ -162,8 +162,7 @@ SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
     return {body.s.accumulate(body.out[0], element)};
   })[0];
 
-  const double share =
-      2 * getAlpha().convertToFloat() * beta / window.places();
+  const double share = 2 * getAlpha().convertToFloat() * beta / window.places();
   NestBuilder nest(b, getLoc(), shape);
   for (Value value : {Value(getX()), Value(getDy()), factor, sum})
     nest.input(value, all);

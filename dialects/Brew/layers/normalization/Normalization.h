@@ -10,7 +10,7 @@
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/normalization/Normalization.h.inc"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Mean and 1 / sqrt(variance + eps) of each channel, from the running
 /// statistics that a BatchNorm layer keeps; `factor` may be null.
@@ -18,4 +18,4 @@ llvm::SmallVector<mlir::Value>
 buildGlobalStatistics(mlir::OpBuilder &b, mlir::Location loc, mlir::Value mean,
                       mlir::Value variance, mlir::Value factor, double eps);
 
-} // namespace brew::ir
+} // namespace brew::dialects

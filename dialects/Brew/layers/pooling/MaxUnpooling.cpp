@@ -5,7 +5,7 @@
 #include "dialects/Brew/layers/pooling/PoolingShapes.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// The pooling that made `mask`, whose bottom is as large as the result, or
 /// null.

@@ -12,7 +12,7 @@
 #include <cfloat>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 /// Loops and reductions of a gathering backward pass: n c h w | windows.
@@ -313,7 +313,7 @@ SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/pooling/Pooling.cpp.inc"
 
-void brew::ir::registerPoolingLayers(BrewDialect &dialect) {
+void brew::dialects::registerPoolingLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/pooling/Pooling.cpp.inc"

@@ -1,14 +1,14 @@
 //===- PoolingShapes.h - Extents of poolings --------------------*- C++ -*-===//
 //
-// Output sizes follow Caffe: they round up unless `floor`, and a last window that
-// would start in the padding beyond the input is dropped.
+// Output sizes follow Caffe: they round up unless `floor`, and a last window
+// that would start in the padding beyond the input is dropped.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "dialects/Brew/layers/convolution/Window.h"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Which loops of n c p q | window rows and columns are reductions.
 constexpr bool kWindowReduction[] = {false, false, false, false, true, true};
@@ -19,7 +19,8 @@ inline mlir::Type positionType(mlir::MLIRContext *context, int64_t elements) {
 }
 
 template <typename Op>
-WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out) {
+WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in,
+                  llvm::ArrayRef<int64_t> out) {
   return {in[2 + i], out[2 + i], op.getKernel()[i], op.getStride()[i],
           op.getPad()[i]};
 }
@@ -41,7 +42,8 @@ template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
 }
 
 /// Shapes of all poolings; settles their window.
-template <typename Op> mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
+template <typename Op>
+mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
   llvm::ArrayRef<int64_t> x = shapeOf(op.getX());
   if (x.size() != 4)
     return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
@@ -69,13 +71,12 @@ template <typename Op> mlir::LogicalResult poolShape(Op op, llvm::SmallVector<in
     if (padded && (out - 1) * stride >= x[2 + i] + pad)
       --out;
     if (out <= 0)
-      return layerError(op)
-             << "kernel " << sideName(2, i) << kernel
-             << " is larger than the padded input " << sideName(2, i)
-             << x[2 + i] + 2 * pad;
+      return layerError(op) << "kernel " << sideName(2, i) << kernel
+                            << " is larger than the padded input "
+                            << sideName(2, i) << x[2 + i] + 2 * pad;
     y.push_back(out);
   }
   return mlir::success();
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

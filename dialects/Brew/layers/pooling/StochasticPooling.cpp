@@ -13,7 +13,7 @@
 #include <cfloat>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 /// The nests over a layer's windows: n c p q | rows and columns of the window.

@@ -9,7 +9,7 @@
 #include <limits>
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 #include "dialects/Brew/PrecisionInterface.cpp.inc"
 
@@ -216,7 +216,7 @@ SmallVector<Value> AdaptScaleOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/precision/Precision.cpp.inc"
 
-void brew::ir::registerPrecisionLayers(BrewDialect &dialect) {
+void brew::dialects::registerPrecisionLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/precision/Precision.cpp.inc"

@@ -7,7 +7,7 @@
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/precision/Precision.h.inc"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Whether elements of that type have 16 bits and are computed with in f32.
 inline bool isNarrowFloat(mlir::Type type) {
@@ -21,4 +21,4 @@ inline mlir::Value castSource(mlir::Value value) {
   return value;
 }
 
-} // namespace brew::ir
+} // namespace brew::dialects

@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 //===----------------------------------------------------------------------===//
 // LSTM, RNN
@@ -214,30 +214,32 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.output(xType, iota(3));
   Value cPrev = getCPrev(), i = getI(), f = getF(), o = getO(), g = getG(),
         tanhC = getTanhC();
-  operandGradients[1] = nest.build([&](NestBuilder::Body &body)
-                                       -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value gate = s.divi(body.loop(2), width);
-    SmallVector<Value> at = {body.loop(0), body.loop(1),
-                             s.remi(body.loop(2), width)};
-    auto read = [&](Value tensor) { return body.read(tensor, at); };
-    auto is = [&](int64_t number) { return s.equali(gate, s.index(number)); };
-    Value one = s.constant(xType.getElementType(), 1);
-    // A gate's derivative is y (1 - y), but for the cell's tanh.
-    Value y =
-        s.select(is(0), read(i),
-                 s.select(is(1), read(f), s.select(is(2), read(o), read(g))));
-    Value slope =
-        s.select(is(3), s.sub(one, s.mul(y, y)), s.mul(y, s.sub(one, y)));
-    Value dcHere = read(dcTotal);
-    Value outer = dh ? s.mul(read(dh), read(tanhC))
-                     : s.constant(xType.getElementType(), 0);
-    Value factor =
-        s.select(is(0), s.mul(dcHere, read(g)),
-                 s.select(is(1), s.mul(dcHere, read(cPrev)),
-                          s.select(is(2), outer, s.mul(dcHere, read(i)))));
-    return {s.mul(factor, slope)};
-  })[0];
+  operandGradients[1] =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value gate = s.divi(body.loop(2), width);
+        SmallVector<Value> at = {body.loop(0), body.loop(1),
+                                 s.remi(body.loop(2), width)};
+        auto read = [&](Value tensor) { return body.read(tensor, at); };
+        auto is = [&](int64_t number) {
+          return s.equali(gate, s.index(number));
+        };
+        Value one = s.constant(xType.getElementType(), 1);
+        // A gate's derivative is y (1 - y), but for the cell's tanh.
+        Value y = s.select(
+            is(0), read(i),
+            s.select(is(1), read(f), s.select(is(2), read(o), read(g))));
+        Value slope =
+            s.select(is(3), s.sub(one, s.mul(y, y)), s.mul(y, s.sub(one, y)));
+        Value dcHere = read(dcTotal);
+        Value outer = dh ? s.mul(read(dh), read(tanhC))
+                         : s.constant(xType.getElementType(), 0);
+        Value factor =
+            s.select(is(0), s.mul(dcHere, read(g)),
+                     s.select(is(1), s.mul(dcHere, read(cPrev)),
+                              s.select(is(2), outer, s.mul(dcHere, read(i)))));
+        return {s.mul(factor, slope)};
+      })[0];
   return success();
 }
 
@@ -248,7 +250,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"
 
-void brew::ir::registerRecurrentLayers(BrewDialect &dialect) {
+void brew::dialects::registerRecurrentLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"

@@ -10,7 +10,7 @@
 #include "dialects/Brew/layers/reduction/Reduction.h.inc"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 //===----------------------------------------------------------------------===//
 // Reduction
@@ -68,23 +68,24 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (needsX)
     nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  operandGradients[0] = nest.build([&](NestBuilder::Body &body)
-                                       -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Type element = type.getElementType();
-    if (getKind() == ReductionKind::SumSq)
-      return {
-          s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)), body.in[1])};
-    Value dx = s.mul(body.in[0], s.constant(element, scale));
-    if (getKind() == ReductionKind::AbsSum) {
-      Value zero = s.constant(element, 0);
-      Value sign = s.select(
-          s.greater(body.in[1], zero), s.constant(element, 1),
-          s.select(s.greater(zero, body.in[1]), s.constant(element, -1), zero));
-      dx = s.mul(dx, sign);
-    }
-    return {dx};
-  })[0];
+  operandGradients[0] =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Type element = type.getElementType();
+        if (getKind() == ReductionKind::SumSq)
+          return {s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)),
+                        body.in[1])};
+        Value dx = s.mul(body.in[0], s.constant(element, scale));
+        if (getKind() == ReductionKind::AbsSum) {
+          Value zero = s.constant(element, 0);
+          Value sign =
+              s.select(s.greater(body.in[1], zero), s.constant(element, 1),
+                       s.select(s.greater(zero, body.in[1]),
+                                s.constant(element, -1), zero));
+          dx = s.mul(dx, sign);
+        }
+        return {dx};
+      })[0];
   return success();
 }
 
@@ -180,7 +181,7 @@ SmallVector<Value> SoftmaxBackwardOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/reduction/Reduction.cpp.inc"
 
-void brew::ir::registerReductionLayers(BrewDialect &dialect) {
+void brew::dialects::registerReductionLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/reduction/Reduction.cpp.inc"

@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 LogicalResult InterpOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y(shapeOf(getX()));

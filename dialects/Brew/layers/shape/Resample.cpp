@@ -7,7 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// Reports a bottom that is no image.
 static LogicalResult requireImage(Operation *layer, Value x) {
@@ -297,7 +297,7 @@ SmallVector<Value> AxpyOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/shape/Resample.cpp.inc"
 
-void brew::ir::registerResampleLayers(BrewDialect &dialect) {
+void brew::dialects::registerResampleLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/shape/Resample.cpp.inc"

@@ -11,7 +11,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 /// The gradient of a view: the same elements under x's shape.
 static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,

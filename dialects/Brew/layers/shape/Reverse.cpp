@@ -4,7 +4,7 @@
 #include "dialects/Brew/layers/shape/Shape.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 bool ReverseOp::givesElements(unsigned, unsigned) { return true; }
 

@@ -5,7 +5,7 @@
 #include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 //===----------------------------------------------------------------------===//
 // Subviews of tensors
@@ -19,8 +19,8 @@ static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
   return offsets;
 }
 
-RankedTensorType brew::ir::subviewOf(RankedTensorType whole,
-                                     ArrayRef<int64_t> shape) {
+RankedTensorType brew::dialects::subviewOf(RankedTensorType whole,
+                                           ArrayRef<int64_t> shape) {
   Builder b(whole.getContext());
   NamedAttribute strides =
       b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
@@ -268,7 +268,7 @@ SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/shape/Shape.cpp.inc"
 
-void brew::ir::registerShapeLayers(BrewDialect &dialect) {
+void brew::dialects::registerShapeLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/shape/Shape.cpp.inc"

@@ -14,11 +14,11 @@
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/shape/Shape.h.inc"
 
-namespace brew::ir {
+namespace brew::dialects {
 
 /// Type of a subview, of shape `shape`, of a tensor of type `whole`: its
 /// encoding is the whole's strides, `{strides = array<i64: ...>}`.
 mlir::RankedTensorType subviewOf(mlir::RankedTensorType whole,
                                  llvm::ArrayRef<int64_t> shape);
 
-} // namespace brew::ir
+} // namespace brew::dialects

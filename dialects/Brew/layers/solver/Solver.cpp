@@ -6,7 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
-using namespace brew::ir;
+using namespace brew::dialects;
 
 namespace {
 
@@ -169,7 +169,7 @@ SmallVector<Value> AdamUpdateOp::buildGeneric(OpBuilder &b) {
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/solver/Solver.cpp.inc"
 
-void brew::ir::registerSolverLayers(BrewDialect &dialect) {
+void brew::dialects::registerSolverLayers(BrewDialect &dialect) {
   dialect.add<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/solver/Solver.cpp.inc"

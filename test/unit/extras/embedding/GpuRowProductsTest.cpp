@@ -1,9 +1,9 @@
 //===- GpuRowProductsTest.cpp - Products of rows on the simulator ---------===//
 
-#include "runtime/embed/GpuRowProducts.h"
-#include "runtime/embed/Pca.h"
+#include "extras/embedding/GpuRowProducts.h"
+#include "extras/embedding/Pca.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 using namespace brew;
 using namespace brew::runtime;
-using namespace brew::runtime::embed;
+using namespace brew::embedding;
 
 namespace {
 

@@ -1,6 +1,6 @@
 //===- PcaTest.cpp - Principal components ---------------------------------===//
 
-#include "runtime/embed/Pca.h"
+#include "extras/embedding/Pca.h"
 #include "Clusters.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 
 using namespace brew::runtime;
-using namespace brew::runtime::embed;
+using namespace brew::embedding;
 
 namespace {
 

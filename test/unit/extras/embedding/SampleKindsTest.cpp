@@ -1,10 +1,10 @@
 //===- SampleKindsTest.cpp - .npy files, lists and labels of IDX files ----===//
 
-#include "formats/Error.h"
-#include "formats/ImageEncode.h"
 #include "formats/Npy.h"
+#include "formats/image/ImageEncode.h"
 #include "runtime/data/Samples.h"
-#include "test/unit/formats/TestFiles.h"
+#include "support/Error.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

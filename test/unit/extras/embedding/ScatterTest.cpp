@@ -1,14 +1,14 @@
 //===- ScatterTest.cpp - Scatter plots ------------------------------------===//
 
-#include "runtime/embed/Scatter.h"
-#include "formats/ImageDecode.h"
+#include "extras/embedding/Scatter.h"
+#include "formats/image/ImageDecode.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 using namespace brew;
-using namespace brew::runtime::embed;
+using namespace brew::embedding;
 
 namespace {
 

@@ -1,8 +1,8 @@
 //===- TsneTest.cpp - t-SNE and its parts ---------------------------------===//
 
-#include "runtime/embed/Tsne.h"
+#include "extras/embedding/Tsne.h"
 #include "Clusters.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 using namespace brew;
 using namespace brew::runtime;
-using namespace brew::runtime::embed;
+using namespace brew::embedding;
 using brew::test::clusters;
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 const Threads kTwo(2);
 
 Points randomPoints(std::int64_t count, double scale) {
-  const RandomStream random(11, "points");
+  const brew::caffe::RandomStream random(11, "points");
   Points points;
   for (std::int64_t i = 0; i < count; ++i) {
     points.x.push_back(static_cast<float>(scale * random.gaussian(2 * i)));

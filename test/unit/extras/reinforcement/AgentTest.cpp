@@ -1,12 +1,12 @@
 //===- AgentTest.cpp - What agents see and do -----------------------------===//
 
-#include "runtime/learn/Agent.h"
+#include "extras/reinforcement/Agent.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
-using namespace brew::runtime::learn;
+using namespace brew::reinforcement;
 
 namespace {
 
@@ -41,7 +41,7 @@ std::vector<float> seen(const Played &played) {
 }
 
 struct Player {
-  explicit Player(Properties chosen, std::int64_t maxSteps = 0)
+  explicit Player(brew::caffe::Properties chosen, std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
   Played play(double chance = 0.5) {
     return agent.play(
@@ -51,7 +51,7 @@ struct Player {
         [] { return false; },
         [this](const std::string &line) { lines.push_back(line); });
   }
-  Properties properties;
+  brew::caffe::Properties properties;
   Counter environment;
   Agent agent;
   std::vector<std::string> lines;
@@ -60,7 +60,7 @@ struct Player {
 } // namespace
 
 TEST(Agents, SeeStatesOrHowTheyDiffer) {
-  Properties raw;
+  brew::caffe::Properties raw;
   raw.useRawInput = true;
   Player player(raw);
   const Played played = player.play();
@@ -75,7 +75,7 @@ TEST(Agents, SeeStatesOrHowTheyDiffer) {
 }
 
 TEST(Agents, NormaliseByTheEnvironmentsRange) {
-  Properties properties;
+  brew::caffe::Properties properties;
   properties.useRawInput = properties.normalizeInput = true;
   EXPECT_EQ(seen(Player(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
@@ -102,7 +102,7 @@ TEST(Agents, EmptyRangesAreRefused) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
   } environment;
-  Properties properties;
+  brew::caffe::Properties properties;
   properties.normalizeInput = true;
   EXPECT_THROW(Agent(environment, properties, 1, 0, 0), brew::Error);
   properties.normalizeInput = false;
@@ -135,7 +135,7 @@ TEST(Agents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
 /// Explored actions count as certain, so that one logit learns nothing of them.
 TEST(Agents, ExploreAsOftenAsTheySay) {
-  Properties properties;
+  brew::caffe::Properties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;
   properties.showActionProb = properties.verbose = true;

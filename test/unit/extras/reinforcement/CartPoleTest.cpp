@@ -1,13 +1,13 @@
 //===- CartPoleTest.cpp - A pole on a cart --------------------------------===//
 
-#include "runtime/learn/CartPole.h"
-#include "formats/Error.h"
+#include "extras/reinforcement/CartPole.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-using namespace brew::runtime::learn;
+using namespace brew::reinforcement;
 
 namespace {
 

@@ -1,14 +1,14 @@
 //===- EpisodesTest.cpp - Averages and collapse ---------------------------===//
 
-#include "runtime/learn/Episodes.h"
-#include "formats/Error.h"
+#include "extras/reinforcement/Episodes.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 using namespace brew::runtime;
-using namespace brew::runtime::learn;
+using namespace brew::reinforcement;
 
 namespace {
 
@@ -44,10 +44,11 @@ TEST(Episodes, RunningRewardIsAHundredthOfTheLast) {
 
 TEST(Episodes, RewardTypeIsWhatIsShown) {
   for (const auto &[type, shown] :
-       {std::pair(Properties::Reward::Maximum, "reward = 30,"),
-        std::pair(Properties::Reward::Average, "reward = 29.8,")}) {
+       {std::pair(brew::caffe::Properties::Reward::Maximum, "reward = 30,"),
+        std::pair(brew::caffe::Properties::Reward::Average,
+                  "reward = 29.8,")}) {
     Heard heard;
-    Properties properties;
+    brew::caffe::Properties properties;
     properties.rewardType = type;
     Episodes episodes(heard.events, properties, 2, 1);
     episodes.add({0, 30, 30, 0.6}, 0, 0);

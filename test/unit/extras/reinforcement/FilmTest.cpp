@@ -1,10 +1,10 @@
 //===- FilmTest.cpp - Pictures of episodes --------------------------------===//
 
-#include "runtime/learn/Film.h"
-#include "formats/Error.h"
-#include "formats/ImageDecode.h"
+#include "extras/reinforcement/Film.h"
+#include "formats/image/ImageDecode.h"
+#include "support/Error.h"
 
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gif_lib.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <fstream>
 #include <sstream>
 
-using namespace brew::runtime::learn;
+using namespace brew::reinforcement;
 using brew::formats::Image;
 using brew::test::TempFolder;
 

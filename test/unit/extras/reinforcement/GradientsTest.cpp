@@ -1,14 +1,14 @@
 //===- GradientsTest.cpp - Formulas of policy gradients -------------------===//
 
-#include "runtime/learn/Network.h"
-#include "runtime/learn/PolicyGradient.h"
-#include "runtime/learn/Returns.h"
+#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyGradient.h"
+#include "extras/reinforcement/Returns.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-using namespace brew::runtime::learn;
+using namespace brew::reinforcement;
 
 TEST(Returns, AreDiscountedFromTheEnd) {
   // 3, 2 + .5 3, 1 + .5 3.5

@@ -1,15 +1,15 @@
 //===- FeedShapesTest.cpp - What data layers will deliver -----------------===//
 
-#include "passes/FeedShapes.h"
+#include "passes/graph/FeedShapes.h"
 
 #include "Parse.h"
-#include "formats/AtomicFile.h"
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
-#include "formats/ImageEncode.h"
+#include "formats/hdf5/Hdf5.h"
+#include "formats/image/ImageEncode.h"
+#include "support/AtomicFile.h"
+#include "support/Error.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace brew {
 namespace {
 
-using Shapes = std::vector<FeedShape>;
+using Shapes = std::vector<passes::FeedShape>;
 using prototxt::TemporaryFolder;
 
 caffe::LayerParameter layerOf(const std::string &text) {
@@ -26,9 +26,9 @@ caffe::LayerParameter layerOf(const std::string &text) {
   return layer;
 }
 
-FeedOptions optionsOf(const std::vector<std::string> &shapes,
-                      int64_t batch = 0) {
-  return {parseInputShapes(shapes), batch};
+passes::FeedOptions optionsOf(const std::vector<std::string> &shapes,
+                              int64_t batch = 0) {
+  return {passes::parseInputShapes(shapes), batch};
 }
 
 /// The error's status and text.
@@ -42,17 +42,17 @@ template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
 }
 
 TEST(FeedShapes, readsInputShapeFlags) {
-  auto shapes = parseInputShapes({"data=1,3,4,4", "x=2"});
-  EXPECT_EQ(shapes.at("data"), (FeedShape{1, 3, 4, 4}));
-  EXPECT_EQ(shapes.at("x"), FeedShape{2});
+  auto shapes = passes::parseInputShapes({"data=1,3,4,4", "x=2"});
+  EXPECT_EQ(shapes.at("data"), (passes::FeedShape{1, 3, 4, 4}));
+  EXPECT_EQ(shapes.at("x"), passes::FeedShape{2});
   // The list may have been split at its commas.
-  EXPECT_EQ(parseInputShapes({"data=1", "3", "x=2"}).at("data"),
-            (FeedShape{1, 3}));
-  EXPECT_EQ(parseInputShapes({"s="}).at("s"), FeedShape{});
+  EXPECT_EQ(passes::parseInputShapes({"data=1", "3", "x=2"}).at("data"),
+            (passes::FeedShape{1, 3}));
+  EXPECT_EQ(passes::parseInputShapes({"s="}).at("s"), passes::FeedShape{});
   for (const char *bad :
        {"data", "3,data=1", "data=0", "data=-1", "data=1,,2", "data=1x2", "=1",
         "data=2147483648", "a=1,a=2", "data=,1", "a=,b=1"})
-    EXPECT_EQ(errorOf([&] { parseInputShapes({bad}); }).first,
+    EXPECT_EQ(errorOf([&] { passes::parseInputShapes({bad}); }).first,
               ExitStatus::Usage)
         << bad;
 }
@@ -60,7 +60,7 @@ TEST(FeedShapes, readsInputShapeFlags) {
 TEST(FeedShapes, takesInputsAsWritten) {
   auto layer = layerOf("type: 'Input' top: 'a' top: 'b' input_param { shape { "
                        "dim: 2 dim: 3 } shape { } }");
-  EXPECT_EQ(feedShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
+  EXPECT_EQ(passes::feedShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
   EXPECT_EQ(feedShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
             (Shapes{{4, 3}, {4, 5}}));
   // What changed is written back.
@@ -68,7 +68,7 @@ TEST(FeedShapes, takesInputsAsWritten) {
 
   auto open = layerOf("type: 'Input' top: 'a'");
   EXPECT_NE(errorOf([&] {
-              feedShapes(open, {}, {});
+              passes::feedShapes(open, {}, {});
             }).second.find("--input-shape a="),
             std::string::npos);
   EXPECT_EQ(feedShapes(open, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
@@ -77,14 +77,15 @@ TEST(FeedShapes, takesInputsAsWritten) {
 TEST(FeedShapes, takesDummyAndMemoryDataAsWritten) {
   auto dummy = layerOf("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
                        "{ num: 2 num: 3 channels: 4 height: 5 width: 6 }");
-  EXPECT_EQ(feedShapes(dummy, {}, {}), (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
+  EXPECT_EQ(passes::feedShapes(dummy, {}, {}),
+            (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
   EXPECT_EQ(dummy.dummy_data_param().num_size(), 0);
   EXPECT_EQ(feedShapes(dummy, {}, optionsOf({}, 9)),
             (Shapes{{9, 4, 5, 6}, {9, 4, 5, 6}}));
   auto memory =
       layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
               "batch_size: 2 channels: 3 height: 4 width: 5 }");
-  EXPECT_EQ(feedShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
+  EXPECT_EQ(passes::feedShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
   EXPECT_EQ(feedShapes(memory, {}, optionsOf({}, 7)),
             (Shapes{{7, 3, 4, 5}, {7}}));
 }
@@ -106,7 +107,7 @@ struct DatabaseFeed : testing::Test {
                    "' batch_size: 8 backend: LMDB }");
   }
   Shapes shapes(caffe::LayerParameter layer,
-                const FeedOptions &options = {}) const {
+                const passes::FeedOptions &options = {}) const {
     return feedShapes(layer, {folder.path("")}, options);
   }
   void writeMean(const std::string &name, std::vector<int64_t> dims) const {
@@ -168,8 +169,9 @@ TEST_F(DatabaseFeed, putsImagesOfAnItemBesideEachOther) {
   pairs.mutable_data_param()->set_output_all_labels(true);
   EXPECT_EQ(shapes(pairs), (Shapes{{8, 6, 4, 4}, {8, 2}}));
   EXPECT_NE(
-      errorOf([&] { shapes(pairs, optionsOf({"data=1,3,4,4"})); })
-          .second.find("3 channels, which images_per_blob 2 does not divide"),
+      errorOf([&] {
+        shapes(pairs, optionsOf({"data=1,3,4,4"}));
+      }).second.find("3 channels, which images_per_blob 2 does not divide"),
       std::string::npos);
   pairs.mutable_data_param()->set_source("none");
   EXPECT_EQ(shapes(pairs, optionsOf({"data=1,6,4,4"})),
@@ -179,7 +181,7 @@ TEST_F(DatabaseFeed, putsImagesOfAnItemBesideEachOther) {
 TEST(FeedShapes, countsWeightsOfClasses) {
   auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
                       "class_weighting: [1, 2.5, 0] }");
-  EXPECT_EQ(feedShapes(loss, {}, {}), (Shapes{{3}}));
+  EXPECT_EQ(passes::feedShapes(loss, {}, {}), (Shapes{{3}}));
 }
 
 TEST_F(DatabaseFeed, heedsShapesOfLabels) {
@@ -197,7 +199,8 @@ TEST(FeedShapes, heedsShapesOfEveryTop) {
     return layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
                    "batch_size: 2 channels: 3 height: 4 width: 5 }");
   };
-  auto take = [](caffe::LayerParameter layer, const FeedOptions &options) {
+  auto take = [](caffe::LayerParameter layer,
+                 const passes::FeedOptions &options) {
     return feedShapes(layer, {}, options);
   };
   EXPECT_EQ(take(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
@@ -250,7 +253,7 @@ TEST(FeedShapes, asksHdf5Files) {
   auto layer = layerOf("type: 'HDF5Data' top: 'x' top: 'l' hdf5_data_param { "
                        "source: 'list.txt' batch_size: 4 }");
   const std::vector<std::string> folders = {folder.path("")};
-  EXPECT_EQ(feedShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
+  EXPECT_EQ(passes::feedShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
   EXPECT_EQ(feedShapes(layer, folders, optionsOf({}, 6)),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_EQ(layer.hdf5_data_param().batch_size(), 6u);
@@ -269,7 +272,7 @@ TEST(FeedShapes, asksHdf5Files) {
   auto scalar = layerOf("type: 'HDF5Data' top: 's' hdf5_data_param { "
                         "source: 'list.txt' batch_size: 4 }");
   EXPECT_NE(errorOf([&] {
-              feedShapes(scalar, folders, {});
+              passes::feedShapes(scalar, folders, {});
             }).second.find("is a single value"),
             std::string::npos);
 }
@@ -277,7 +280,7 @@ TEST(FeedShapes, asksHdf5Files) {
 TEST(FeedShapes, boundsElementCounts) {
   auto layer = layerOf("type: 'Input' top: 'a' input_param { shape { dim: "
                        "65536 dim: 32767 } }");
-  EXPECT_EQ(feedShapes(layer, {}, {}).size(), 1u);
+  EXPECT_EQ(passes::feedShapes(layer, {}, {}).size(), 1u);
   EXPECT_EQ(errorOf([&] { feedShapes(layer, {}, optionsOf({}, 65540)); }).first,
             ExitStatus::BadInput);
 }
@@ -294,14 +297,13 @@ protected:
     image.height = 6;
     image.width = 9;
     image.pixels.resize(6 * 9 * 3);
-    formats::writeFileAtomically(
-        folder.path("a.png"),
-        formats::encodeImage(image, formats::ImageFormat::Png));
-    formats::writeFileAtomically(folder.path("list"), "a.png 3\n");
+    writeFileAtomically(folder.path("a.png"),
+                        formats::encodeImage(image, formats::ImageFormat::Png));
+    writeFileAtomically(folder.path("list"), "a.png 3\n");
   }
 
   Shapes shapes(const std::string &settings, const std::string &others = "",
-                const FeedOptions &options = {}) {
+                const passes::FeedOptions &options = {}) {
     auto layer = layerOf("type: 'ImageData' top: 'd' top: 'l' image_data_param "
                          "{ batch_size: 4 " +
                          settings + " } " + others);
@@ -332,7 +334,7 @@ TEST_F(ImageFeed, saysWhatIsMissingOrTooSmall) {
   auto [status, text] = errorOf([&] { shapes("source: 'absent'"); });
   EXPECT_EQ(status, ExitStatus::MachineLacks);
   EXPECT_NE(text.find("--input-shape d=N,C,H,W"), std::string::npos) << text;
-  formats::writeFileAtomically(folder.path("list"), "b.png 3\n");
+  writeFileAtomically(folder.path("list"), "b.png 3\n");
   std::tie(status, text) = errorOf([&] { shapes("source: 'list'"); });
   EXPECT_EQ(status, ExitStatus::MachineLacks);
   EXPECT_NE(text.find("list:1: image 'b.png' not found"), std::string::npos)
@@ -348,7 +350,7 @@ TEST_F(ImageFeed, windowsAreAsLargeAsTheirCrops) {
   auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
                        "window_data_param { source: 'absent' batch_size: 5 } "
                        "transform_param { crop_size: 8 }");
-  EXPECT_EQ(feedShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
+  EXPECT_EQ(passes::feedShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 //===- ForkFieldsTest.cpp - The table of forks' fields --------------------===//
-#include "frontends/prototxt/ForkFields.h"
+#include "frontends/prototxt/upgrade/ForkFields.h"
 #include "formats/caffe.pb.h"
 
 #include <google/protobuf/descriptor.h>
@@ -17,8 +17,7 @@ TEST(ForkFields, LookUps) {
   EXPECT_STREQ(forkOwningField("ConvolutionParameter", "conv_algorithm"),
                "Intel Caffe");
   EXPECT_EQ(forkOwningField("LayerParameter", "name"), nullptr);
-  EXPECT_EQ(forkOwningField("PoolingParameter", "video_data_param"),
-            nullptr);
+  EXPECT_EQ(forkOwningField("PoolingParameter", "video_data_param"), nullptr);
   EXPECT_STREQ(forkOwningValue("DB", "IMAGEDB"), "MyCaffe");
   EXPECT_STREQ(forkOwningLayerType("ROIPooling"),
                "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");

@@ -1,10 +1,10 @@
 //===- ImportTest.cpp - Which programs a file gives -----------------------===//
 
-#include "frontends/prototxt/Import.h"
+#include "frontends/prototxt/import/Import.h"
 
 #include "Parse.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -24,7 +24,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "l" top: "loss"
 )";
 
 struct ImportTest : testing::Test {
-  ImportTest() { context.loadDialect<ir::BrewDialect>(); }
+  ImportTest() { context.loadDialect<dialects::BrewDialect>(); }
 
   /// Imports a text as the file `name`.
   ImportedNet import(const std::string &text, const ImportOptions &options = {},
@@ -42,9 +42,9 @@ struct ImportTest : testing::Test {
   static std::vector<std::string> programs(const ImportedNet &net) {
     std::vector<std::string> list;
     mlir::ModuleOp module = net.module.get();
-    for (auto program : module.getBody()->getOps<ir::ProgramOp>())
+    for (auto program : module.getBody()->getOps<dialects::ProgramOp>())
       list.push_back((program.getSymName() + " " +
-                      ir::stringifyNetPhase(program.getNetPhase()) +
+                      dialects::stringifyNetPhase(program.getNetPhase()) +
                       (program.getDifferentiate() ? " differentiate" : ""))
                          .str());
     return list;
@@ -73,10 +73,11 @@ TEST_F(ImportTest, sharesParametersBetweenPrograms) {
   ImportedNet net = import(trainTest);
   ASSERT_TRUE(net.module);
   std::vector<std::string> names;
-  for (auto param : net.module->getBody()->getOps<ir::ParamOp>())
+  for (auto param : net.module->getBody()->getOps<dialects::ParamOp>())
     names.push_back(param.getSymName().str());
   EXPECT_EQ(names, (List{"ip.0", "ip.1"}));
-  auto bias = *std::next(net.module->getBody()->getOps<ir::ParamOp>().begin());
+  auto bias =
+      *std::next(net.module->getBody()->getOps<dialects::ParamOp>().begin());
   EXPECT_EQ(bias.getLrMult().convertToFloat(), 2);
   EXPECT_EQ(bias.getDecayMult().convertToFloat(), 0);
 }
@@ -111,7 +112,7 @@ TEST_F(ImportTest, compilesOnePhase) {
   options.f64 = true;
   ImportedNet net = import(trainTest, options);
   EXPECT_EQ(programs(net), List{"main test differentiate"});
-  auto param = *net.module->getBody()->getOps<ir::ParamOp>().begin();
+  auto param = *net.module->getBody()->getOps<dialects::ParamOp>().begin();
   EXPECT_TRUE(
       mlir::cast<mlir::ShapedType>(param.getType()).getElementType().isF64());
   EXPECT_FALSE(net.solver);
@@ -212,7 +213,7 @@ TEST_F(ImportTest, keepsPlaces) {
   ImportedNet net = import(trainTest);
   ASSERT_TRUE(net.module);
   int line = 0;
-  net.module->walk([&](ir::InnerProductOp op) {
+  net.module->walk([&](dialects::InnerProductOp op) {
     auto named = mlir::cast<mlir::NameLoc>(op.getLoc());
     EXPECT_EQ(named.getName(), "InnerProduct");
     line = mlir::cast<mlir::FileLineColLoc>(named.getChildLoc()).getLine();

@@ -1,6 +1,6 @@
 //===- LayerSettingsTest.cpp - Settings of single layers ------------------===//
 
-#include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/check/LayerSettings.h"
 #include "Parse.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- NetGraphTest.cpp - Wiring and what is wrong with it ----------------===//
 
-#include "frontends/prototxt/NetGraph.h"
+#include "frontends/prototxt/check/NetGraph.h"
 #include "Parse.h"
 
 #include <gtest/gtest.h>
@@ -157,12 +157,13 @@ layer { name: "b" type: "VideoData" bottom: "x" top: "b" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
                            caffe::TRAIN, /*toCompile=*/true);
-  EXPECT_EQ(built.diagnostics.str(),
-            "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
-            "you mean 'ReLU'?\n"
-            "f.prototxt:5:25: error: layer 'b': unknown layer type 'VideoData'; "
-            "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
-            "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
+  EXPECT_EQ(
+      built.diagnostics.str(),
+      "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
+      "you mean 'ReLU'?\n"
+      "f.prototxt:5:25: error: layer 'b': unknown layer type 'VideoData'; "
+      "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
+      "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
 }
 
 TEST(NetGraph, weighsLosses) {

@@ -1,6 +1,6 @@
 //===- NetRecordTest.cpp - Layers as Caffe lists them ---------------------===//
 
-#include "frontends/prototxt/NetRecord.h"
+#include "frontends/prototxt/check/NetRecord.h"
 #include "Parse.h"
 
 #include <gtest/gtest.h>

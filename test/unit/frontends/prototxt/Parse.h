@@ -1,7 +1,7 @@
 //===- Parse.h - Helpers of the prototxt tests ------------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/Programs.h"
+#include "frontends/prototxt/check/Programs.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,7 @@
 //===- PrototxtFileTest.cpp - Reading files, telling solver from net ------===//
 #include "Parse.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

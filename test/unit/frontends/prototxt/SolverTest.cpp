@@ -1,7 +1,7 @@
 //===- SolverTest.cpp - Solver checks and the nets a solver runs ----------===//
 #include "Parse.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

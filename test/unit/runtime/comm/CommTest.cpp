@@ -1,8 +1,8 @@
 //===- CommTest.cpp - Sums in order, and ranks that hang ------------------===//
-#include "formats/Error.h"
 #include "runtime/comm/Operations.h"
 #include "runtime/comm/StallWatch.h"
 #include "runtime/comm/Stragglers.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 

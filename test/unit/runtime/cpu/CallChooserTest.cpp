@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/CallChooser.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <gtest/gtest.h>
 #include <map>

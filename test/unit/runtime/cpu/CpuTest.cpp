@@ -1,9 +1,9 @@
 //===- CpuTest.cpp - Threads, memory and features of the machine ----------===//
 #include "PlanBuilder.h"
-#include "formats/Error.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/Threads.h"
+#include "support/Error.h"
 
 #include <atomic>
 #include <cstdlib>

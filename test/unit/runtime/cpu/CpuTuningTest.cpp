@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Reference.h"
-#include "formats/Error.h"
-#include "runtime/Executor.h"
-#include "runtime/TimingCache.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/executor/TimingCache.h"
+#include "support/Error.h"
 #include "test/common/Folder.h"
 
 #include <filesystem>

@@ -82,8 +82,8 @@ TEST(StridedCopy, EveryOrderOfFourDimensions) {
 
 TEST(StridedCopy, EveryType) {
   Dims dims = {70, 3, 65};
-  for (plan::DataType type : {plan::F32, plan::F64, plan::I32, plan::U8,
-                              plan::BF16, plan::F16}) {
+  for (plan::DataType type :
+       {plan::F32, plan::F64, plan::I32, plan::U8, plan::BF16, plan::F16}) {
     checkCopy(dims, stridesFor(dims, {0, 1, 2}), stridesFor(dims, {2, 1, 0}),
               type, 2);
     checkCopy(dims, denseStrides(dims), denseStrides(dims), type, 2);

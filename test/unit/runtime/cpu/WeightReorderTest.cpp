@@ -1,5 +1,5 @@
 //===- WeightReorderTest.cpp - The same bits as oneDNN's reorders ---------===//
-#include "runtime/cpu/WeightReorder.h"
+#include "runtime/cpu/onednn/WeightReorder.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 //===- WinogradTest.cpp - Winograd's algorithms against double precision --===//
-#include "runtime/plan/Winograd.h"
+#include "plan/Winograd.h"
 #include "Reference.h"
-#include "runtime/cpu/WinogradConvolution.h"
+#include "runtime/cpu/winograd/WinogradConvolution.h"
 
 #include <gtest/gtest.h>
 #include <ostream>

@@ -1,6 +1,6 @@
 //===- CudaExecutorTest.cpp - Programs on the CUDA simulator --------------===//
 #include "CudaSim.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 #include "test/common/ReplacedDriverCall.h"
 
 #include <cstring>

@@ -1,9 +1,9 @@
 //===- CudaPartsTest.cpp - What a CUDA plan meets on a machine ------------===//
 #include "CudaSim.h"
-#include "runtime/Executor.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorLibrary.h"
+#include "runtime/executor/Executor.h"
 
 #include <dlfcn.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "PlanBuilder.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

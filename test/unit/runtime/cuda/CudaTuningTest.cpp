@@ -1,12 +1,12 @@
 //===- CudaTuningTest.cpp - How vendor calls are chosen, and kept ---------===//
 #include "CudaSim.h"
-#include "runtime/Executor.h"
-#include "runtime/TimingCache.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/GeneratedCall.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/executor/TimingCache.h"
 #include "test/common/Folder.h"
 #include "test/common/ReplacedDriverCall.h"
 

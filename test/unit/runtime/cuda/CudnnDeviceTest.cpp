@@ -5,8 +5,8 @@
 // done on an H100?" is tested where there is no GPU.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/CudnnAdapter.h"
-#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnAdapter.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>

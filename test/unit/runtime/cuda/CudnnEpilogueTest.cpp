@@ -3,7 +3,7 @@
 // On stand-ins for those functions that do on the host what cuDNN documents.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/CudnnEpilogue.h"
+#include "runtime/cuda/cudnn/CudnnEpilogue.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCudnnBackend.h"
-#include "runtime/cuda/CudnnAdapter.h"
+#include "runtime/cuda/cudnn/CudnnAdapter.h"
 
 #include <gtest/gtest.h>
 #include <set>

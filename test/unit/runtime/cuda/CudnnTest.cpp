@@ -1,8 +1,8 @@
 //===- CudnnTest.cpp - The cuDNN adapter as far as no GPU is needed -------===//
-#include "runtime/cuda/CudnnAdapter.h"
-#include "runtime/cuda/CudnnApi.h"
-#include "runtime/cuda/CudnnEpilogue.h"
-#include "runtime/cuda/CudnnGraph.h"
+#include "runtime/cuda/cudnn/CudnnAdapter.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnEpilogue.h"
+#include "runtime/cuda/cudnn/CudnnGraph.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- FakeCudnnBackend.h - A cuDNN that counts what is created -*- C++ -*-===//
 #pragma once
 
-#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 /// Backend descriptors of a type (cudnn::DescriptorType) that were created, and
 /// that were finalized, since the process began.

@@ -3,7 +3,7 @@
 // A process of its own for each library: what was opened stays open.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/cudnn/CudnnApi.h"
 
 #include <cstdio>
 

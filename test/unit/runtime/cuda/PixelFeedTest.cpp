@@ -3,13 +3,13 @@
 // A kernel that adds 1000 to every pixel shows which images came as bytes.
 //
 //===----------------------------------------------------------------------===//
-#include "LogLines.h"
 #include "OnSimulator.h"
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/Feeder.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 //===- AnnotatedSourceTest.cpp - AnnotatedData ----------------------------===//
 #include "TestPlan.h"
 #include "formats/Database.h"
-#include "formats/Error.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/annotated/Objects.h"
 #include "runtime/data/annotated/PixelSteps.h"
-#include "test/unit/formats/TestFiles.h"
+#include "support/Error.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -213,7 +213,7 @@ TEST(Objects, ConstraintsOfParts) {
       "sampler { min_scale: 0.3 max_scale: 1 min_aspect_ratio: 0.5 "
       "max_aspect_ratio: 2 } sample_constraint { min_jaccard_overlap: 0.4 } "
       "max_trials: 200");
-  const RandomStream stream(1, "test");
+  const brew::caffe::RandomStream stream(1, "test");
   Draws draws(stream, 5);
   const std::vector<Box<float>> parts = drawParts(samplers, objects, draws);
   ASSERT_FALSE(parts.empty());
@@ -255,7 +255,7 @@ TEST(PixelSteps, NoiseNeedsChannels) {
   image.channels = 1;
   image.height = image.width = 2;
   image.pixels = {1, 2, 3, 4};
-  const RandomStream stream(1, "test");
+  const brew::caffe::RandomStream stream(1, "test");
   Draws draws(stream, 0);
   caffe::NoiseParameter noise;
   noise.set_inverse(true);

@@ -4,14 +4,14 @@
 // the host makes of the same records.
 //
 //===----------------------------------------------------------------------===//
-#include "LogLines.h"
 #include "TestPlan.h"
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/PixelBlock.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

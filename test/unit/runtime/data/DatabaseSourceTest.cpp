@@ -1,11 +1,11 @@
 //===- DatabaseSourceTest.cpp - Data layers -------------------------------===//
-#include "LogLines.h"
 #include "TestPlan.h"
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 //===- FeederTest.cpp - Feeds and reading ahead ---------------------------===//
 #include "runtime/data/Feeder.h"
 #include "TestPlan.h"
-#include "runtime/SilentThread.h"
 #include "runtime/data/Prefetcher.h"
-#include "test/unit/formats/NoMoreThreads.h"
-#include "test/unit/formats/TestFiles.h"
+#include "support/SilentThread.h"
+#include "test/common/NoMoreThreads.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

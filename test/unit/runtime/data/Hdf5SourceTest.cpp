@@ -1,9 +1,9 @@
 //===- Hdf5SourceTest.cpp - Order of rows across files --------------------===//
-#include "LogLines.h"
 #include "TestPlan.h"
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5.h"
 #include "runtime/data/BatchSource.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

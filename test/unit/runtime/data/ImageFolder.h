@@ -3,9 +3,9 @@
 #pragma once
 
 #include "TestPlan.h"
-#include "formats/ImageEncode.h"
+#include "formats/image/ImageEncode.h"
 #include "runtime/data/BatchSource.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <cstddef>
 #include <memory>

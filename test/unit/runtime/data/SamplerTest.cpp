@@ -1,7 +1,7 @@
 //===- SamplerTest.cpp - Which record comes next --------------------------===//
 #include "runtime/data/selection/Sampler.h"
 #include "runtime/data/selection/WeightedChoice.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 using namespace brew;
 using namespace brew::runtime;
-using formats::Selection;
+using caffe::Selection;
 
 namespace {
 
@@ -234,7 +234,7 @@ TEST(Sampler, Refuses) {
 }
 
 TEST(WeightedChoice, LeavesOut) {
-  const RandomStream stream(1, "s");
+  const brew::caffe::RandomStream stream(1, "s");
   const WeightedChoice alike;
   const WeightedChoice weighted({1, 2, 0, 4, 5, 6});
   for (const WeightedChoice *choice : {&alike, &weighted}) {
@@ -247,7 +247,7 @@ TEST(WeightedChoice, LeavesOut) {
 }
 
 TEST(WeightedChoice, SurvivesRounding) {
-  const RandomStream stream(1, "s");
+  const brew::caffe::RandomStream stream(1, "s");
   // Beside the largest the others vanish in every sum.
   const WeightedChoice choice({1e-300, 0, 1e300, 0, 1e-300});
   for (std::uint64_t n = 0; n < 100; ++n) {

@@ -1,12 +1,12 @@
 //===- SelectionSourceTest.cpp - Records in another order -----------------===//
 #include "ImageFolder.h"
-#include "LogLines.h"
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/log/CaffeLog.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

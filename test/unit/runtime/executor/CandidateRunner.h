@@ -1,8 +1,8 @@
 //===- CandidateRunner.h - Every way to do a call ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Executor.h"
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/onednn/DnnlCall.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstdint>
 #include <memory>

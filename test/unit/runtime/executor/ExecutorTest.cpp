@@ -1,8 +1,8 @@
 //===- ExecutorTest.cpp - Programs of plans made by hand ------------------===//
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include "PlanBuilder.h"
-#include "formats/Error.h"
+#include "support/Error.h"
 
 #include <cmath>
 #include <cstring>

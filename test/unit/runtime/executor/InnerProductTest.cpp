@@ -2,7 +2,7 @@
 #include "CandidateRunner.h"
 #include "PlanBuilder.h"
 #include "Reference.h"
-#include "runtime/Executor.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

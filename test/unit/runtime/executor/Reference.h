@@ -2,9 +2,9 @@
 #pragma once
 
 #include "PlanBuilder.h"
-#include "runtime/Executor.h"
+#include "caffe/weights/ShortFloats.h"
 #include "runtime/cpu/CpuFeatures.h"
-#include "runtime/weights/ShortFloats.h"
+#include "runtime/executor/Executor.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -60,7 +60,7 @@ struct Tensor {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
     if (buffer.type() == plan::BF16)
-      storeAs<runtime::BFloat16>(executor, buffer);
+      storeAs<caffe::BFloat16>(executor, buffer);
     else
       storeAs<float>(executor, buffer);
   }
@@ -75,7 +75,7 @@ struct Tensor {
         executor.manifest().buffers(static_cast<int>(index));
     // Half the distance of neighbours in bf16.
     if (buffer.type() == plan::BF16)
-      expectNearAs<runtime::BFloat16>(executor, index, roundings * 0x1p-8);
+      expectNearAs<caffe::BFloat16>(executor, index, roundings * 0x1p-8);
     else
       expectNearAs<float>(executor, index, 1e-6);
   }

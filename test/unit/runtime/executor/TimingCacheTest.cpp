@@ -1,7 +1,7 @@
 //===- TimingCacheTest.cpp - Choices of implementations in a file ---------===//
-#include "runtime/TimingCache.h"
+#include "runtime/executor/TimingCache.h"
 
-#include "formats/Error.h"
+#include "support/Error.h"
 #include "test/common/CommaLocale.h"
 #include "test/common/Folder.h"
 

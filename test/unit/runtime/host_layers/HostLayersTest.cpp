@@ -4,14 +4,14 @@
 // ThreadSanitizer (CMake preset tsan).
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/host/HostLayers.h"
+#include "runtime/host_layers/HostLayers.h"
 
 #include "PlanBuilder.h"
-#include "formats/Error.h"
-#include "runtime/Executor.h"
+#include "caffe/weights/Layout.h"
 #include "runtime/cpu/WorkerPool.h"
-#include "runtime/host/DetectionEvaluate.h"
-#include "runtime/weights/Layout.h"
+#include "runtime/executor/Executor.h"
+#include "runtime/host_layers/DetectionEvaluate.h"
+#include "support/Error.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -153,15 +153,16 @@ std::vector<double> get(const Executor &executor, std::uint32_t index) {
   const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
   std::vector<double> values(static_cast<std::size_t>(elementCount(buffer)));
   executor.read(index, [&](const std::byte *bytes) {
-    load(buffer, bytes, values.data());
+    caffe::load(buffer, bytes, values.data());
   });
   return values;
 }
 void set(Executor &executor, std::uint32_t index,
          const std::vector<double> &values) {
   const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
-  executor.modify(
-      index, [&](std::byte *bytes) { store(buffer, values.data(), bytes); });
+  executor.modify(index, [&](std::byte *bytes) {
+    caffe::store(buffer, values.data(), bytes);
+  });
 }
 
 using Values = std::vector<double>;

@@ -1,8 +1,8 @@
 //===- NetLogTest.cpp - Caffe's lines about a net -------------------------===//
-#include "runtime/train/NetLog.h"
-#include "LogLines.h"
+#include "runtime/log/NetLog.h"
 #include "TrainingFixture.h"
 #include "runtime/train/DebugInfo.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 using namespace brew;
 using namespace brew::runtime;

@@ -1,10 +1,10 @@
 //===- CarriedStateTest.cpp - What runs leave to the next ones ------------===//
-#include "runtime/train/CarriedState.h"
-#include "LogLines.h"
+#include "runtime/session/CarriedState.h"
 #include "TestPlan.h"
+#include "caffe/weights/Layout.h"
 #include "runtime/log/CaffeLog.h"
-#include "runtime/weights/Layout.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ protected:
     std::vector<float> found(
         static_cast<std::size_t>(plan::elementCount(buffer)));
     executor.read(index, [&](const std::byte *bytes) {
-      load(buffer, bytes, found.data());
+      caffe::load(buffer, bytes, found.data());
     });
     return found;
   }

@@ -1,11 +1,11 @@
 //===- ParametersTest.cpp - Fillers, weight files and storage order -------===//
-#include "runtime/train/Parameters.h"
-#include "LogLines.h"
+#include "runtime/session/Parameters.h"
 #include "OnSimulator.h"
 #include "TestPlan.h"
 #include "runtime/log/CaffeLog.h"
 #include "test/common/ReplacedDriverCall.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

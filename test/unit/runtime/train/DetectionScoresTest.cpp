@@ -1,5 +1,5 @@
 //===- DetectionScoresTest.cpp - Average precision ------------------------===//
-#include "runtime/train/DetectionScores.h"
+#include "runtime/train/metrics/DetectionScores.h"
 
 #include <gtest/gtest.h>
 

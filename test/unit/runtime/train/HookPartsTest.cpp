@@ -3,7 +3,7 @@
 #include "runtime/train/hooks/Criterion.h"
 #include "runtime/train/hooks/HookLine.h"
 #include "runtime/train/hooks/ValueSchedule.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 
@@ -166,8 +166,7 @@ TEST(HookCriterion, RepeatsWhatStandsInParentheses) {
 TEST(HookCriterion, SeesExtrema) {
   Looks lowest("lowest test.loss"), highest("highest test.loss");
   const double losses[] = {3, 3, 2, 4, NAN, 2, 1, 5};
-  const bool isLowest[] = {true,  false, true, false,
-                           false, false, true, false};
+  const bool isLowest[] = {true, false, true, false, false, false, true, false};
   const bool isHighest[] = {true,  false, false, true,
                             false, false, false, true};
   for (std::size_t i = 0; i < 8; ++i) {

@@ -1,7 +1,7 @@
 //===- MetricRulesTest.cpp - Names and rules of metrics -------------------===//
 #include "TestPlan.h"
 #include "runtime/train/watch/StopRule.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
 

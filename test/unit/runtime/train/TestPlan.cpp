@@ -2,7 +2,7 @@
 
 #include "TestPlan.h"
 
-#include "runtime/plan/PlanWriter.h"
+#include "plan/PlanWriter.h"
 
 #include <google/protobuf/text_format.h>
 

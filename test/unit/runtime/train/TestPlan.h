@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/plan/PlanFile.h"
+#include "plan/PlanFile.h"
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 #include "TrainingFixture.h"
 
 #include "formats/SolverStateFile.h"
-#include "test/unit/formats/NoMoreThreads.h"
+#include "test/common/NoMoreThreads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -82,8 +82,8 @@ TEST_F(TrainerHooksTest, AreCalledWhenTheyAreDue) {
     trainer->addHook(line, calls.function());
   trainer->solve();
   // Ten rows in batches of four: passes end in the batches 3, 5 and 8.
-  EXPECT_EQ(calls.seen, (Strings{"s@0", "o@2", "i@3", "p@3", "p@5", "q@5",
-                                 "i@6", "e@7"}));
+  EXPECT_EQ(calls.seen,
+            (Strings{"s@0", "o@2", "i@3", "p@3", "p@5", "q@5", "i@6", "e@7"}));
   calls.seen.clear();
   trainer->test(0);
   EXPECT_TRUE(calls.seen.empty()); // tests that the caller makes are its own
@@ -101,9 +101,8 @@ TEST_F(TrainerHooksTest, HearOfTestsAndPauses) {
     trainer->control().resume();
   });
   trainer->addHook("r: at resume do call", calls.function());
-  trainer->addHook("every 3 iterations do call", [&](const HookCall &) {
-    trainer->control().pause();
-  });
+  trainer->addHook("every 3 iterations do call",
+                   [&](const HookCall &) { trainer->control().pause(); });
   trainer->solve();
   EXPECT_EQ(calls.seen, (Strings{"t@2", "p@3", "r@3", "t@4"}));
 }
@@ -138,9 +137,10 @@ TEST_F(TrainerHooksTest, RunInTheOrderOfNeedsAndPriorities) {
 TEST_F(TrainerHooksTest, NeedWhatTheyName) {
   LogLines log;
   // The mean, though it is later and of lower priority, first.
-  auto trainer = hooked("now: every 2 iterations do report hook.mean priority 9\n"
-                        "mean: every 2 iterations do accumulate train.loss\n",
-                        "max_iter: 2");
+  auto trainer =
+      hooked("now: every 2 iterations do report hook.mean priority 9\n"
+             "mean: every 2 iterations do accumulate train.loss\n",
+             "max_iter: 2");
   trainer->solve();
   const Strings now = log.texts("now: "), mean = log.texts("mean: ");
   ASSERT_EQ(now.size(), 1u);
@@ -189,7 +189,8 @@ TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
   whole->solve();
   EXPECT_TRUE(exists("snap_iter_9.solverstate"));
   ASSERT_TRUE(exists("snap_iter_4.solverstate"));
-  auto resumed = hooked(hooks, "max_iter: 9", folder / "snap_iter_4.solverstate");
+  auto resumed =
+      hooked(hooks, "max_iter: 9", folder / "snap_iter_4.solverstate");
   // What was due before it holds.
   EXPECT_EQ(resumed->control().get("base_lr"), "0.1");
   EXPECT_EQ(resumed->control().get("momentum"), "0.5");
@@ -201,7 +202,8 @@ TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
   LogLines log;
   test::writeBytes(folder / "rates.txt", "0 0.2\n3 0.1\n");
   const std::string hooks = "every iteration do set base_lr from rates.txt\n";
-  auto trainer = hooked(hooks, "max_iter: 6"), fresh = hooked(hooks, "max_iter: 6");
+  auto trainer = hooked(hooks, "max_iter: 6"),
+       fresh = hooked(hooks, "max_iter: 6");
   trainer->step(5);
   trainer->control().reset();
   trainer->solve();
@@ -229,12 +231,11 @@ TEST_F(TrainerHooksTest, TestWithoutMovingWhatComesLater) {
                       more);
   whole->solve();
   const Strings all = log.texts("Test net output");
-  EXPECT_EQ(log.texts("Testing net"),
-            (Strings{"Iteration 2, Testing net (#0)",
-                     "Iteration 3, Testing net (#0)",
-                     "Iteration 4, Testing net (#0)",
-                     "Iteration 5, Testing net (#0)",
-                     "Iteration 6, Testing net (#0)"}));
+  EXPECT_EQ(
+      log.texts("Testing net"),
+      (Strings{"Iteration 2, Testing net (#0)", "Iteration 3, Testing net (#0)",
+               "Iteration 4, Testing net (#0)", "Iteration 5, Testing net (#0)",
+               "Iteration 6, Testing net (#0)"}));
   log.lines.clear();
   // The tests of a run that goes on read what those of the whole one did.
   auto resumed = hooked("every 2 iterations do test\n", more,
@@ -242,8 +243,9 @@ TEST_F(TrainerHooksTest, TestWithoutMovingWhatComesLater) {
   resumed->solve();
   const Strings later = log.texts("Test net output");
   ASSERT_LT(later.size(), all.size());
-  EXPECT_EQ(later, Strings(all.end() - static_cast<std::ptrdiff_t>(later.size()),
-                           all.end()));
+  EXPECT_EQ(later,
+            Strings(all.end() - static_cast<std::ptrdiff_t>(later.size()),
+                    all.end()));
 }
 
 TEST_F(TrainerHooksTest, SaveTheBestAndRememberIt) {
@@ -459,7 +461,8 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   refuses("at start do maximise 1 of x in none.plan to a.jpg\n", ".png");
   refuses("at start do call\n", "there is nothing to call");
   refuses("at start do stop in background\n", "acts on training");
-  refuses("a: at start do stop\na: at stop do stop\n", "line 2, column 1: there is a hook 'a' already");
+  refuses("a: at start do stop\na: at stop do stop\n",
+          "line 2, column 1: there is a hook 'a' already");
   refuses("a: at start do stop needs b\nc: at stop do stop", "no hook 'b'");
   refuses("a: at start do stop needs b\nb: at start do stop needs a\n",
           "hooks need each other: 'a' needs 'b' needs 'a'");
@@ -472,9 +475,8 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   test::expectError(ExitStatus::MachineLacks, "'none.plan' not found", [&] {
     hooked("at start do maximise 1 of x in none.plan to a.png\n");
   });
-  test::expectError(ExitStatus::MachineLacks, "cannot read the hooks", [&] {
-    make(kFields)->addHooks(folder / "none.hooks");
-  });
+  test::expectError(ExitStatus::MachineLacks, "cannot read the hooks",
+                    [&] { make(kFields)->addHooks(folder / "none.hooks"); });
 }
 
 TEST_F(TrainerHooksTest, ARefusedFileLeavesNothing) {
@@ -485,8 +487,9 @@ TEST_F(TrainerHooksTest, ARefusedFileLeavesNothing) {
   test::expectError(ExitStatus::BadInput, "no hook 'c'",
                     [&] { trainer->addHooks(folder / "two.hooks"); });
   trainer->addHook("a: at stop do report iter"); // the name is free
-  test::expectError(ExitStatus::Usage, "hook, column 9: ",
-                    [&] { trainer->addHook("at stop nothing"); });
+  test::expectError(ExitStatus::Usage, "hook, column 9: ", [&] {
+    trainer->addHook("at stop nothing");
+  });
   test::expectError(ExitStatus::Usage, "there is no hook 'b'",
                     [&] { trainer->removeHook("b"); });
   trainer->addHook("c: at stop do report iter needs a");
@@ -498,9 +501,10 @@ TEST_F(TrainerHooksTest, ARefusedFileLeavesNothing) {
 
 TEST_F(TrainerHooksTest, EpochsNeedPassesOrALength) {
   LogLines log;
-  const std::string input = "name: 'd' type: 'DummyData' top: 'x' top: 'target' "
-                            "dummy_data_param { shape { dim: 4 dim: 3 } shape "
-                            "{ dim: 4 } data_filler { type: 'gaussian' } }";
+  const std::string input =
+      "name: 'd' type: 'DummyData' top: 'x' top: 'target' "
+      "dummy_data_param { shape { dim: 4 dim: 3 } shape "
+      "{ dim: 4 } data_filler { type: 'gaussian' } }";
   const plan::Manifest manifest =
       test::linearModel(input, solver(kFields + "max_iter: 7"));
   TrainerOptions options;

@@ -111,12 +111,13 @@ TEST_F(TrainerWatchTest, ChangesMakeARunThatDoesTheSame) {
   live->control().set("momentum", "0.5");
   live->step(2);
   const std::string changes = folder / "logs/changes.hooks";
-  EXPECT_EQ(test::readBytes(changes),
-            "after 0 iterations do set base_lr \"0.2\"\n"
-            "after 3 iterations do set base_lr \"0.05\"\n"
-            "# after 3 iterations snapshot_prefix was set to what a line cannot "
-            "hold\n"
-            "after 6 iterations do set momentum \"0.5\"\n");
+  EXPECT_EQ(
+      test::readBytes(changes),
+      "after 0 iterations do set base_lr \"0.2\"\n"
+      "after 3 iterations do set base_lr \"0.05\"\n"
+      "# after 3 iterations snapshot_prefix was set to what a line cannot "
+      "hold\n"
+      "after 6 iterations do set momentum \"0.5\"\n");
 
   auto again = watched(fields("max_iter: 8"), {});
   again->addHooks(changes);

@@ -1,12 +1,12 @@
 //===- TrainingFixture.h - A folder with data for the test net --*- C++ -*-===//
 #pragma once
 
-#include "LogLines.h"
 #include "TestPlan.h"
-#include "formats/Hdf5.h"
+#include "formats/hdf5/Hdf5.h"
 #include "runtime/log/CaffeLog.h"
 #include "runtime/train/Trainer.h"
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
+#include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 

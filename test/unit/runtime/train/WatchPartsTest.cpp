@@ -1,7 +1,7 @@
 //===- WatchPartsTest.cpp - Records, summaries, scans ---------------------===//
 #include "TestPlan.h"
-#include "formats/ImageDecode.h"
-#include "runtime/plan/Contract.h"
+#include "formats/image/ImageDecode.h"
+#include "plan/Contract.h"
 #include "runtime/train/watch/FiniteScan.h"
 #include "runtime/train/watch/NanCheck.h"
 #include "runtime/train/watch/RecordFile.h"

@@ -1,8 +1,8 @@
 //===- BrewDataTest.cpp - The tool, end to end ----------------------------===//
-#include "TestFiles.h"
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
+#include "test/common/TestFiles.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,5 +1,5 @@
 //===- EmbeddingViewTest.cpp - A layout of samples, as it comes about -----===//
-#include "monitor/EmbeddingView.h"
+#include "tools/monitor/EmbeddingView.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-using namespace brew::run::monitor;
+using namespace brew::monitor;
 using Json = nlohmann::json;
 
 namespace {

@@ -1,13 +1,13 @@
 //===- MetricsFolderTest.cpp - Runs side by side, from their logs ---------===//
-#include "monitor/MetricsFolder.h"
+#include "tools/monitor/MetricsFolder.h"
 
-#include "test/unit/formats/TestFiles.h"
+#include "test/common/TestFiles.h"
 
 #include <brew/brew.hpp>
 
 #include <gtest/gtest.h>
 
-using namespace brew::run::monitor;
+using namespace brew::monitor;
 using brew::test::TempFolder;
 using brew::test::writeBytes;
 using Json = nlohmann::json;

@@ -1,11 +1,11 @@
 //===- PartsTest.cpp - What the monitor is made of ------------------------===//
-#include "monitor/Broadcast.h"
-#include "monitor/Curves.h"
-#include "monitor/Endpoint.h"
-#include "monitor/Jobs.h"
-#include "monitor/NetGraph.h"
-#include "monitor/Server.h"
-#include "monitor/Views.h"
+#include "tools/monitor/Broadcast.h"
+#include "tools/monitor/Curves.h"
+#include "tools/monitor/Endpoint.h"
+#include "tools/monitor/Jobs.h"
+#include "tools/monitor/NetGraph.h"
+#include "tools/monitor/Server.h"
+#include "tools/monitor/Views.h"
 
 #include <brew/brew.hpp>
 
@@ -14,7 +14,7 @@
 #include <cmath>
 #include <thread>
 
-using namespace brew::run::monitor;
+using namespace brew::monitor;
 using namespace std::chrono_literals;
 using Json = nlohmann::json;
 

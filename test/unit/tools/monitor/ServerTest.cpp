@@ -1,5 +1,5 @@
 //===- ServerTest.cpp - The monitor's requests ----------------------------===//
-#include "monitor/Server.h"
+#include "tools/monitor/Server.h"
 
 #include <brew/brew.hpp>
 
@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-using namespace brew::run::monitor;
+using namespace brew::monitor;
 using Json = nlohmann::json;
 
 namespace {
