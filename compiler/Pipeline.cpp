@@ -66,10 +66,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createResolveFeeds(feeds));
     pm.addPass(passes::createInferShapes());
     // Blobs are pinned by name while every layer is still there.
-    passes::KeepBlobsOptions kept;
+    passes::PinBlobsOptions kept;
     kept.blobs = words(options.keep);
     kept.seeds = words(options.seeds);
-    pm.addPass(createKeepBlobs(kept));
+    pm.addPass(createPinBlobs(kept));
     pm.addPass(passes::createTrackItems());
     pm.addPass(passes::createPropagateStoredParams());
     passes::UnrollRecurrentOptions recurrent;

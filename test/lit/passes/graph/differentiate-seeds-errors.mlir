@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-keep-blobs='seeds=y' --brew-differentiate='seeds=y' --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-pin-blobs='seeds=y' --brew-differentiate='seeds=y' --verify-diagnostics --split-input-file
 
 // Nothing learns behind a feed.
 brew.program @feed train differentiate {

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-keep-blobs='seeds=y' --brew-differentiate='seeds=y' --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-pin-blobs='seeds=y' --brew-differentiate='seeds=y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
 // The gradient of y is what the caller writes; seeds stand behind all that the
 // caller may look at. Of an in-place blob it is that of the last version.

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-keep-blobs='blobs=pool2' --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-pin-blobs='blobs=pool2' --verify-diagnostics --split-input-file
 
 // expected-error @unknown {{--keep: the net has no blob 'pool2'}}
 module {

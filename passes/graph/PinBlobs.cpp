@@ -1,4 +1,4 @@
-//===- KeepBlobs.cpp - Pins blobs so that they can be read after a run ----===//
+//===- PinBlobs.cpp - Pins blobs so that they can be read after a run ----===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
@@ -10,7 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_KEEPBLOBS
+#define GEN_PASS_DEF_PINBLOBS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -19,8 +19,8 @@ using namespace brew::dialects;
 using brew::dialects::plan::BlobValue;
 
 namespace {
-struct KeepBlobs : brew::passes::impl::KeepBlobsBase<KeepBlobs> {
-  using KeepBlobsBase::KeepBlobsBase;
+struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
+  using PinBlobsBase::PinBlobsBase;
 
   void runOnOperation() override {
     bool all = llvm::is_contained(blobs, "all");

@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-keep-blobs='blobs=conv,label' | FileCheck %s --check-prefixes=CHECK,SOME
-// RUN: %brew-opt %s --brew-keep-blobs='blobs=all' | FileCheck %s --check-prefixes=CHECK,ALL
-// RUN: %brew-opt %s --brew-keep-blobs | FileCheck %s --check-prefix=NONE
+// RUN: %brew-opt %s --brew-pin-blobs='blobs=conv,label' | FileCheck %s --check-prefixes=CHECK,SOME
+// RUN: %brew-opt %s --brew-pin-blobs='blobs=all' | FileCheck %s --check-prefixes=CHECK,ALL
+// RUN: %brew-opt %s --brew-pin-blobs | FileCheck %s --check-prefix=NONE
 
 // NONE-NOT: brew.keep
 
