@@ -76,7 +76,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(passes::createFoldFlatten());
-    optimise("pool-first", [] { return passes::createPoolFirst(); });
+    optimise("sink-relu-below-max-pool", [] { return passes::createSinkReluBelowMaxPool(); });
     if (options.syncBatchNorm)
       pm.addPass(passes::createSynchronizeStatistics());
     passes::DifferentiateOptions gradients;

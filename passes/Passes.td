@@ -132,7 +132,7 @@ def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
   let description = "Where nothing else reads the view.";
 }
 
-def PoolFirst : Pass<"brew-pool-first", "::mlir::ModuleOp"> {
+def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::mlir::ModuleOp"> {
   let summary = "Moves ReLUs behind the max poolings that read them";
   let description = [{
     Where nothing else reads what is clipped, be it joined of several blobs or not. The

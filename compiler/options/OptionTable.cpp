@@ -339,7 +339,7 @@ const std::vector<OptionRow> &optionTable() {
                 "inner products' weights in the order of the files"},
                {"pad-channels",
                 "on GPUs, first convolutions of three channels"},
-               {"pool-first", "ReLUs before max poolings that read them"},
+               {"sink-relu-below-max-pool", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
                {"recompute", "save what the backward pass could make again"},
                {"sign-bits", "on GPUs, masks from whole values"},

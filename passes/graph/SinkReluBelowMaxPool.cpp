@@ -1,4 +1,4 @@
-//===- PoolFirst.cpp - Max pooling before the ReLU that it reads ----------===//
+//===- SinkReluBelowMaxPool.cpp - Max pooling before the ReLU that it reads ----------===//
 //
 // The largest of clipped values is the largest value, clipped: a ReLU may stand
 // behind the max pooling as well as before it, on a quarter of the elements.
@@ -19,7 +19,7 @@
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_POOLFIRST
+#define GEN_PASS_DEF_SINKRELUBELOWMAXPOOL
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -37,7 +37,7 @@ ReLUOp onlyReadReLU(Value value) {
              : ReLUOp();
 }
 
-struct PoolFirst : OpRewritePattern<MaxPoolingOp> {
+struct SinkReluBelowMaxPool : OpRewritePattern<MaxPoolingOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(MaxPoolingOp pool,
@@ -81,10 +81,10 @@ struct PoolFirst : OpRewritePattern<MaxPoolingOp> {
   }
 };
 
-struct PoolFirstPass : brew::passes::impl::PoolFirstBase<PoolFirstPass> {
+struct SinkReluBelowMaxPoolPass : brew::passes::impl::SinkReluBelowMaxPoolBase<SinkReluBelowMaxPoolPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<PoolFirst>(&getContext());
+    patterns.add<SinkReluBelowMaxPool>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-pool-first --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-sink-relu-below-max-pool --split-input-file | FileCheck %s
 
 // The ReLU clips what the pooling left, and its result has the pooled blob's name.
 // CHECK-LABEL: brew.program @plain
