@@ -41,7 +41,7 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
   pipeline.recomputeBytes = recomputeBytes;
   pipeline.isLimited = options.memoryLimit.has_value();
   if (separateGradients) {
-    pipeline.without.push_back("join-gradients");
+    pipeline.without.push_back("fuse-weight-gradients");
     pipeline.without.push_back("join-convolutions");
   }
   if (phase == Phase::Fused)

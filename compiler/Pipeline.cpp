@@ -95,7 +95,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     }
     // Splits have a gradient of their own, so they go only now.
     pm.addPass(passes::createFoldSplits());
-    optimise("join-gradients", [] { return passes::createJoinGradients(); });
+    optimise("fuse-weight-gradients", [] { return passes::createFuseWeightGradients(); });
     optimise("fold-normalization",
              [] { return passes::createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());

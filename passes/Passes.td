@@ -412,7 +412,7 @@ def GatherGradients : Pass<"brew-gather-gradients", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def JoinGradients : Pass<"brew-join-gradients", "::mlir::ModuleOp"> {
+def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp"> {
   let summary = "Computes gradients of shared weights by one product";
   let description = [{
     A sum of gradients of inner products by the weights that they share (one for

@@ -325,7 +325,7 @@ const std::vector<OptionRow> &optionTable() {
                {"gather-gradients",
                 "on GPUs, store poolings' gradients that sums read"},
                {"join-convolutions", "a call for each convolution of a blob"},
-               {"join-gradients",
+               {"fuse-weight-gradients",
                 "a product for each reader of shared weights"},
                {"join-launches", "on GPUs, a launch for each kernel"},
                {"keep-precision", "round bf16 values that are not stored, too"},

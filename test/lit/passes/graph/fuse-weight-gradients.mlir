@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-join-gradients | FileCheck %s
+// RUN: %brew-opt %s --brew-fuse-weight-gradients | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 

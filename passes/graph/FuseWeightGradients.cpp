@@ -1,4 +1,4 @@
-//===- JoinGradients.cpp - A weight's gradients as one product ------------===//
+//===- FuseWeightGradients.cpp - A weight's gradients as one product ------------===//
 //
 // The gradient of weights that several inner products share, as those of the
 // time steps of an LSTM do, is a sum of products, each as large as the weights.
@@ -17,7 +17,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_JOINGRADIENTS
+#define GEN_PASS_DEF_FUSEWEIGHTGRADIENTS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -86,7 +86,7 @@ Value join(OpBuilder &b, Product of, ArrayRef<Value> parts) {
   return joined;
 }
 
-struct JoinGradients : brew::passes::impl::JoinGradientsBase<JoinGradients> {
+struct FuseWeightGradients : brew::passes::impl::FuseWeightGradientsBase<FuseWeightGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // The last sum first: it has all terms.
