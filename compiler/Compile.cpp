@@ -42,7 +42,7 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
   pipeline.isLimited = options.memoryLimit.has_value();
   if (separateGradients) {
     pipeline.without.push_back("fuse-weight-gradients");
-    pipeline.without.push_back("join-convolutions");
+    pipeline.without.push_back("fuse-sibling-convolutions");
   }
   if (phase == Phase::Fused)
     describeTarget(pipeline);

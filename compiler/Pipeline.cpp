@@ -109,10 +109,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     target.vectorBits = options.vectorBits;
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
-    optimise("join-convolutions", [&] {
-      passes::JoinConvolutionsOptions join;
+    optimise("fuse-sibling-convolutions", [&] {
+      passes::FuseSiblingConvolutionsOptions join;
       join.noLibrary = words(options.noLibrary);
-      return createJoinConvolutions(join);
+      return createFuseSiblingConvolutions(join);
     });
     optimise("fuse-epilogue", [] { return passes::createFuseEpilogue(); });
     if (dialects::target::isNarrow(options.precision)) {

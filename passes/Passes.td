@@ -200,7 +200,7 @@ def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def JoinConvolutions : Pass<"brew-join-convolutions", "::mlir::ModuleOp"> {
+def FuseSiblingConvolutions : Pass<"brew-fuse-sibling-convolutions", "::mlir::ModuleOp"> {
   let summary = "Makes one call of convolutions that read the same blob";
   let description = [{
     Convolutions of the same windows over the same blob, with the same ReLU behind

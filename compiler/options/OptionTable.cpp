@@ -324,7 +324,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fuse-sums", "on GPUs, read what was just stored to add it up"},
                {"gather-gradients",
                 "on GPUs, store poolings' gradients that sums read"},
-               {"join-convolutions", "a call for each convolution of a blob"},
+               {"fuse-sibling-convolutions", "a call for each convolution of a blob"},
                {"fuse-weight-gradients",
                 "a product for each reader of shared weights"},
                {"join-launches", "on GPUs, a launch for each kernel"},

@@ -98,7 +98,7 @@ class Parts(targets.TargetChecker):
     def check_calls(self, name, net, precision):
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients',
                          '--layout', 'nhwc', '--precision', precision, '--emit=fused',
-                         '--without=join-convolutions', *targets.GPU).stdout
+                         '--without=fuse-sibling-convolutions', *targets.GPU).stdout
         found = {use: set() for use in ALL[net]}
         for kind, layers, bottoms, top in re.findall(
                 r'brew\.(convolution\w*) "([^"]*)"\(.*: \((.*)\) -> (.*)', fused):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks nets whose branches over one blob are one convolution.
 
-Against the plans of --without=join-convolutions: what inference computes, and, with other
+Against the plans of --without=fuse-sibling-convolutions: what inference computes, and, with other
 rates and decays for each branch, what training writes into snapshots, names and order
 included. Which branches are joined is checked too: those with the same windows and the same
 ReLU, at inference on any target, in training on a GPU.
@@ -54,7 +54,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "cat" top: "ip" inner_product_pa
 SOLVER = '''net: "net.prototxt" base_lr: 0.00001 momentum: 0.9 weight_decay: 0.1
 lr_policy: "fixed" max_iter: 4 snapshot_prefix: "%s" snapshot_format: HDF5 random_seed: 3
 '''
-WITHOUT = '--without=join-convolutions'
+WITHOUT = '--without=fuse-sibling-convolutions'
 # Of the largest value: sums in another order; and results rounded the other way.
 TOLERANCE = {'f32': 1e-5, 'bf16': 2e-2}
 

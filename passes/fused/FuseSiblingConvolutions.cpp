@@ -1,4 +1,4 @@
-//===- JoinConvolutions.cpp - Branches over one blob as one call ----------===//
+//===- FuseSiblingConvolutions.cpp - Branches over one blob as one call ----------===//
 //
 // Convolutions that read the same blob through the same windows, as the 1x1
 // branches of an Inception module do, are one convolution whose weights lie one
@@ -23,7 +23,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_JOINCONVOLUTIONS
+#define GEN_PASS_DEF_FUSESIBLINGCONVOLUTIONS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -537,9 +537,9 @@ void Joiner::joinBackward(BranchGroup &group, StringAttr layer, Value w,
   }
 }
 
-struct JoinConvolutions
-    : brew::passes::impl::JoinConvolutionsBase<JoinConvolutions> {
-  using JoinConvolutionsBase::JoinConvolutionsBase;
+struct FuseSiblingConvolutions
+    : brew::passes::impl::FuseSiblingConvolutionsBase<FuseSiblingConvolutions> {
+  using FuseSiblingConvolutionsBase::FuseSiblingConvolutionsBase;
 
   void runOnOperation() override {
     const SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
