@@ -64,7 +64,7 @@ void removeNamedValues(caffe::SolverState &state, const std::string &name) {
 void setNamedValues(caffe::SolverState &state, const std::string &name,
                     const std::vector<double> &values) {
   removeNamedValues(state, name);
-  caffe::CarriedState &added = *state.add_brew_carried();
+  caffe::PersistentState &added = *state.add_brew_carried();
   added.set_name(name);
   Blob blob;
   blob.dims = {static_cast<int64_t>(values.size())};
@@ -75,7 +75,7 @@ void setNamedValues(caffe::SolverState &state, const std::string &name,
 std::vector<double> namedValues(const caffe::SolverState &state,
                                 const std::string &name,
                                 const std::string &path) {
-  for (const caffe::CarriedState &saved : state.brew_carried())
+  for (const caffe::PersistentState &saved : state.brew_carried())
     if (saved.name() == name) {
       caffe::BlobProto proto = saved.values();
       return takeBlob(proto, path + ": state '" + name + "'").toDoubles();

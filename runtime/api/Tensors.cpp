@@ -21,7 +21,7 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
   case BREW_SOLVER_STATE:
     return runtime::TensorKind::SolverState;
   case BREW_CARRIED:
-    return runtime::TensorKind::Carried;
+    return runtime::TensorKind::PersistentState;
   case BREW_GRADIENT_SEED:
     return runtime::TensorKind::GradientSeed;
   }

@@ -14,7 +14,7 @@
 #include "plan/PlanFile.h"
 #include "runtime/data/Feeder.h"
 #include "runtime/executor/Executor.h"
-#include "runtime/session/CarriedState.h"
+#include "runtime/session/PersistentState.h"
 #include "runtime/session/Events.h"
 #include "runtime/session/Parameters.h"
 #include "runtime/session/Tensor.h"
@@ -84,7 +84,7 @@ public:
   const Executor &executor() const { return exec; }
   Parameters &parameters() { return params; }
   const Parameters &parameters() const { return params; }
-  CarriedState &carried() { return carriedState; }
+  PersistentState &carried() { return carriedState; }
   /// The ranks that train together; null: this session is alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
@@ -221,7 +221,7 @@ private:
   Events listeners; ///< before what emits
   Executor exec;
   Parameters params;
-  CarriedState carriedState;
+  PersistentState carriedState;
   ExecutorOptions ownDevice;
   std::string lastFolder;
   std::uint64_t currentSeed;

@@ -90,7 +90,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
     addAll(describe(program).blob_gradients());
   else if (kind == TensorKind::GradientSeed)
     addAll(describe(program).seeds());
-  else if (kind == TensorKind::Carried)
+  else if (kind == TensorKind::PersistentState)
     addAll(manifest().carried());
   else
     for (const caffe::FileLayer &layer : params.layers())
@@ -169,7 +169,7 @@ Tensor Session::find(const TensorName &name) const {
         manifest().buffers(static_cast<int>(named->buffer_index()));
     return tensorOf(named->buffer_index(), caffe::toVector(buffer.dims()));
   }
-  case TensorKind::Carried: {
+  case TensorKind::PersistentState: {
     const plan::NamedBuffer *named = among(manifest().carried());
     if (!named)
       throw usageError("the plan carries no state '" + name.name + "'");

@@ -1,5 +1,5 @@
-//===- CarriedState.cpp - What runs leave to the next ones ----------------===//
-#include "runtime/session/CarriedState.h"
+//===- PersistentState.cpp - What runs leave to the next ones ----------------===//
+#include "runtime/session/PersistentState.h"
 
 #include "caffe/weights/Layout.h"
 #include "formats/Blob.h"
@@ -14,14 +14,14 @@ namespace loss_scale = plan::loss_scale;
 
 } // namespace
 
-const plan::NamedBuffer *CarriedState::find(const std::string &name) const {
+const plan::NamedBuffer *PersistentState::find(const std::string &name) const {
   for (const plan::NamedBuffer &carried : executor.manifest().carried())
     if (carried.name() == name)
       return &carried;
   return nullptr;
 }
 
-void CarriedState::write(const plan::NamedBuffer &carried,
+void PersistentState::write(const plan::NamedBuffer &carried,
                          const std::vector<double> &values) {
   const plan::Buffer &buffer =
       executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
@@ -30,7 +30,7 @@ void CarriedState::write(const plan::NamedBuffer &carried,
   });
 }
 
-void CarriedState::save(caffe::SolverState &state) const {
+void PersistentState::save(caffe::SolverState &state) const {
   for (const plan::NamedBuffer &carried : executor.manifest().carried()) {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
@@ -46,7 +46,7 @@ void CarriedState::save(caffe::SolverState &state) const {
         caffe::load(buffer, bytes, blob.floats.data());
       }
     });
-    caffe::CarriedState &added = *state.add_brew_carried();
+    caffe::PersistentState &added = *state.add_brew_carried();
     added.set_name(carried.name());
     formats::fillBlobProto(blob, *added.mutable_values());
   }
@@ -54,15 +54,15 @@ void CarriedState::save(caffe::SolverState &state) const {
     formats::setNamedValues(state, name, values);
 }
 
-void CarriedState::restore(const caffe::SolverState &state,
+void PersistentState::restore(const caffe::SolverState &state,
                            const std::string &path) {
   HostLayers::States hosts;
-  for (const caffe::CarriedState &saved : state.brew_carried())
+  for (const caffe::PersistentState &saved : state.brew_carried())
     if (executor.hostLayers().hasState(saved.name()))
       hosts.emplace(saved.name(),
                     formats::namedValues(state, saved.name(), path));
   executor.hostLayers().restore(hosts);
-  for (const caffe::CarriedState &saved : state.brew_carried()) {
+  for (const caffe::PersistentState &saved : state.brew_carried()) {
     const plan::NamedBuffer *carried = find(saved.name());
     if (!carried)
       continue;
@@ -88,11 +88,11 @@ void CarriedState::restore(const caffe::SolverState &state,
   }
 }
 
-bool CarriedState::hasLossScale() const {
+bool PersistentState::hasLossScale() const {
   return find(loss_scale::kValue) && find(loss_scale::kGood);
 }
 
-void CarriedState::setLossScale(double scale) {
+void PersistentState::setLossScale(double scale) {
   if (!loss_scale::isValid(scale))
     throw Error(ExitStatus::Usage,
                 "--loss-scale must be a power of two from 1 to 16777216");

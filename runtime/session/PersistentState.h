@@ -1,4 +1,4 @@
-//===- CarriedState.h - What runs leave to the next ones --------*- C++ -*-===//
+//===- PersistentState.h - What runs leave to the next ones --------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -13,11 +13,11 @@ namespace brew::runtime {
 /// (plan::Manifest::carried): what recurrent layers remember, and the scale of
 /// f16's losses; and what layers of the host do (HostLayers). Solver states
 /// carry it, so that a resumed run goes on exactly.
-class CarriedState {
+class PersistentState {
 public:
   /// Works on the memory of `executor`, which outlives it; `events`, which may
   /// be null, hears what is worth a line.
-  explicit CarriedState(Executor &executor, Events *events = nullptr)
+  explicit PersistentState(Executor &executor, Events *events = nullptr)
       : executor(executor), events(events) {}
 
   /// Adds all of it to a solver state.

@@ -1,5 +1,5 @@
-//===- CarriedStateTest.cpp - What runs leave to the next ones ------------===//
-#include "runtime/session/CarriedState.h"
+//===- PersistentStateTest.cpp - What runs leave to the next ones ------------===//
+#include "runtime/session/PersistentState.h"
 #include "TestPlan.h"
 #include "caffe/weights/Layout.h"
 #include "runtime/log/CaffeLog.h"
@@ -15,7 +15,7 @@ using namespace brew::runtime;
 
 namespace {
 
-class CarriedStateTest : public testing::Test {
+class PersistentStateTest : public testing::Test {
 protected:
   /// The linear model's plan with a scale of losses and a remembered 2 x 3,
   /// which lies transposed.
@@ -55,7 +55,7 @@ protected:
                                            "' values { " + values + " } }");
   }
 
-  CarriedStateTest() { events.add(CaffeLog()); }
+  PersistentStateTest() { events.add(CaffeLog()); }
 
   test::LogLines log;
   Events events;
@@ -65,9 +65,9 @@ using Values = std::vector<float>;
 
 } // namespace
 
-TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
+TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor, &events);
+  PersistentState carried(executor, &events);
   carried.setLossScale(4096);
   carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1 data: 2 "
                                  "data: 3 data: 4 data: 5 data: 6"),
@@ -78,16 +78,16 @@ TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
 
   Executor other(test::loadPlan(model()));
   EXPECT_EQ(values(other, 0), (Values{0}));
-  CarriedState(other, &events).restore(state, "s");
+  PersistentState(other, &events).restore(state, "s");
   EXPECT_EQ(values(other, 0), (Values{4096}));
   EXPECT_EQ(values(other, 1), (Values{0}));
   EXPECT_EQ(values(other, 2), (Values{1, 2, 3, 4, 5, 6}));
   EXPECT_TRUE(log.texts("State").empty());
 }
 
-TEST_F(CarriedStateTest, AnotherScaleCountsAnew) {
+TEST_F(PersistentStateTest, AnotherScaleCountsAnew) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor, &events);
+  PersistentState carried(executor, &events);
   EXPECT_TRUE(carried.hasLossScale());
   carried.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
   EXPECT_EQ(values(executor, 1), (Values{17}));
@@ -99,11 +99,11 @@ TEST_F(CarriedStateTest, AnotherScaleCountsAnew) {
                       [&] { carried.setLossScale(wrong); });
 }
 
-TEST_F(CarriedStateTest, WhatOnlyOneSideHasStays) {
+TEST_F(PersistentStateTest, WhatOnlyOneSideHasStays) {
   plan::Manifest small = model();
   small.mutable_carried()->DeleteSubrange(0, 2);
   Executor executor(test::loadPlan(small));
-  CarriedState carried(executor, &events);
+  PersistentState carried(executor, &events);
   EXPECT_FALSE(carried.hasLossScale());
   carried.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
   EXPECT_EQ(values(executor, 0), Values(6));
@@ -114,9 +114,9 @@ TEST_F(CarriedStateTest, WhatOnlyOneSideHasStays) {
   EXPECT_EQ(log.texts("State 'rnn' starts anew").size(), 1u);
 }
 
-TEST_F(CarriedStateTest, DamagedValuesAreRefused) {
+TEST_F(PersistentStateTest, DamagedValuesAreRefused) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor, &events);
+  PersistentState carried(executor, &events);
   test::expectError(ExitStatus::BadInput, "is no scale of losses: 3", [&] {
     carried.restore(stateOf("loss_scale.value", "shape {} data: 3"), "s");
   });
