@@ -150,8 +150,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                [] { return passes::createCloneProducers(); });
     }
     if (options.cuda)
-      optimise("gather-gradients",
-               [] { return passes::createGatherGradients(); });
+      optimise("fuse-pooling-backward",
+               [] { return passes::createFusePoolingBackward(); });
     const auto keepPrecision = [&] {
       if (dialects::target::isNarrow(options.precision))
         optimise("keep-precision",

@@ -399,7 +399,7 @@ def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def GatherGradients : Pass<"brew-gather-gradients", "::mlir::ModuleOp"> {
+def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::mlir::ModuleOp"> {
   let summary = "Lets each pass over a pooling's gradient gather it";
   let description = [{
     The gradient of a pooling whose windows overlap by a few at most, and which sums over

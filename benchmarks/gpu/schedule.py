@@ -17,7 +17,7 @@ CHOICE_PRECISION = "bf16"
 # Name -> flags of brewc: decisions of the compiler that rest on its model of the GPU.
 CHOICES = {
     "without join-launches": ["--without=join-launches"],
-    "without gather-gradients": ["--without=gather-gradients"],
+    "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
     "with recompute": ["--memory-limit=4300M"],
     "without offer-kernels": ["--without=offer-kernels"],
     "without pad-channels": ["--without=pad-channels"],
@@ -103,7 +103,7 @@ def first_call():
     yield Row("rates", "rates", 1)
     yield Row("cases cuda", "cases", 1)
     for name in ("without join-launches", "with recompute",
-                 "without gather-gradients"):
+                 "without fuse-pooling-backward"):
         yield choice(1, "resnet50", name)
     yield again(1, "resnet50")
     yield agree(1, "lenet", "train", "f32")

@@ -322,7 +322,7 @@ const std::vector<OptionRow> &optionTable() {
                 "store what depthwise convolutions could make themselves"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
                {"fuse-sums", "on GPUs, read what was just stored to add it up"},
-               {"gather-gradients",
+               {"fuse-pooling-backward",
                 "on GPUs, store poolings' gradients that sums read"},
                {"fuse-sibling-convolutions", "a call for each convolution of a blob"},
                {"fuse-weight-gradients",

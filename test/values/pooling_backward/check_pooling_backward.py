@@ -59,7 +59,7 @@ class Gathers(targets.TargetChecker):
     def check_net(self, net, precision, inputs, layout, gathers, name):
         report = self.check_one(name, net, precision, inputs, layout)
         stored = self.report(net, '--precision', precision, *targets.GPU,
-                             '--without=gather-gradients', layout=layout)
+                             '--without=fuse-pooling-backward', layout=layout)
         bytes_moved = [r['programs']['main']['bytes'] for r in (report, stored)]
         print('%s: %d bytes, %d without' % (name, *bytes_moved))
         if layout == 'nchw':

@@ -1,4 +1,4 @@
-//===- GatherGradients.cpp - Gradients of poolings that are not stored ----===//
+//===- FusePoolingBackward.cpp - Gradients of poolings that are not stored ----===//
 //
 // The gradient of a pooling is gathered from the top's: each element of it is a
 // sum over the windows that cover it. Behind a normalisation two passes over
@@ -22,7 +22,7 @@
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_GATHERGRADIENTS
+#define GEN_PASS_DEF_FUSEPOOLINGBACKWARD
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -289,8 +289,8 @@ private:
   SetVector<Operation *> readers;
 };
 
-struct GatherGradients
-    : brew::passes::impl::GatherGradientsBase<GatherGradients> {
+struct FusePoolingBackward
+    : brew::passes::impl::FusePoolingBackwardBase<FusePoolingBackward> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::dialects::target::isForGpu(program) &&

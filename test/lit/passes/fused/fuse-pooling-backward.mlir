@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-gather-gradients --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-fuse-pooling-backward --split-input-file | FileCheck %s
 
 // A gradient that each element takes from two windows, and that a sum and then another nest read,
 // is not stored: both gather it from what is half as large, in the windows' order.
