@@ -142,12 +142,12 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createFoldCasts());
     pm.addPass(mlir::createCSEPass());
     optimise("prepare-weights", [] { return passes::createPrepareWeights(); });
-    optimise("clone-producers", [] { return passes::createCloneProducers(); });
+    optimise("rematerialize-producers", [] { return passes::createRematerializeProducers(); });
     if (options.cuda && !llvm::is_contained(options.without, "sign-bits")) {
       pm.addPass(passes::createSignBits());
       // Masks are cheap to read now.
-      optimise("clone-producers",
-               [] { return passes::createCloneProducers(); });
+      optimise("rematerialize-producers",
+               [] { return passes::createRematerializeProducers(); });
     }
     if (options.cuda)
       optimise("fuse-pooling-backward",

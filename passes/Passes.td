@@ -352,7 +352,7 @@ def PrepareWeights : Pass<"brew-prepare-weights", "::mlir::ModuleOp"> {
   }];
 }
 
-def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
+def RematerializeProducers : Pass<"brew-rematerialize-producers", "::mlir::ModuleOp"> {
   let summary = "Computes cheap values again where they are read";
   let description = [{
     The result of a nest of a few operations per element is not stored, but computed by
@@ -427,7 +427,7 @@ def KeepPrecision : Pass<"brew-keep-precision", "::mlir::ModuleOp"> {
   let summary = "Leaves out roundings of values that are not stored";
   let description = [{
     A nest that rounds a value to bf16 only to widen it again, as what
-    clone-producers puts together does, goes on with the value itself. What the nest stores
+    rematerialize-producers puts together does, goes on with the value itself. What the nest stores
     is rounded for its own readers too.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];

@@ -313,7 +313,7 @@ const std::vector<OptionRow> &optionTable() {
           "Leave optimisations out, to see what each one does")
           .shows("PASS,...")
           .oneOf(
-              {{"clone-producers", "store cheap values"},
+              {{"rematerialize-producers", "store cheap values"},
                {"fold-feeds",
                 "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",

@@ -6,7 +6,7 @@
 // convolution, or its gradient by the weights, reads it saves writing and
 // reading it, in both passes of the net, and its place between them.
 //
-// clone-producers does that where nests read a value element by element. Here
+// rematerialize-producers does that where nests read a value element by element. Here
 // readers are calls, which become nests only if all of them do, and read each
 // element once for every tap of a window.
 //

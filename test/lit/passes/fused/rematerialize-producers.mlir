@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-clone-producers --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-rematerialize-producers --split-input-file | FileCheck %s
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 #channel = affine_map<(n, c, k) -> (c)>

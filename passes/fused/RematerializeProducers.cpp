@@ -1,4 +1,4 @@
-//===- CloneProducers.cpp - Values computed again where they are read -----===//
+//===- RematerializeProducers.cpp - Values computed again where they are read -----===//
 //
 // A value that costs a few operations per element is worth no memory: each nest
 // that reads it computes it again, from tensors that it mostly reads anyway. A
@@ -27,7 +27,7 @@
 #include <optional>
 
 namespace brew::passes {
-#define GEN_PASS_DEF_CLONEPRODUCERS
+#define GEN_PASS_DEF_REMATERIALIZEPRODUCERS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -343,7 +343,7 @@ private:
   bool isForGpu;
 };
 
-struct CloneProducers : brew::passes::impl::CloneProducersBase<CloneProducers> {
+struct RematerializeProducers : brew::passes::impl::RematerializeProducersBase<RematerializeProducers> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       const bool isForGpu = brew::dialects::target::isForGpu(program);
