@@ -178,7 +178,7 @@ const std::vector<OptionRow> &optionTable() {
           "Shape of a data blob, or of a host layer's top")
           .shows("BLOB=d,d,...")
           .by([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
-      row("keep", Kind::List, "Blobs to keep readable after a run, or all")
+      row("pin", Kind::List, "Blobs to keep readable after a run, or all")
           .shows("BLOB,...")
           .separatedByCommas()
           .by([](Options &o, Text v) { o.pipeline.keep.push_back(v); }),

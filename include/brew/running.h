@@ -33,7 +33,7 @@ BREW_API brew_status brew_session_feed_and_run(brew_session *session,
  * net's order (NULL: from the first, to the last). Ranges that follow each
  * other from the first layer to the last are the same as the whole. A range
  * that begins later reads what is there of its bottoms: between runs only blobs
- * that the plan keeps are (outputs, brewc --keep). BREW_USAGE: no such layers,
+ * that the plan keeps are (outputs, brewc --pin). BREW_USAGE: no such layers,
  * or the range would cut a step that computes for several layers at once; the
  * message names them. Plans for GPUs have more steps, and so more ranges, if
  * they are compiled --without=join-launches. Data are not checked. */

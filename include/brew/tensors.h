@@ -73,7 +73,7 @@ BREW_API brew_status brew_session_get_tensor_name(brew_session *session,
 
 /* Finds a tensor; waits for what runs on a device. BREW_USAGE: there is none of
  * this name that can be read (of blobs, the plan keeps its outputs and those of
- * brewc --keep). */
+ * brewc --pin). */
 BREW_API brew_status brew_session_find(brew_session *session,
                                        const brew_tensor_name *name,
                                        brew_tensor *tensor);

@@ -67,7 +67,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
       return;
     for (StringRef name : blobs)
       if (!found.contains(name))
-        return fail("--keep: the net has no blob '" + name.str() + "'");
+        return fail("--pin: the net has no blob '" + name.str() + "'");
   }
 
 private:

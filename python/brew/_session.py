@@ -301,7 +301,7 @@ class Session:
 
     @property
     def blobs(self):
-        """The blobs that can be read: the net's outputs and those of ``keep=``."""
+        """The blobs that can be read: the net's outputs and those of ``pin=``."""
         return _Tensors(self, Kind.BLOB, self._program)
 
     @property

@@ -242,7 +242,7 @@ class CompiledLayer(NetLayer):
         return net
 
     def options(self, seeds):
-        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
+        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", pin="all", layout="nchw",
                        without="fold-normalization,join-launches,prepare-weights", folder=self.folder or None)
         if seeds:
             options.update(gradients=True, seed=",".join("t%d" % i for i in seeds))

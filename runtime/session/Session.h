@@ -150,7 +150,7 @@ public:
   /// that need no step of their own are passed over. Running ranges one after
   /// the other from the first layer to the last is the same as running the
   /// whole. A range that begins later reads what is there of its bottoms:
-  /// between runs only blobs that the plan keeps (outputs, brewc --keep) are.
+  /// between runs only blobs that the plan keeps (outputs, brewc --pin) are.
   /// The backward pass of a range needs the forward pass and the backward pass
   /// of the layers behind it. Throws Error (2) if a layer does not exist, the
   /// two are in the wrong order, or the range would cut a fused step, which
@@ -178,7 +178,7 @@ public:
   std::vector<TensorName> names(TensorKind kind, int program = 0) const;
   /// Where a tensor lies. Waits for what was started on a device. Throws Error
   /// (2) if there is none of this name that can be read (of blobs the plan
-  /// keeps its outputs and those of brewc --keep).
+  /// keeps its outputs and those of brewc --pin).
   Tensor find(const TensorName &name) const;
 
   /// Copies a tensor's values, row-major, as many as Tensor::shape has. Throws

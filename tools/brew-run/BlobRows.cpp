@@ -87,7 +87,7 @@ private:
     if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
       throw badInput(of + " keeps no blob '" + options.blob + "'" +
                      didYouMean(options.blob, kept) +
-                     " (brewc --keep pins blobs of the net)");
+                     " (brewc --pin pins blobs of the net)");
     const brew_tensor blob = session.find(session.blob(program, options.blob));
     if (blob.counted_dim >= 0 || !blob.shape_ndim ||
         blob.shape[0] != input.batch())

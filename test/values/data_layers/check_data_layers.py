@@ -40,7 +40,7 @@ class Readers(checker.Checker):
                 file.write(png(image))
         self.write('list.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in range(7)))
 
-    def read(self, net, batches=3, phase='test', flags=(), keep=('--keep', 'all')):
+    def read(self, net, batches=3, phase='test', flags=(), keep=('--pin', 'all')):
         """What the data layers of a net read: a list of {blob: values}."""
         self.write('net.prototxt', net)
         self.run(self.options.brewc, 'net.prototxt', '--phase', phase, *keep,
@@ -200,7 +200,7 @@ class Readers(checker.Checker):
             self.NET.splitlines()[0] + '\n'
         self.write('features.prototxt', net)
         self.write('weights.prototxt', net)
-        self.run(self.options.brewc, 'features.prototxt', '--phase', 'test', '--keep', 'ip',
+        self.run(self.options.brewc, 'features.prototxt', '--phase', 'test', '--pin', 'ip',
                  '-o', 'features.plan', *self.options.brewc_flags.split())
         # Weights of a training run of the same layer shape are not at hand: fillers do
         # through a net whose one step changes nothing.

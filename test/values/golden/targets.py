@@ -40,7 +40,7 @@ class Case:
         """{dataset: values} of one run."""
         self.write("net.prototxt", net)
         backward = ["--gradients"] if gradients else []
-        self.run("brewc", "net.prototxt", "--phase", phase, "--keep", "all",
+        self.run("brewc", "net.prototxt", "--phase", phase, "--pin", "all",
                  *backward, *target, *flags, "-o", "net.plan")
         with h5py.File(self.file("in.h5"), "w") as file:
             for name, values in (inputs or {}).items():

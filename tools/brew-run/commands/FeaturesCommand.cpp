@@ -90,7 +90,7 @@ void addFeatures(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command
       ->add_option("--blobs", options->blobs,
-                   "Blobs, which the plan must keep (brewc --keep)")
+                   "Blobs, which the plan must keep (brewc --pin)")
       ->delimiter(',')
       ->required();
   command

@@ -117,7 +117,7 @@ TEST_F(SessionTest, ParametersByNameInAnyType) {
   expectError(usage, "no parameter 2", [&] {
     session.find({TensorKind::Parameter, "ip", 0, 2, 0});
   });
-  expectError(usage, "keeps no blob 'x'; pin it with brewc --keep", [&] {
+  expectError(usage, "keeps no blob 'x'; pin it with brewc --pin", [&] {
     session.find({TensorKind::Blob, "x", 2, 0, 0});
   });
   expectError(usage, "did you mean 'second'", [&] {
