@@ -154,8 +154,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                [] { return passes::createFusePoolingBackward(); });
     const auto keepPrecision = [&] {
       if (dialects::target::isNarrow(options.precision))
-        optimise("keep-precision",
-                 [] { return passes::createKeepPrecision(); });
+        optimise("elide-roundings",
+                 [] { return passes::createElideRoundings(); });
     };
     keepPrecision();
     if (!llvm::is_contained(options.without, "fuse-depthwise")) {

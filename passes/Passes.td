@@ -423,7 +423,7 @@ def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp">
   let dependentDialects = ["::brew::dialects::BrewDialect"];
 }
 
-def KeepPrecision : Pass<"brew-keep-precision", "::mlir::ModuleOp"> {
+def ElideRoundings : Pass<"brew-elide-roundings", "::mlir::ModuleOp"> {
   let summary = "Leaves out roundings of values that are not stored";
   let description = [{
     A nest that rounds a value to bf16 only to widen it again, as what

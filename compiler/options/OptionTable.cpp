@@ -328,7 +328,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fuse-weight-gradients",
                 "a product for each reader of shared weights"},
                {"join-launches", "on GPUs, a launch for each kernel"},
-               {"keep-precision", "round bf16 values that are not stored, too"},
+               {"elide-roundings", "round bf16 values that are not stored, too"},
                {"last-block",
                 "on GPUs, a launch for what little follows a sum"},
                {"merge-sums", "add up over the same elements separately"},

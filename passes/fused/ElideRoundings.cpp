@@ -1,4 +1,4 @@
-//===- KeepPrecision.cpp - No rounding of what is not stored --------------===//
+//===- ElideRoundings.cpp - No rounding of what is not stored --------------===//
 //
 // Of bf16 only, which has f32's range: what f16 cannot hold must overflow, or a
 // loss scale would be found too large later than it is.
@@ -11,7 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_KEEPPRECISION
+#define GEN_PASS_DEF_ELIDEROUNDINGS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -28,7 +28,7 @@ bool isStored(arith::TruncFOp rounded) {
   });
 }
 
-struct KeepPrecision : brew::passes::impl::KeepPrecisionBase<KeepPrecision> {
+struct ElideRoundings : brew::passes::impl::ElideRoundingsBase<ElideRoundings> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-keep-precision | FileCheck %s
+// RUN: %brew-opt %s --brew-elide-roundings | FileCheck %s
 
 #id = affine_map<(i) -> (i)>
 
