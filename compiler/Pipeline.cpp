@@ -167,7 +167,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
         pm.addPass(passes::createFoldCasts());
       keepPrecision();
     }
-    optimise("merge-sums", [] { return passes::createMergeSums(); });
+    optimise("fuse-sibling-reductions", [] { return passes::createFuseSiblingReductions(); });
     optimise("fuse-sums", [] { return passes::createFuseSums(); });
     optimise("split-reductions",
              [] { return passes::createSplitReductions(); });

@@ -433,7 +433,7 @@ def ElideRoundings : Pass<"brew-elide-roundings", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
+def FuseSiblingReductions : Pass<"brew-fuse-sibling-reductions", "::mlir::ModuleOp"> {
   let summary = "Makes one nest of sums that run over the same elements";
   let description = [{
     Sums over the same loops that read a tensor in common (the gradients of a scale and

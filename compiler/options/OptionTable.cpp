@@ -331,7 +331,7 @@ const std::vector<OptionRow> &optionTable() {
                {"elide-roundings", "round bf16 values that are not stored, too"},
                {"last-block",
                 "on GPUs, a launch for what little follows a sum"},
-               {"merge-sums", "add up over the same elements separately"},
+               {"fuse-sibling-reductions", "add up over the same elements separately"},
                {"offer-kernels",
                 "no generated code beside calls that libraries may be slow at"},
                {"order-steps", "steps in the order of the prototxt"},

@@ -1,4 +1,4 @@
-//===- MergeSums.cpp - Sums over the same elements as one nest ------------===//
+//===- FuseSiblingReductions.cpp - Sums over the same elements as one nest ------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/FreeSum.h"
 #include "passes/analysis/LoopOrder.h"
@@ -14,7 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_MERGESUMS
+#define GEN_PASS_DEF_FUSESIBLINGREDUCTIONS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -149,7 +149,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
   return merged;
 }
 
-struct MergeSums : brew::passes::impl::MergeSumsBase<MergeSums> {
+struct FuseSiblingReductions : brew::passes::impl::FuseSiblingReductionsBase<FuseSiblingReductions> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       brew::passes::moveSinksToEnd(program.getBody().front());

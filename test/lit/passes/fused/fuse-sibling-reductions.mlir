@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-merge-sums --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-fuse-sibling-reductions --split-input-file | FileCheck %s
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 #channel = affine_map<(n, c, k) -> (c)>
