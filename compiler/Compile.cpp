@@ -108,7 +108,7 @@ void Compilation::describeTarget(PipelineOptions &pipeline) {
     gpuArchs = cuda::resolveGpuArchs(options.gpuArch);
   } catch (const Error &error) {
     // Without a plan nothing is compiled: no GPU is needed to look at text.
-    if (!options.checkOnly || error.status() != ExitStatus::MachineLacks)
+    if (!options.checkOnly || error.status() != ExitStatus::Unavailable)
       throw;
     gpuArchs = {"sm_90"};
   }
@@ -121,7 +121,7 @@ void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
     return;
   }
   if (llvm::sys::fs::create_directories(options.dumpDir))
-    throw machineLacks("cannot create folder '" + options.dumpDir + "'");
+    throw unavailable("cannot create folder '" + options.dumpDir + "'");
   llvm::SmallString<128> path(options.dumpDir);
   llvm::sys::path::append(path, name);
   writeFileAtomically(path.str().str(), text);

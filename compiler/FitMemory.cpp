@@ -160,7 +160,7 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
               ? "\nThe largest batch that fits is " + std::to_string(batch) +
                     " (--batch=" + std::to_string(batch) + ")"
               : "\nNo batch is small enough";
-  throw Error(ExitStatus::MachineLacks, text);
+  throw Error(ExitStatus::Unavailable, text);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {

@@ -39,7 +39,7 @@ void Reporter::reportException() {
     result.status = error.status();
     report({Severity::Error, {}, error.what()});
   } catch (const std::bad_alloc &) {
-    result.status = ExitStatus::MachineLacks;
+    result.status = ExitStatus::Unavailable;
     report({Severity::Error, {}, "out of memory"});
   } catch (const std::exception &error) {
     result.status = ExitStatus::Bug;

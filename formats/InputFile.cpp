@@ -19,9 +19,9 @@ InputFile::InputFile(const std::string &path) : filePath(path) {
     throw badInput(path + ": is a folder, not a file");
   file = gzopen(path.c_str(), "rb");
   if (!file && errno == ENOENT)
-    throw machineLacks(path + ": file not found");
+    throw unavailable(path + ": file not found");
   if (!file)
-    throw machineLacks(path +
+    throw unavailable(path +
                        ": cannot read: " + errnoText(errno ? errno : ENOMEM));
   gzbuffer(file, 1 << 18);
 }
@@ -38,7 +38,7 @@ size_t InputFile::read(void *to, size_t size) {
     int status = Z_OK;
     const char *text = n <= 0 ? gzerror(file, &status) : "";
     if (status == Z_ERRNO)
-      throw machineLacks(filePath + ": cannot read: " + errnoText(errno));
+      throw unavailable(filePath + ": cannot read: " + errnoText(errno));
     // At the end of a compressed file cut short, n is 0 and the status tells.
     if (n < 0 || (status != Z_OK && status != Z_STREAM_END))
       throw badInput(filePath + ": damaged or truncated gzip data (" + text +

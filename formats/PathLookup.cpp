@@ -61,7 +61,7 @@ std::string requirePath(const std::string &name,
   std::string places;
   for (const std::string &place : looked)
     places += (places.empty() ? "" : ", ") + place;
-  throw machineLacks(what + " '" + name + "' not found; looked for " + places);
+  throw unavailable(what + " '" + name + "' not found; looked for " + places);
 }
 
 std::string folderOfFile(const std::string &path) {

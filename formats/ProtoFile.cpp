@@ -65,9 +65,9 @@ void readProtoFile(const std::string &path, pb::Message &message,
                    const std::string &kind) {
   Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0 && errno == ENOENT)
-    throw machineLacks(path + ": " + kind + " not found");
+    throw unavailable(path + ": " + kind + " not found");
   if (file.fd < 0)
-    throw machineLacks(path + ": cannot read " + kind + ": " +
+    throw unavailable(path + ": cannot read " + kind + ": " +
                        errnoText(errno));
   struct stat info;
   if (fstat(file.fd, &info) == 0) {
@@ -95,7 +95,7 @@ void readProtoFile(const std::string &path, pb::Message &message,
     read = coded.CurrentPosition();
   }
   if (raw.GetErrno() != 0)
-    throw machineLacks(path + ": cannot read " + kind + ": " +
+    throw unavailable(path + ": cannot read " + kind + ": " +
                        errnoText(raw.GetErrno()));
   if ((!parsed || !whole) && isHdf5(file.fd))
     throw badInput(path + ": is an HDF5 file; only a binary " + kind +

@@ -178,7 +178,7 @@ std::shared_ptr<const PlanFile> PlanFile::open(const std::string &path) {
   Impl &impl = *file->impl;
   impl.path = path;
   auto cannotOpen = [&](int error) {
-    return machineLacks("cannot open plan '" + path +
+    return unavailable("cannot open plan '" + path +
                         "': " + std::strerror(error));
   };
   FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};

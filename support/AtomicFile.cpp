@@ -85,7 +85,7 @@ void AtomicFile::discard() noexcept {
 
 void AtomicFile::fail(int error) {
   discard();
-  throw machineLacks("cannot write '" + shownPath + "': " + errnoText(error));
+  throw unavailable("cannot write '" + shownPath + "': " + errnoText(error));
 }
 
 void AtomicFile::write(const void *bytes, size_t size) {
@@ -134,7 +134,7 @@ void syncFolder(const std::string &folder) {
   int error = errno;
   close(fd);
   if (rc != 0 && error != EINVAL && error != ENOTSUP && error != EROFS)
-    throw machineLacks("cannot write folder '" + folder +
+    throw unavailable("cannot write folder '" + folder +
                        "': " + errnoText(error));
 }
 

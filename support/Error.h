@@ -16,7 +16,7 @@ enum class ExitStatus : int {
   Success = 0,
   BadInput = 1, ///< prototxt, weights, plan or database content is wrong
   Usage = 2,    ///< the command line is wrong
-  MachineLacks =
+  Unavailable =
       3,    ///< a file, feature, library, memory or disk space is missing
   Bug = 70, ///< a defect of Brew itself
 };
@@ -40,8 +40,8 @@ inline Error badInput(const std::string &text) {
   return Error(ExitStatus::BadInput, text);
 }
 /// The machine lacks something (exit status 3).
-inline Error machineLacks(const std::string &text) {
-  return Error(ExitStatus::MachineLacks, text);
+inline Error unavailable(const std::string &text) {
+  return Error(ExitStatus::Unavailable, text);
 }
 
 } // namespace brew

@@ -50,7 +50,7 @@ public:
     }
   }
   [[noreturn]] void fail() const {
-    throw machineLacks("cannot read '" + path + "': " + errnoText(errno));
+    throw unavailable("cannot read '" + path + "': " + errnoText(errno));
   }
 
 private:

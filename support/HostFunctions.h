@@ -34,7 +34,7 @@ public:
     ExitStatus why = ExitStatus::BadInput;
     switch (status) {
     case BREW_USAGE:
-    case BREW_MACHINE_LACKS:
+    case BREW_UNAVAILABLE:
     case BREW_BUG:
       why = static_cast<ExitStatus>(status);
       break;

@@ -26,7 +26,7 @@ template <typename Body> std::thread startSilentThread(Body &&body) {
   try {
     return std::thread(std::forward<Body>(body));
   } catch (const std::system_error &) {
-    throw machineLacks("the system gives no more threads");
+    throw unavailable("the system gives no more threads");
   }
 }
 

@@ -24,8 +24,8 @@ inline brew_status statusOf(ExitStatus status) {
 }
 static_assert(static_cast<int>(ExitStatus::BadInput) == BREW_BAD_INPUT &&
               static_cast<int>(ExitStatus::Usage) == BREW_USAGE &&
-              static_cast<int>(ExitStatus::MachineLacks) ==
-                  BREW_MACHINE_LACKS &&
+              static_cast<int>(ExitStatus::Unavailable) ==
+                  BREW_UNAVAILABLE &&
               static_cast<int>(ExitStatus::Bug) == BREW_BUG);
 
 /// Runs `work`, which returns a status; what it throws becomes one, with its
@@ -41,13 +41,13 @@ brew_status guarded(std::string &message, Work work) noexcept {
       return statusOf(error.status());
     } catch (const std::bad_alloc &) {
       message = "out of memory";
-      return BREW_MACHINE_LACKS;
+      return BREW_UNAVAILABLE;
     } catch (const std::exception &error) {
       message = std::string("internal error: ") + error.what();
       return BREW_BUG;
     }
   } catch (...) {
-    return BREW_MACHINE_LACKS; // not even the message fits
+    return BREW_UNAVAILABLE; // not even the message fits
   }
 }
 

@@ -82,7 +82,7 @@ brew_status brew_compiler_options_create(brew_compiler_options **options) {
   if (!options)
     return BREW_USAGE;
   *options = new (std::nothrow) brew_compiler_options();
-  return *options ? BREW_OK : BREW_MACHINE_LACKS;
+  return *options ? BREW_OK : BREW_UNAVAILABLE;
 }
 
 void brew_compiler_options_destroy(brew_compiler_options *options) {

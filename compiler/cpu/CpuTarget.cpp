@@ -53,7 +53,7 @@ CpuTarget makeTarget(llvm::StringRef cpu, Predicate hasFeature) {
 CpuTarget resolveNative() {
   if (llvm::Triple(llvm::sys::getProcessTriple()).getArch() !=
       llvm::Triple::x86_64)
-    throw machineLacks("--cpu native: this machine is not an x86-64 one; name "
+    throw unavailable("--cpu native: this machine is not an x86-64 one; name "
                        "the processor to compile for, e.g. --cpu x86-64-v3");
   llvm::StringMap<bool> present = llvm::sys::getHostCPUFeatures();
   llvm::StringRef cpu = llvm::sys::getHostCPUName();

@@ -28,7 +28,7 @@ struct CpuTarget {
 /// Resolves `native` (this machine: its real features, whatever its model is
 /// said to have) or a name that LLVM knows for a 64-bit x86 processor, such as
 /// `x86-64-v3` or `skylake-avx512`. Throws Error: Usage for an unknown name
-/// (with the nearest ones), MachineLacks for `native` elsewhere than on x86-64.
+/// (with the nearest ones), Unavailable for `native` elsewhere than on x86-64.
 CpuTarget resolveCpuTarget(std::string_view name);
 
 } // namespace brew::compiler::cpu

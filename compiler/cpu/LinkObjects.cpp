@@ -30,7 +30,7 @@ public:
   TemporaryFolder() {
     if (std::error_code code =
             llvm::sys::fs::createUniqueDirectory("brewc", path))
-      throw machineLacks(
+      throw unavailable(
           "cannot create a temporary folder to link kernels in: " +
           code.message());
   }
@@ -58,7 +58,7 @@ void writeFile(const std::string &path, const std::string &bytes) {
     stream.clear_error();
   }
   if (code)
-    throw machineLacks("cannot write the temporary file " + path + ": " +
+    throw unavailable("cannot write the temporary file " + path + ": " +
                        code.message());
 }
 
@@ -169,7 +169,7 @@ std::string linkSharedObject(const std::vector<std::string> &objects) {
   auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
-    throw machineLacks("cannot read the temporary file " + output + ": " +
+    throw unavailable("cannot read the temporary file " + output + ": " +
                        buffer.getError().message());
   return (*buffer)->getBuffer().str();
 }

@@ -21,7 +21,7 @@ namespace brew::compiler::cpu {
 struct CpuTarget;
 
 /// The shared object. It exports one symbol per kernel and needs at run time
-/// only libm and libc's memory functions. Throws Error (MachineLacks) if no
+/// only libm and libc's memory functions. Throws Error (Unavailable) if no
 /// temporary folder can be written.
 std::string compileToSharedObject(mlir::ModuleOp module,
                                   const CpuTarget &target);

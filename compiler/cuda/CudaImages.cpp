@@ -165,7 +165,7 @@ private:
     llvm::SmallString<128> folder;
     if (std::error_code code =
             llvm::sys::fs::createUniqueDirectory("brewc-kernel", folder))
-      throw machineLacks("cannot create a temporary folder: " + code.message());
+      throw unavailable("cannot create a temporary folder: " + code.message());
     const std::string path = folder.str().str() + name;
     writeFileAtomically(path, text);
     return path;
@@ -204,7 +204,7 @@ void requireArguments(const CudaKernel &kernel, int version,
                                          std::to_string(kLeastArch) +
                                          " or later, and not " + arch);
   if (version < plan::kLongArgumentsVersion)
-    throw machineLacks(more + "NVRTC 12.1 or later, and this one is " +
+    throw unavailable(more + "NVRTC 12.1 or later, and this one is " +
                        std::to_string(version / 1000) + "." +
                        std::to_string(version % 1000 / 10));
 }

@@ -21,7 +21,7 @@ struct CudaImageOptions {
 /// `target`'s architectures and NVRTC version. Fills in symbol and images of
 /// `described`, which has one entry per kernel, and appends the images to
 /// `segments`. Kernels of equal text share them.
-/// Throws Error: MachineLacks without NVRTC (or the simulator, for "sim"), Bug
+/// Throws Error: Unavailable without NVRTC (or the simulator, for "sim"), Bug
 /// with kernel, file and log for a text that does not compile.
 void compileCuda(const std::vector<CudaKernel> &kernels,
                  const CudaImageOptions &options,
@@ -29,7 +29,7 @@ void compileCuda(const std::vector<CudaKernel> &kernels,
                  std::vector<std::string> &segments);
 
 /// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
-/// `archs` take that kernel's arguments: MachineLacks for an NVRTC that is too
+/// `archs` take that kernel's arguments: Unavailable for an NVRTC that is too
 /// old, Usage for an architecture, Bug if there are too many for any.
 void requireArguments(const CudaKernel &kernel, int version,
                       const std::vector<std::string> &archs);

@@ -46,7 +46,7 @@ public:
 
 private:
   [[noreturn]] static void lacks(const std::string &reason) {
-    throw machineLacks("--gpu-arch native needs a GPU in this machine, but " +
+    throw unavailable("--gpu-arch native needs a GPU in this machine, but " +
                        reason +
                        "; name the architecture instead, as in "
                        "--gpu-arch sm_90");

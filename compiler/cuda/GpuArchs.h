@@ -10,7 +10,7 @@ namespace brew::compiler::cuda {
 /// The architectures that `option` (`sm_90,sm_80`, `native`, `sim`) names, in
 /// order and each once: "sm_90", ..., "sim". `native` stands for those of this
 /// machine's GPUs, which the driver is asked for. Throws Error: Usage for
-/// something that is no architecture, MachineLacks for `native` without a
+/// something that is no architecture, Unavailable for `native` without a
 /// driver or GPU.
 std::vector<std::string> resolveGpuArchs(std::string_view option);
 

@@ -60,12 +60,12 @@ struct Nvrtc::Api {
   void bind(Function *&function, const char *name) {
     function = reinterpret_cast<Function *>(dlsym(handle, name));
     if (!function)
-      throw machineLacks(std::string("this NVRTC is too old: it has no ") +
+      throw unavailable(std::string("this NVRTC is too old: it has no ") +
                          name + " (CUDA 12 or newer is needed)");
   }
   void check(int status, const char *what) const {
     if (status)
-      throw machineLacks(std::string("NVRTC ") + version + ": " + what +
+      throw unavailable(std::string("NVRTC ") + version + ": " + what +
                          " fails: " + errorText(status));
   }
   using Size = int (*)(Program, std::size_t *);
@@ -96,7 +96,7 @@ void Nvrtc::Api::open() {
     if (candidate[0] == '/' && llvm::sys::fs::exists(candidate))
       reason = dlerror();
   }
-  throw machineLacks(
+  throw unavailable(
       "a plan for GPUs needs NVRTC to compile its kernels, and " +
       (reason.empty()
            ? "libnvrtc.so.13 or libnvrtc.so.12 was not found (looked "
@@ -176,7 +176,7 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
   std::vector<const char *> options = {kStandard, archOption.c_str()};
   if (headers) {
     if (api->headers.empty())
-      throw machineLacks("16-bit precision needs CUDA's header cuda_fp16.h, "
+      throw unavailable("16-bit precision needs CUDA's header cuda_fp16.h, "
                          "which was not found beside NVRTC, in $CUDA_HOME or "
                          "in /usr/local/cuda; install the CUDA toolkit");
     options.push_back(include.c_str());

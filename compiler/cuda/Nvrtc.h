@@ -12,7 +12,7 @@ namespace brew::compiler::cuda {
 class Nvrtc {
 public:
   /// Opens the library: by its name, then in $CUDA_HOME, $CUDA_PATH and
-  /// /usr/local/cuda. Throws Error (MachineLacks) that names what is missing.
+  /// /usr/local/cuda. Throws Error (Unavailable) that names what is missing.
   Nvrtc();
   ~Nvrtc();
 
@@ -28,7 +28,7 @@ public:
     std::string log;
   };
   /// Compiles `text` for `arch`, sm_N or compute_N; `headers`: it includes
-  /// CUDA's own (throws MachineLacks if they are not there). `name` is that of
+  /// CUDA's own (throws Unavailable if they are not there). `name` is that of
   /// the file in the log.
   Result compile(const std::string &text, const std::string &name,
                  const std::string &arch, bool headers) const;

@@ -37,7 +37,7 @@ SimCompiler::SimCompiler() {
   std::string folder = folderOfSimulator();
   program = folder + "/compile";
   if (!sys::fs::can_execute(program))
-    throw machineLacks(
+    throw unavailable(
         "--gpu-arch sim needs the simulator that Brew's tests build, but "
         "there is no " +
         program + " (BREW_CUDASIM names another folder)");
@@ -58,7 +58,7 @@ SimCompiler::Result SimCompiler::compile(const std::string &text,
                                          const std::string &name) const {
   SmallString<128> folder;
   if (std::error_code error = sys::fs::createUniqueDirectory("brewc", folder))
-    throw machineLacks("cannot create a temporary folder to compile kernels "
+    throw unavailable("cannot create a temporary folder to compile kernels "
                        "in: " +
                        error.message());
   std::string source = (folder + "/" + name + ".cu").str(),
@@ -86,7 +86,7 @@ SimCompiler::Result SimCompiler::compile(const std::string &text,
   }
   sys::fs::remove_directories(folder);
   if (error || !problem.empty())
-    throw machineLacks("cannot run " + program + ": " +
+    throw unavailable("cannot run " + program + ": " +
                        (error ? error.message() : problem));
   return result;
 }

@@ -10,7 +10,7 @@ namespace brew::compiler::cuda {
 /// executable. Builds without tests have none.
 class SimCompiler {
 public:
-  /// Throws Error (MachineLacks) if it is not there.
+  /// Throws Error (Unavailable) if it is not there.
   SimCompiler();
 
   struct Result {

@@ -56,7 +56,7 @@ int main(int argc, char **argv) {
     return BREW_USAGE;
   }
   if (brew_compiler_options_create(&options) != BREW_OK)
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   if (brew_compiler_options_set(options, "report", "text") != BREW_OK) {
     fprintf(stderr, "%s\n", brew_compiler_options_message(options));
     return BREW_USAGE;

@@ -42,7 +42,7 @@ static brew_status shapes(brew_host_setup *setup) {
 static brew_status create(brew_host_setup *setup, void **instance) {
   float *sharpness = malloc(sizeof *sharpness);
   if (!sharpness)
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   *sharpness = *setup->param_str ? (float)atof(setup->param_str) : 1;
   *instance = sharpness;
   if (*sharpness > 0)

@@ -22,7 +22,7 @@ static int set_inputs(brew_session *session, int program) {
       return status;
     values = malloc((size_t)input.count * sizeof *values);
     if (!values)
-      return BREW_MACHINE_LACKS;
+      return BREW_UNAVAILABLE;
     for (k = 0; k < input.count; ++k)
       values[k] = (float)(k % 17) / 16;
     /* The values are copied. */
@@ -50,7 +50,7 @@ static int show(brew_session *session, int program, const char *blob) {
     return status;
   values = malloc((size_t)tensor.count * sizeof *values);
   if (!values)
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   status = brew_session_read(session, &name, BREW_F32, values, tensor.count);
   if (status == BREW_OK) {
     row = tensor.shape_ndim ? tensor.count / tensor.shape[0] : 1;

@@ -64,7 +64,7 @@ void GpuRowProducts::multiply(const MatmulProblem &problem) {
   options.workspaceLimit = kWorkspace;
   const Matmul product(library, problem, options, kPurpose);
   if (product.candidates() == 0)
-    throw machineLacks(kPurpose + ": " + library.name() +
+    throw unavailable(kPurpose + ": " + library.name() +
                        " has no product for " + problem.text());
   product.run(0, workspace.address(), stream);
 }

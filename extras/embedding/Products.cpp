@@ -34,7 +34,7 @@ void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
       dnnl_sgemm(transposeA ? 'T' : 'N', transposeB ? 'T' : 'N', m, n, k, 1, a,
                  strideA, b, strideB, 0, c, strideC);
   if (status == dnnl_out_of_memory)
-    throw machineLacks("out of memory");
+    throw unavailable("out of memory");
   if (status != dnnl_success)
     throw Error(ExitStatus::Bug, "oneDNN refuses a product (status " +
                                      std::to_string(status) + ")");

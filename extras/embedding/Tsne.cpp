@@ -136,7 +136,7 @@ void checkMemory(std::int64_t rows, std::int64_t neighbours) {
   if (bytes <= static_cast<double>(runtime::machineMemory()))
     return;
   constexpr double kMost = 18e18; // what 64 bits count
-  throw machineLacks(
+  throw unavailable(
       "t-SNE of " + std::to_string(rows) + " samples with " +
       std::to_string(neighbours) + " neighbours each needs " +
       runtime::describeBytes(

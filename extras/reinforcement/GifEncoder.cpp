@@ -97,7 +97,7 @@ struct GifEncoder::Library {
   }
   [[noreturn]] void fail(int error) const {
     const char *words = GifErrorString(error);
-    throw machineLacks(std::string("giflib cannot encode the pictures: ") +
+    throw unavailable(std::string("giflib cannot encode the pictures: ") +
                        (words ? words : "unknown failure"));
   }
   void check(int status) const {

@@ -45,8 +45,8 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
   struct stat info;
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR)
-      throw machineLacks(path + ": database not found");
-    throw machineLacks(path + ": cannot read database: " + errnoText(errno));
+      throw unavailable(path + ": database not found");
+    throw unavailable(path + ": cannot read database: " + errnoText(errno));
   }
   if (!S_ISDIR(info.st_mode))
     throw badInput(path + ": is a file; an " +
@@ -87,7 +87,7 @@ public:
         break;
     }
     if (folder.empty())
-      throw machineLacks("cannot create database '" + path +
+      throw unavailable("cannot create database '" + path +
                          "': " + errnoText(errno));
     try {
       store = backend == DbBackend::Lmdb ? createLmdbStore(folder, path)
@@ -152,20 +152,20 @@ private:
     for (const auto &entry : fs::directory_iterator(folder, error)) {
       int fd = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
       if (fd < 0)
-        throw machineLacks("cannot write database '" + path +
+        throw unavailable("cannot write database '" + path +
                            "': " + errnoText(errno));
       int rc = fsync(fd);
       int reason = errno;
       ::close(fd);
       if (rc != 0 && reason != EINVAL && reason != ENOTSUP)
-        throw machineLacks("cannot write database '" + path +
+        throw unavailable("cannot write database '" + path +
                            "': " + errnoText(reason));
     }
     syncFolder(folder);
   }
 
   [[noreturn]] void failRename() {
-    throw machineLacks("cannot put database '" + path +
+    throw unavailable("cannot put database '" + path +
                        "' in place: " + errnoText(errno));
   }
 

@@ -61,7 +61,7 @@ private:
   void check() {
     leveldb::Status status = iterator->status();
     if (status.IsIOError())
-      throw machineLacks(path + ": cannot read database: " + status.ToString());
+      throw unavailable(path + ": cannot read database: " + status.ToString());
     if (!status.ok())
       throw badInput(path + ": damaged or truncated LevelDB database: " +
                      status.ToString());
@@ -83,7 +83,7 @@ public:
     database.reset(opened);
     environment.freeze();
     if (status.IsIOError())
-      throw machineLacks(path + ": cannot read database: " + status.ToString());
+      throw unavailable(path + ": cannot read database: " + status.ToString());
     if (!status.ok())
       throw badInput(path + ": damaged or truncated LevelDB database: " +
                      status.ToString());
@@ -140,7 +140,7 @@ private:
   }
   void check(const leveldb::Status &status) {
     if (!status.ok())
-      throw machineLacks("cannot write database '" + shownPath +
+      throw unavailable("cannot write database '" + shownPath +
                          "': " + status.ToString());
   }
   std::string folder, shownPath;

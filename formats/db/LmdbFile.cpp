@@ -62,7 +62,7 @@ LmdbFile::LmdbFile(const std::string &folder) : folder(folder) {
   std::string path = folder + "/data.mdb";
   fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    throw machineLacks(folder +
+    throw unavailable(folder +
                        ": cannot read database: data.mdb: " + errnoText(errno));
   try {
     measure();
@@ -103,7 +103,7 @@ void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      throw machineLacks(folder +
+      throw unavailable(folder +
                          ": cannot read database: " + errnoText(errno));
     if (n == 0)
       damaged("data.mdb ends early");

@@ -100,7 +100,7 @@ private:
 
   void check(int rc) {
     if (rc != 0)
-      throw machineLacks("cannot write database '" + shownPath +
+      throw unavailable("cannot write database '" + shownPath +
                          "': " + (rc > 0 ? errnoText(rc) : mdb_strerror(rc)));
   }
 

@@ -100,9 +100,9 @@ Hdf5Reader::Hdf5Reader(const std::string &path) : filePath(path) {
   // The library does not tell why it could not open a file.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT)
-    throw machineLacks(path + ": HDF5 file not found");
+    throw unavailable(path + ": HDF5 file not found");
   if (fd < 0)
-    throw machineLacks(path + ": cannot read HDF5 file: " + errnoText(errno));
+    throw unavailable(path + ": cannot read HDF5 file: " + errnoText(errno));
   close(fd);
   Guard guard;
   file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -205,7 +205,7 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
   try {
     values.resize(static_cast<size_t>(count));
   } catch (const std::exception &) { // bad_alloc or length_error
-    throw machineLacks(where + ": not enough memory for " +
+    throw unavailable(where + ": not enough memory for " +
                        std::to_string(count) + " values");
   }
   if (count > 0 && H5Dread(dataset.id, memoryType, H5S_ALL, H5S_ALL,

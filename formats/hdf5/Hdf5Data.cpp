@@ -16,7 +16,7 @@ std::vector<std::string> readHdf5List(const std::string &listPath,
   errno = 0;
   std::ifstream list(listPath);
   if (!list)
-    throw machineLacks(listPath +
+    throw unavailable(listPath +
                        ": cannot read list of HDF5 files: " + errnoText(errno));
   std::vector<std::string> paths;
   std::string text, name;

@@ -25,7 +25,7 @@ Hdf5Writer::~Hdf5Writer() {
 }
 
 void Hdf5Writer::fail(const std::string &what) {
-  throw machineLacks("cannot write '" + filePath + "': " + what);
+  throw unavailable("cannot write '" + filePath + "': " + what);
 }
 
 void Hdf5Writer::writeAs(const std::string &name,

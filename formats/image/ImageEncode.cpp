@@ -134,12 +134,12 @@ std::string encodeImage(const Image &image, ImageFormat format, int quality) {
   if (isJpeg) {
     JpegBytes bytes;
     if (!encodeJpeg(image, quality, bytes))
-      throw machineLacks("libjpeg cannot encode the image");
+      throw unavailable("libjpeg cannot encode the image");
     return {reinterpret_cast<const char *>(bytes.data), bytes.size};
   }
   std::string bytes;
   if (!encodePng(image, bytes))
-    throw machineLacks("libpng cannot encode the image");
+    throw unavailable("libpng cannot encode the image");
   return bytes;
 }
 

@@ -15,7 +15,7 @@ namespace brew::formats {
 std::string readFileBytes(const std::string &path, const std::string &where) {
   const std::string who = where.empty() ? "" : where + ": ";
   auto fail = [&](int error) {
-    throw machineLacks(who + "cannot read '" + path + "': " + errnoText(error));
+    throw unavailable(who + "cannot read '" + path + "': " + errnoText(error));
   };
   struct File {
     int fd;

@@ -27,7 +27,7 @@ typedef enum brew_status {
   BREW_OK = 0,
   BREW_BAD_INPUT = 1,     /* prototxt, weights, plan, data */
   BREW_USAGE = 2,         /* the call or its options make no sense */
-  BREW_MACHINE_LACKS = 3, /* a file, feature, library, memory or disk space */
+  BREW_UNAVAILABLE = 3, /* a file, feature, library, memory or disk space */
   BREW_BUG = 70           /* a defect of Brew */
 } brew_status;
 

@@ -39,7 +39,7 @@ typedef struct brew_sum_piece {
 BREW_API int brew_communicator_is_available(void);
 /* Whether a launcher has started this process as a rank of several. */
 BREW_API int brew_communicator_is_launched(void);
-/* Joins the run; once in a process. `options` may be NULL. BREW_MACHINE_LACKS:
+/* Joins the run; once in a process. `options` may be NULL. BREW_UNAVAILABLE:
  * there is no MPI, or it fails. */
 BREW_API brew_status brew_communicator_open(
     const brew_communicator_options *options, brew_communicator **communicator);
@@ -60,7 +60,7 @@ brew_communicator_failed_together(const brew_communicator *communicator);
 
 /* What ranks do together without a trainer. Every rank makes the same calls in
  * the same order, from one thread, and none while a trainer over this
- * communicator runs. BREW_MACHINE_LACKS: a rank is missing, whose number the
+ * communicator runs. BREW_UNAVAILABLE: a rank is missing, whose number the
  * message has. */
 
 /* Gives all ranks the bytes of rank 0. */

@@ -82,7 +82,7 @@ BREW_API brew_status brew_compiler_option_get(size_t index,
 
 typedef struct brew_compiler_options brew_compiler_options;
 
-/* `*options` is the caller's, to be destroyed; NULL, with BREW_MACHINE_LACKS,
+/* `*options` is the caller's, to be destroyed; NULL, with BREW_UNAVAILABLE,
  * only without memory. */
 BREW_API brew_status
 brew_compiler_options_create(brew_compiler_options **options);
@@ -151,7 +151,7 @@ typedef struct brew_compilation brew_compilation;
 
 /* Compiles a net or solver. `options` may be NULL: all as the table has it.
  * `*compilation` is the caller's, to be destroyed, whether it succeeded or not;
- * it is NULL only without memory (BREW_MACHINE_LACKS) or where an argument that
+ * it is NULL only without memory (BREW_UNAVAILABLE) or where an argument that
  * must not be NULL is (BREW_USAGE). Returns brew_compilation_status(). */
 BREW_API brew_status brew_compile_file(const brew_compiler_options *options,
                                        const char *path,
@@ -212,7 +212,7 @@ BREW_API brew_status brew_compilation_get(const brew_compilation *compilation,
 
 /* Writes an output to a file, which appears whole or not at all. One thread at
  * a time. BREW_USAGE where the output was not asked for or could not be made,
- * BREW_MACHINE_LACKS if the file cannot be written, each with a message. */
+ * BREW_UNAVAILABLE if the file cannot be written, each with a message. */
 BREW_API brew_status brew_compilation_write(brew_compilation *compilation,
                                             brew_output output,
                                             const char *path);

@@ -27,7 +27,7 @@ typedef struct brew_pca_options {
   int threads;        /* 0: OMP_NUM_THREADS, else one per core */
   /* Of one compiled for CUDA the products of the features are done on GPU `gpu`,
    * by the library that its programs use (in single precision); the rest, and
-   * all of it for another plan or NULL, by the host. BREW_MACHINE_LACKS: there
+   * all of it for another plan or NULL, by the host. BREW_UNAVAILABLE: there
    * is no such GPU or library, or it has too little memory. */
   const brew_plan *plan;
   int gpu;
@@ -86,7 +86,7 @@ typedef struct brew_tsne_options {
 /* Lays the rows out in a plane: `embedding` has room for rows x 2 values,
  * `divergence` (or NULL) is how well the layout agrees with the features.
  * BREW_BAD_INPUT: a feature is not finite, or there are fewer rows than three
- * times the perplexity and one. BREW_MACHINE_LACKS: the neighbours of all rows
+ * times the perplexity and one. BREW_UNAVAILABLE: the neighbours of all rows
  * need more memory than there is. */
 BREW_API brew_status brew_tsne(const float *features, int64_t rows,
                                int64_t columns,
@@ -110,7 +110,7 @@ typedef struct brew_scatter_options {
 /* Draws points (rows x 2) with a colour per class and a legend, to the same
  * scale in both directions. `path` ends in .svg or .png; the file appears whole
  * or not at all. BREW_USAGE: it ends otherwise; BREW_BAD_INPUT: a point is not
- * finite; BREW_MACHINE_LACKS: it cannot be written. */
+ * finite; BREW_UNAVAILABLE: it cannot be written. */
 BREW_API brew_status brew_scatter_write(const char *path, const float *points,
                                         int64_t rows,
                                         const brew_scatter_options *options,

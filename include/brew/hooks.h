@@ -41,7 +41,7 @@ BREW_API brew_status brew_trainer_add_hook(brew_trainer *trainer,
                                            brew_hook_function function,
                                            void *user);
 /* Adds all hooks of a file, or none. BREW_BAD_INPUT, with line and column: it is
- * wrong; BREW_MACHINE_LACKS: it cannot be read. */
+ * wrong; BREW_UNAVAILABLE: it cannot be read. */
 BREW_API brew_status brew_trainer_add_hooks(brew_trainer *trainer,
                                             const char *file);
 /* Takes a hook away. BREW_USAGE: there is none of this name, or another one

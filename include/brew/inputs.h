@@ -77,7 +77,7 @@ BREW_API brew_status brew_session_set_random_inputs(brew_session *session,
                                                     int program, uint64_t seed);
 
 /* Opens a program's sources and begins to read ahead, which the first feed does
- * otherwise. BREW_MACHINE_LACKS: a file or database is not found, or there are
+ * otherwise. BREW_UNAVAILABLE: a file or database is not found, or there are
  * no more threads; the next feed tries again. */
 BREW_API brew_status brew_session_open_sources(brew_session *session,
                                                int program);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Opens a plan file and checks it. Its folder is the last in which the files it
- * names are looked up. BREW_MACHINE_LACKS: it cannot be read; BREW_BAD_INPUT:
+ * names are looked up. BREW_UNAVAILABLE: it cannot be read; BREW_BAD_INPUT:
  * it is damaged, no plan, or of another format. */
 BREW_API brew_status brew_plan_open(const char *path, brew_plan **plan);
 

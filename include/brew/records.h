@@ -33,7 +33,7 @@ typedef struct brew_records_options {
  * row, as it is), a list of images and labels (.txt), a JPEG or PNG image or an
  * IDX file of images, gzipped or not, with the labels of the IDX file beside it
  * whose name has "labels-idx1" for "images-idx3".
- * Images are resized to the input's height and width. BREW_MACHINE_LACKS: it is
+ * Images are resized to the input's height and width. BREW_UNAVAILABLE: it is
  * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
 BREW_API brew_status brew_records_open(const char *path,
                                        const brew_records_options *options,
@@ -74,7 +74,7 @@ BREW_API brew_status brew_record_writer_put(brew_record_writer *writer,
                                             const char *key, int channels,
                                             int height, int width,
                                             const float *values);
-/* Once, last. BREW_MACHINE_LACKS: it cannot be written. */
+/* Once, last. BREW_UNAVAILABLE: it cannot be written. */
 BREW_API brew_status brew_record_writer_finish(brew_record_writer *writer);
 
 /*===-- HDF5 files of tensors --------------------------------------------===*/
@@ -121,7 +121,7 @@ BREW_API brew_status brew_tensor_file_write(brew_tensor_file *file,
                                             const char *name, brew_dtype dtype,
                                             const int64_t *dims, size_t ndim,
                                             const void *values);
-/* Once, last. BREW_MACHINE_LACKS: it cannot be written, and what was written to
+/* Once, last. BREW_UNAVAILABLE: it cannot be written, and what was written to
  * it is lost. BREW_USAGE: it was committed before. */
 BREW_API brew_status brew_tensor_file_commit(brew_tensor_file *file);
 

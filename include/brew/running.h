@@ -84,7 +84,7 @@ typedef void (*brew_tune_function)(const brew_tuned_call *call, void *user);
  * the session's timing cache, whatever that said, and does the calls so from
  * now on; calls `tell` (which may be NULL) for each of them, in order.
  * Different ways may round differently. What blobs and gradients hold is lost;
- * parameters and state stay. BREW_MACHINE_LACKS: the cache's file cannot be
+ * parameters and state stay. BREW_UNAVAILABLE: the cache's file cannot be
  * written. */
 BREW_API brew_status brew_session_tune(brew_session *session,
                                        brew_tune_function tell, void *user);

@@ -97,7 +97,7 @@ typedef struct brew_session_options {
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the
- * plan, else zeros. `options` may be NULL. BREW_MACHINE_LACKS: this machine is
+ * plan, else zeros. `options` may be NULL. BREW_UNAVAILABLE: this machine is
  * not what the plan was compiled for, or lacks memory, a driver or a library.
  */
 BREW_API brew_status brew_session_open(const brew_plan *plan,
@@ -128,7 +128,7 @@ BREW_API brew_status brew_session_remove_listener(brew_session *session,
 /* All that a session needs before its first run: parameters from the plan, else
  * from fillers; then from the weight files (each name a file or a list
  * separated by commas; without any, the one that the plan names); then what
- * programs derive from parameters. BREW_MACHINE_LACKS: a file is not found;
+ * programs derive from parameters. BREW_UNAVAILABLE: a file is not found;
  * BREW_BAD_INPUT: it does not fit, or a plan for inference (it neither trains nor
  * computes a loss) has layers that no file has and the plan has no values for
  * (brew_session_options.allow_missing_weights). */

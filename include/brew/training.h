@@ -141,7 +141,7 @@ BREW_API void brew_trainer_request_snapshot(brew_trainer *trainer);
  * of a learner goes on from there, one of step to the iteration that it would
  * have reached; what is paused stays so (a learner until its next update). A
  * failure's words go to `message`, as those of brew_trainer_set_field() do.
- * BREW_USAGE: several ranks; BREW_MACHINE_LACKS: a file that training was begun
+ * BREW_USAGE: several ranks; BREW_UNAVAILABLE: a file that training was begun
  * with is gone. The run then goes on as it is. */
 BREW_API brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
                                         size_t size);

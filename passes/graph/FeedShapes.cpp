@@ -145,9 +145,9 @@ std::optional<std::string> Feed::findSource(const std::string &name,
   try {
     return formats::requirePath(name, folders, what);
   } catch (const Error &error) {
-    if (error.status() != ExitStatus::MachineLacks)
+    if (error.status() != ExitStatus::Unavailable)
       throw;
-    throw machineLacks(std::string(error.what()) +
+    throw unavailable(std::string(error.what()) +
                        "; to compile without it, say --input-shape " +
                        layer.top(missing) + "=" + example);
   }

@@ -59,7 +59,7 @@ brew_status guard(Body &&body, Tell &&tell) noexcept {
     return static_cast<brew_status>(error.status());
   } catch (const std::bad_alloc &) {
     tell(Message::outOfMemory());
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   } catch (const std::exception &error) {
     tell(error.what());
     return BREW_BUG;
@@ -98,7 +98,7 @@ brew_status open(Handle **out, Body &&body) noexcept {
     return BREW_USAGE;
   *out = new (std::nothrow) Handle();
   if (!*out)
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   return guarded((*out)->message, [&] { body(**out); });
 }
 

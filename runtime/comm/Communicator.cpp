@@ -198,7 +198,7 @@ void Communicator::State::await(std::uint64_t number) {
   }
   activity = {false, Clock::now()};
   if (failure && done < number)
-    throw machineLacks(*failure);
+    throw unavailable(*failure);
 }
 
 bool Communicator::isAvailable() {
@@ -228,7 +228,7 @@ Communicator::Communicator(CommunicatorOptions options)
   it.changed.wait(lock, [&] { return it.begun || it.failure; });
   if (it.begun)
     return;
-  const Error error = machineLacks(*it.failure);
+  const Error error = unavailable(*it.failure);
   lock.unlock();
   it.thread.join();
   throw error;
@@ -250,7 +250,7 @@ void Communicator::close() {
   it.changed.notify_all();
   it.changed.wait(lock, [&] { return it.closed || it.failure; });
   if (!it.closed)
-    throw machineLacks(*it.failure);
+    throw unavailable(*it.failure);
 }
 
 void Communicator::abort(int status) {

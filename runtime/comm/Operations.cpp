@@ -48,7 +48,7 @@ void addInOrder(Value *target, const Value *slices, int ranks,
 
 void check(const BrewCommPlugin &plugin, const char *failure) {
   if (failure)
-    throw machineLacks(std::string(plugin.name) + ": " + failure);
+    throw unavailable(std::string(plugin.name) + ": " + failure);
 }
 
 TransportSum::TransportSum(std::uint32_t bucketNumber,
@@ -218,7 +218,7 @@ Gather::Gather(Blocks values, int ranks, const char *name)
     : blocks(std::move(values)), what(name) {
   const std::size_t size = blocks->size() / static_cast<std::size_t>(ranks);
   if (blocks->size() > static_cast<std::size_t>(INT_MAX))
-    throw machineLacks(std::string(name) + " are too many bytes for one rank");
+    throw unavailable(std::string(name) + " are too many bytes for one rank");
   for (int rank = 0; rank < ranks; ++rank) {
     counts.push_back(static_cast<int>(size));
     offsets.push_back(rank * static_cast<int>(size));

@@ -15,7 +15,7 @@ const BrewCommPlugin &openTransport() {
                                            RTLD_NOW | RTLD_GLOBAL);
   if (const auto *table = tableOf<BrewCommPlugin>(plugin, kBrewCommVersion))
     return *table;
-  throw machineLacks(
+  throw unavailable(
       "several ranks need Brew's plugin for MPI, which cannot be opened: " +
       plugin.reason +
       "; it is built where libopenmpi-dev is (Python's wheels have none), and "

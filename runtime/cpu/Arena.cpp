@@ -26,7 +26,7 @@ Arena::Arena(std::uint64_t size, const std::string &purpose) : bytes(size) {
   if (mapping == MAP_FAILED) {
     int error = errno;
     mapping = nullptr;
-    throw machineLacks("not enough memory for " + purpose + ": " +
+    throw unavailable("not enough memory for " + purpose + ": " +
                        describeBytes(size) + " cannot be allocated (" +
                        std::strerror(error) + ")");
   }

@@ -37,7 +37,7 @@ CallChooser::prepare(const CallCandidate &candidate) {
   } catch (const dnnl::error &) {
     return nullptr;
   } catch (const Error &error) {
-    if (error.status() != ExitStatus::MachineLacks)
+    if (error.status() != ExitStatus::Unavailable)
       throw;
     return nullptr; // as too much memory
   }

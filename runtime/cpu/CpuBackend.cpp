@@ -198,7 +198,7 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
   for (const plan::Arena &arena : manifest.arenas())
     total += isShared(arena) ? 0 : arena.size();
   if (total > machineMemory())
-    throw machineLacks(plan->path() + ": the net needs " +
+    throw unavailable(plan->path() + ": the net needs " +
                        describeBytes(total) + " of memory, this machine has " +
                        describeBytes(machineMemory()));
   for (const plan::Arena &arena : manifest.arenas()) {

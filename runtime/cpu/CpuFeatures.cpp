@@ -221,21 +221,21 @@ static const char *const kArchitecture = "unknown";
 void checkTarget(const plan::Target &target, const std::string &path) {
   std::string builtFor = path + ": this plan was built for ";
   if (target.kind() != plan::Target::CPU)
-    throw machineLacks(builtFor +
+    throw unavailable(builtFor +
                        "CUDA, which this build of the runtime does not have");
   builtFor += target.cpu().empty() ? "CPU" : target.cpu();
   if (!target.triple().empty()) {
     builtFor += " (" + target.triple() + ")";
     std::string arch = target.triple().substr(0, target.triple().find('-'));
     if (arch != kArchitecture)
-      throw machineLacks(builtFor + "; this machine is " + kArchitecture);
+      throw unavailable(builtFor + "; this machine is " + kArchitecture);
   }
   std::string missing;
   for (const std::string &feature : target.cpu_features())
     if (!cpuHasFeature(feature))
       missing += (missing.empty() ? "" : ", ") + feature;
   if (!missing.empty())
-    throw machineLacks(builtFor + "; this machine lacks " + missing +
+    throw unavailable(builtFor + "; this machine lacks " + missing +
                        " (compile the net again with --cpu native here)");
 }
 

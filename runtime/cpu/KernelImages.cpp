@@ -16,7 +16,7 @@ namespace brew::runtime {
 static int memoryFile(const std::byte *bytes, std::uint64_t size) {
   int descriptor = memfd_create("brew-kernels", MFD_CLOEXEC);
   if (descriptor < 0)
-    throw machineLacks(
+    throw unavailable(
         std::string("cannot create a file in memory for the kernels: ") +
         std::strerror(errno));
   for (std::uint64_t written = 0; written < size;) {
@@ -26,7 +26,7 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
     if (count <= 0) {
       int error = count < 0 ? errno : ENOSPC;
       close(descriptor);
-      throw machineLacks(std::string("cannot write the kernels to memory: ") +
+      throw unavailable(std::string("cannot write the kernels to memory: ") +
                          std::strerror(error));
     }
     written += static_cast<std::uint64_t>(count);
@@ -82,7 +82,7 @@ void KernelImages::load(const plan::PlanFile &plan) {
         dlopen(uniquePath(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
     close(descriptor);
     if (!image.handle)
-      throw machineLacks(plan.path() +
+      throw unavailable(plan.path() +
                          ": its kernels cannot be loaded: " + dlerror());
   }
   for (const plan::Kernel &kernel : manifest.kernels()) {

@@ -71,13 +71,13 @@ Arenas::Arenas(const Device &gpu, const Stream &stream,
     total += arena.size();
   const std::uint64_t free = device.freeMemory();
   if (total > free)
-    throw machineLacks(outOfMemoryText(plan, free, device.name()));
+    throw unavailable(outOfMemoryText(plan, free, device.name()));
   for (const plan::Arena &arena : plan.manifest().arenas()) {
     try {
       slabs.emplace_back(device, arena.size(), "allocating an arena");
     } catch (const Error &) {
       slabs.clear(); // what is free is told as it was before
-      throw machineLacks(
+      throw unavailable(
           outOfMemoryText(plan, device.freeMemory(), device.name()));
     }
   }

@@ -38,7 +38,7 @@ int CallTuner::firstUsable(const VendorCall &call) const {
   for (int i = 0; i < call.candidates(); ++i)
     if (call.workspaceBytes(i) != VendorCall::kUnusable)
       return i;
-  throw machineLacks("no engine can be used for " + call.key() +
+  throw unavailable("no engine can be used for " + call.key() +
                      " within --workspace-limit");
 }
 
@@ -99,7 +99,7 @@ CallTuner::Tuned CallTuner::fastest(VendorCall &call) {
     if (search.measured < kAtLeast)
       measureCandidate(call, i, search);
   if (search.best < 0)
-    throw machineLacks(search.reason.empty()
+    throw unavailable(search.reason.empty()
                            ? "no engine can be used for " + call.key() +
                                  " within --workspace-limit"
                            : search.reason);

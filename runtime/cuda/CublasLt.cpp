@@ -16,7 +16,7 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
     tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
   }
   if (!library)
-    throw machineLacks("this plan needs cuBLASLt of CUDA 12 or later for its "
+    throw unavailable("this plan needs cuBLASLt of CUDA 12 or later for its "
                        "matrix products: " +
                        tried);
   std::string missing;
@@ -27,7 +27,7 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
   BREW_CUBLASLT_FUNCTIONS(BREW_LOOK_UP)
 #undef BREW_LOOK_UP
   if (!missing.empty())
-    throw machineLacks("this plan needs cuBLASLt of CUDA 12 or later for its "
+    throw unavailable("this plan needs cuBLASLt of CUDA 12 or later for its "
                        "matrix products; found is " +
                        (cublasLtGetVersion ? name() : "one without a version") +
                        ", which lacks " + missing);
@@ -49,7 +49,7 @@ std::string CublasLt::name() const {
 
 void CublasLt::check(int status, const std::string &purpose) const {
   if (status != 0)
-    throw machineLacks(purpose +
+    throw unavailable(purpose +
                        ": cuBLASLt: " + cublasLtGetStatusString(status));
 }
 

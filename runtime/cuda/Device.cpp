@@ -13,7 +13,7 @@ Device::Device(const DriverApi &api, int ordinal) : driver(api) {
   int count = 0;
   driver.check(driver.cuDeviceGetCount(&count), "counting GPUs");
   if (ordinal < 0 || ordinal >= count)
-    throw machineLacks("there is no GPU " + std::to_string(ordinal) +
+    throw unavailable("there is no GPU " + std::to_string(ordinal) +
                        ": the CUDA driver finds " +
                        (count == 0   ? "none"
                         : count == 1 ? "one, number 0"

@@ -27,13 +27,13 @@ std::string DriverApi::text(CUresult result) const {
 
 void DriverApi::check(CUresult result, const std::string &purpose) const {
   if (result != CUDA_SUCCESS)
-    throw machineLacks(purpose + ": " + text(result));
+    throw unavailable(purpose + ": " + text(result));
 }
 
 static std::unique_ptr<DriverApi> load(const std::string &library) {
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    throw machineLacks(std::string("an NVIDIA GPU is needed, but the "
+    throw unavailable(std::string("an NVIDIA GPU is needed, but the "
                                    "CUDA driver cannot be opened: ") +
                        dlerror());
   auto api = std::make_unique<DriverApi>();
@@ -48,13 +48,13 @@ static std::unique_ptr<DriverApi> load(const std::string &library) {
     int version = 0;
     if (api->cuDriverGetVersion)
       api->cuDriverGetVersion(&version);
-    throw machineLacks("the CUDA driver is too old: it is of CUDA " +
+    throw unavailable("the CUDA driver is too old: it is of CUDA " +
                        versionText(version) + " and lacks " + missing +
                        "; Brew needs one of CUDA 12.0 or later");
   }
   const CUresult result = api->cuInit(0);
   if (result == CUDA_ERROR_NO_DEVICE)
-    throw machineLacks("an NVIDIA GPU is needed, but the CUDA driver "
+    throw unavailable("an NVIDIA GPU is needed, but the CUDA driver "
                        "finds none");
   api->check(result, "the CUDA driver does not start");
   return api;

@@ -41,7 +41,7 @@ Libraries chooseLibraries(const plan::Target &target,
   const fs::path folder = simulatorFolder();
   std::error_code error;
   if (!fs::exists(folder / "libcuda.so.1", error))
-    throw machineLacks(planPath +
+    throw unavailable(planPath +
                        ": the plan was built for the simulator of Brew's own "
                        "tests (--gpu-arch sim), which is not in '" +
                        folder.string() + "'; set BREW_CUDASIM to its folder");

@@ -316,7 +316,7 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
                            const CallOptions &options, const std::string &where)
     : device(gpu) {
   if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
-    throw machineLacks(where + ": cuBLASLt cannot fuse a ReLU with a slope "
+    throw unavailable(where + ": cuBLASLt cannot fuse a ReLU with a slope "
                                "(compile the net with --no-library=ip)");
   Builder builder(device, call, x, w, y, where);
   MatmulProblem problem = builder.problem(b);
@@ -335,7 +335,7 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
     product = std::make_unique<Matmul>(library, problem, options, where);
   }
   if (product->candidates() == 0 || (after && after->candidates() == 0))
-    throw machineLacks(where + ": " + library.name() +
+    throw unavailable(where + ": " + library.name() +
                        " has no algorithm for " + problem.text() + " within " +
                        std::to_string(options.workspaceLimit) +
                        " bytes of workspace");

@@ -81,7 +81,7 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
     }
     unload();
   }
-  throw machineLacks(
+  throw unavailable(
       plan.path() + ": its kernels were built for " + list(target.archs()) +
       (target.has_nvrtc_version() ? " (CUDA " + target.nvrtc_version() + ")"
                                   : "") +
@@ -101,7 +101,7 @@ void Modules::requireArguments(const plan::PlanFile &plan) const {
     const std::uint64_t bytes =
         plan::argumentBytes(kernel.argument_count(), kernel.stages());
     if (bytes > plan::kShortArguments)
-      throw machineLacks(
+      throw unavailable(
           plan.path() + ": kernel '" + kernel.symbol() + "' has " +
           std::to_string(bytes) + " bytes of arguments; more than " +
           std::to_string(plan::kShortArguments) + " need a driver of CUDA " +

@@ -27,7 +27,7 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
     tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
   }
   if (!library)
-    throw machineLacks("adding gradients up over GPUs needs NCCL, which cannot "
+    throw unavailable("adding gradients up over GPUs needs NCCL, which cannot "
                        "be opened: " +
                        tried);
   std::string missing;
@@ -38,7 +38,7 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
   BREW_NCCL_FUNCTIONS(BREW_LOOK_UP)
 #undef BREW_LOOK_UP
   if (!missing.empty())
-    throw machineLacks("adding gradients up over GPUs needs NCCL 2.9 or later; "
+    throw unavailable("adding gradients up over GPUs needs NCCL 2.9 or later; "
                        "what is found lacks " +
                        missing);
   ncclUniqueId id = {};
@@ -81,7 +81,7 @@ std::string Nccl::name() const {
 
 void Nccl::check(int status, const std::string &purpose) const {
   if (status != ncclSuccess && status != ncclInProgress)
-    throw machineLacks(purpose + ": NCCL: " + ncclGetErrorString(status));
+    throw unavailable(purpose + ": NCCL: " + ncclGetErrorString(status));
 }
 
 void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
@@ -125,7 +125,7 @@ void Nccl::requireHealthy() {
 /// `failureText` does not change after `failed` is set, so no lock is needed.
 void Nccl::throwIfFailed() const {
   if (failed)
-    throw machineLacks(failureText);
+    throw unavailable(failureText);
 }
 
 /// Ends what waits for ranks that will not come, so that the thread that trains

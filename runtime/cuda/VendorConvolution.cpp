@@ -49,7 +49,7 @@ public:
     if (library.table().create_convolution(library.context(), &description,
                                            options.workspaceLimit, &call,
                                            message) != 0)
-      throw machineLacks(where + ": " + library.name() + ": " + message);
+      throw unavailable(where + ": " + library.name() + ": " + message);
   }
   ~Convolution() override {
     if (call)
@@ -80,7 +80,7 @@ public:
                             pointer(addresses[1]), pointer(addresses[2]),
                             pointer(addresses[3]), pointer(workspace),
                             stream.get(), message) != 0)
-      throw machineLacks(where + ": " + library.name() + ", " +
+      throw unavailable(where + ": " + library.name() + ", " +
                          describe(candidate) + ": " + message);
   }
 

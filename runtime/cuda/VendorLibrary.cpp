@@ -14,18 +14,18 @@ VendorLibrary::VendorLibrary(const std::string &path) {
   } else {
     void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-      throw machineLacks(std::string("the table of vendor calls cannot be "
+      throw unavailable(std::string("the table of vendor calls cannot be "
                                      "opened: ") +
                          dlerror());
     functions =
         static_cast<const BrewVendorTable *>(dlsym(handle, "brewVendorTable"));
     if (!functions || functions->version != BREW_VENDOR_TABLE_VERSION)
-      throw machineLacks(path + ": no table of vendor calls of version " +
+      throw unavailable(path + ": no table of vendor calls of version " +
                          std::to_string(BREW_VENDOR_TABLE_VERSION));
   }
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   if (functions->open(&opened, message) != 0)
-    throw machineLacks(message);
+    throw unavailable(message);
 }
 
 VendorLibrary::~VendorLibrary() {

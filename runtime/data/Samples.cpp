@@ -254,7 +254,7 @@ public:
           formats::imageFormatOf(at->path().extension()))
         files.push_back(at->path());
     if (error)
-      throw machineLacks(path + ": cannot list the folder: " + error.message());
+      throw unavailable(path + ": cannot list the folder: " + error.message());
     if (files.empty())
       throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
                             "database, and holds no JPEG or PNG files");

@@ -42,7 +42,7 @@ public:
     std::error_code error;
     std::filesystem::create_directories(save.output_directory(), error);
     if (error)
-      throw machineLacks("output_directory '" + save.output_directory() +
+      throw unavailable("output_directory '" + save.output_directory() +
                          "' cannot be made: " + error.message());
   }
 

@@ -23,7 +23,7 @@ const OpenCvFunctions &openCv(const char *task) {
   static const OpenedFunctions opened;
   if (opened.functions)
     return *opened.functions;
-  throw machineLacks(
+  throw unavailable(
       "cannot " + std::string(task) +
       " without Brew's plugin for OpenCV, which cannot be opened: " +
       opened.plugin.reason +

@@ -193,7 +193,7 @@ void Trainer::requireBeginning() const {
                 "several ranks train together, which cannot begin again");
   for (const std::string &file : begunWith)
     if (std::error_code ignored; !fs::exists(file, ignored))
-      throw machineLacks("training cannot begin again: " + file +
+      throw unavailable("training cannot begin again: " + file +
                          ", which it was begun with, is gone");
 }
 
@@ -347,7 +347,7 @@ void Trainer::probeSnapshotFolder(const std::string &of) const {
     requireWritable(of + "_iter_" + std::to_string(currentIteration) +
                     ".caffemodel");
   } catch (const Error &) {
-    throw machineLacks("cannot write to snapshot prefix '" + of +
+    throw unavailable("cannot write to snapshot prefix '" + of +
                        "': make sure that the folder exists and is writable");
   }
 }

@@ -29,10 +29,10 @@ struct Scratch {
     std::error_code error;
     path = std::filesystem::temp_directory_path(error) / "brew-features-XXXXXX";
     if (error)
-      throw machineLacks("there is no folder for temporary files: " +
+      throw unavailable("there is no folder for temporary files: " +
                          error.message());
     if (!mkdtemp(path.data()))
-      throw machineLacks("cannot make a folder '" + path +
+      throw unavailable("cannot make a folder '" + path +
                          "': " + errnoText(errno));
   }
   ~Scratch() {

@@ -277,7 +277,7 @@ int run(const std::vector<std::string> &arguments) {
   else
     data::listDatabase(database, readFrom);
   if (std::fflush(stdout) != 0)
-    throw machineLacks("cannot write to standard output");
+    throw unavailable("cannot write to standard output");
   return 0;
 }
 
@@ -303,7 +303,7 @@ int main(int argc, char **argv) {
     return interruptedStatus;
   } catch (const std::bad_alloc &) {
     std::fprintf(stderr, "brew-data: error: not enough memory\n");
-    return static_cast<int>(ExitStatus::MachineLacks);
+    return static_cast<int>(ExitStatus::Unavailable);
   } catch (const std::exception &error) {
     std::fprintf(stderr,
                  "brew-data: internal error: %s\nThis is a bug in Brew; please "

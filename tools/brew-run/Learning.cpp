@@ -86,7 +86,7 @@ void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
   const std::filesystem::path folder =
       std::filesystem::absolute(path).parent_path();
   if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))
-    throw machineLacks("--draw " + path + ": there is no folder " +
+    throw unavailable("--draw " + path + ": there is no folder " +
                        folder.string());
   requireWritable(path);
 }

@@ -29,14 +29,14 @@ std::vector<std::string> readLabels(const std::string &path) {
     return labels;
   std::ifstream file(path);
   if (!file)
-    throw machineLacks(path + ": cannot read the labels");
+    throw unavailable(path + ": cannot read the labels");
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r')
       line.pop_back();
     labels.push_back(line);
   }
   if (file.bad()) // a folder, say
-    throw machineLacks(path + ": cannot read the labels");
+    throw unavailable(path + ": cannot read the labels");
   if (labels.empty())
     throw badInput(path + ": there are no labels");
   return labels;

@@ -69,7 +69,7 @@ void writeProjector(const std::string &folder, const ProjectorTensor &layout,
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw machineLacks(folder + ": cannot make the folder: " + error.message());
+    throw unavailable(folder + ": cannot make the folder: " + error.message());
   const std::filesystem::path at = folder;
   auto write = [&](const char *name, std::string_view bytes) {
     writeFileAtomically(at / name, bytes);

@@ -85,7 +85,7 @@ std::string ownPath() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   if (length <= 0 || length == static_cast<ssize_t>(sizeof path))
-    throw machineLacks("cannot tell where brew-run is: " +
+    throw unavailable("cannot tell where brew-run is: " +
                        std::string(std::strerror(errno)));
   return std::string(path, static_cast<std::size_t>(length));
 }
@@ -135,11 +135,11 @@ int runToEnd(const std::vector<std::string> &command) {
   arguments.push_back(nullptr);
   int words[2];
   if (pipe2(words, O_CLOEXEC) != 0)
-    throw machineLacks("cannot start " + command.front() + ": " +
+    throw unavailable("cannot start " + command.front() + ": " +
                        std::strerror(errno));
   const pid_t child = fork();
   if (child < 0)
-    throw machineLacks("cannot start " + command.front() + ": " +
+    throw unavailable("cannot start " + command.front() + ": " +
                        std::strerror(errno));
   if (child == 0) {
     // A terminal's Ctrl-C is for this process alone, which passes it on.
@@ -179,7 +179,7 @@ int launchRanks(const LaunchOptions &options) {
   const std::time_t begin = std::time(nullptr);
   int status = runToEnd(command);
   if (status == kNotFound)
-    throw machineLacks(
+    throw unavailable(
         "--ranks starts the ranks with mpirun, which was not found or cannot "
         "be run: install openmpi-bin");
   for (int restart = 1; restart <= options.maxRestarts && mayRestart(status);

@@ -17,8 +17,8 @@ inline Error usage(const std::string &text) { return {BREW_USAGE, text}; }
 inline Error badInput(const std::string &text) {
   return {BREW_BAD_INPUT, text};
 }
-inline Error machineLacks(const std::string &text) {
-  return {BREW_MACHINE_LACKS, text};
+inline Error unavailable(const std::string &text) {
+  return {BREW_UNAVAILABLE, text};
 }
 
 /// Options that every command with a plan takes.

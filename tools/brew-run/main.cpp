@@ -89,7 +89,7 @@ int run(const std::vector<std::string> &arguments) {
   }
   const int status = action();
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    return fail(BREW_MACHINE_LACKS, "cannot write to standard output");
+    return fail(BREW_UNAVAILABLE, "cannot write to standard output");
   return status;
 }
 
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
   } catch (const brew::Error &error) { // of a file that could not be written
     return fail(static_cast<brew_status>(error.status()), error.what());
   } catch (const std::bad_alloc &) {
-    return fail(BREW_MACHINE_LACKS, "out of memory");
+    return fail(BREW_UNAVAILABLE, "out of memory");
   } catch (const std::exception &error) {
     return failUnexpectedly(error.what());
   } catch (...) {

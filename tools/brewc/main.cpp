@@ -33,7 +33,7 @@ void print(std::string_view text) {
 /// Throws where standard output is full or gone.
 void flush() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    throw Error(BREW_MACHINE_LACKS, "cannot write to standard output");
+    throw Error(BREW_UNAVAILABLE, "cannot write to standard output");
 }
 
 /// What only matters where texts are printed or written.

@@ -81,7 +81,7 @@ private:
       arguments.push_back(text);
     }
     if (file.bad()) // a folder, say
-      throw machineLacks(path + ": cannot read the file of flags");
+      throw unavailable(path + ": cannot read the file of flags");
     read(arguments, depth + 1);
   }
 };

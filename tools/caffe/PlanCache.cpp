@@ -30,13 +30,13 @@ fs::path cacheFolder() {
   else if (const char *home = std::getenv("HOME"); home && *home)
     folder = fs::path(home) / ".cache";
   else
-    throw machineLacks("there is no folder for compiled plans: set "
+    throw unavailable("there is no folder for compiled plans: set "
                        "XDG_CACHE_HOME or HOME");
   folder = folder / "brew" / "plans";
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)
-    throw machineLacks("cannot make the folder '" + folder.string() +
+    throw unavailable("cannot make the folder '" + folder.string() +
                        "' for compiled plans: " + error.message());
   return folder;
 }

@@ -16,12 +16,12 @@ namespace {
 void load(const std::string &file, std::vector<api::HostLayerType> &layers) {
   const std::string who = "host layers '" + file + "': ";
   if (access(file.c_str(), R_OK) != 0)
-    throw api::Error(BREW_MACHINE_LACKS, who + std::strerror(errno));
+    throw api::Error(BREW_UNAVAILABLE, who + std::strerror(errno));
   // The loader looks for a name without a slash elsewhere.
   const std::string path = file.find('/') == file.npos ? "./" + file : file;
   void *plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!plugin)
-    throw api::Error(BREW_MACHINE_LACKS,
+    throw api::Error(BREW_UNAVAILABLE,
                      who + "it cannot be loaded: " + dlerror());
   const auto function = reinterpret_cast<decltype(&brew_host_layers)>(
       dlsym(plugin, "brew_host_layers"));

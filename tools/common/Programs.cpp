@@ -25,7 +25,7 @@ std::vector<char *> argvOf(const std::vector<std::string> &words) {
 }
 
 [[noreturn]] void failToStart(const std::string &path, int error) {
-  throw machineLacks("cannot start '" + path + "': " + errnoText(error));
+  throw unavailable("cannot start '" + path + "': " + errnoText(error));
 }
 
 } // namespace
@@ -35,7 +35,7 @@ std::string programBeside(const std::string &name, const std::string &who) {
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto path = self.parent_path() / name;
   if (error || ::access(path.c_str(), X_OK) != 0)
-    throw machineLacks(who + " needs " + name +
+    throw unavailable(who + " needs " + name +
                        ", which is not in this program's folder");
   return path;
 }
@@ -53,7 +53,7 @@ int runProgram(const std::vector<std::string> &words,
       if (isInterrupted && isInterrupted())
         kill(child, SIGTERM);
     } else
-      throw machineLacks("cannot wait for '" + words[0] +
+      throw unavailable("cannot wait for '" + words[0] +
                          "': " + errnoText(errno));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

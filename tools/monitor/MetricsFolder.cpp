@@ -35,7 +35,7 @@ void addNumber(Curves &curves, const std::string &name, double iteration,
 MetricsFolder::MetricsFolder(const std::string &name) : folder(name) {
   std::error_code error;
   if (!fs::is_directory(folder, error))
-    throw api::Error(BREW_MACHINE_LACKS,
+    throw api::Error(BREW_UNAVAILABLE,
                      "'" + name + "' is no folder that can be read");
   scan();
 }

@@ -26,7 +26,7 @@ constexpr int kThreads = kStreams + 6;
 std::string makeToken() {
   unsigned char bytes[16];
   if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-    throw api::Error(BREW_MACHINE_LACKS,
+    throw api::Error(BREW_UNAVAILABLE,
                      "--monitor: the system gives no random numbers");
   static const char digits[] = "0123456789abcdef";
   std::string token;
@@ -228,7 +228,7 @@ Server::Server(const Endpoint &endpoint, Site &site)
   else
     own.port = state->server.bind_to_any_port(own.host);
   if (own.port < 0)
-    throw api::Error(BREW_MACHINE_LACKS,
+    throw api::Error(BREW_UNAVAILABLE,
                      "cannot listen on " + where +
                          ": the port is in use, or the address is not this "
                          "machine's; name another with [HOST]:PORT");

@@ -57,7 +57,7 @@ std::string readTextFile(const std::string &path) {
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
-    throw machineLacks(path + ": cannot open the file: " +
+    throw unavailable(path + ": cannot open the file: " +
                        (errno ? std::strerror(errno) : "unknown reason"));
   std::string text;
   char buffer[1 << 16];
@@ -67,7 +67,7 @@ std::string readTextFile(const std::string &path) {
       throw badInput(path + ": is larger than 2 GiB, too large for a prototxt");
   }
   if (stream.bad())
-    throw machineLacks(path + ": cannot read the file");
+    throw unavailable(path + ": cannot read the file");
   return text;
 }
 

@@ -162,7 +162,7 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
     return withCall(step, bindings, program, Make{context, where});
   } catch (const Error &error) {
     // What the library has no fast way for runs all the same.
-    if (error.status() != ExitStatus::MachineLacks || !step.has_generated())
+    if (error.status() != ExitStatus::Unavailable || !step.has_generated())
       throw;
     return generated(step);
   }

@@ -179,7 +179,7 @@ void DnnlCall::execute(const std::vector<Stage> &list) {
         stage.primitive.get(), context.stream.get(),
         static_cast<int>(stage.arguments.size()), stage.arguments.data());
     if (status == dnnl_out_of_memory)
-      throw machineLacks("oneDNN ran out of memory in " + name);
+      throw unavailable("oneDNN ran out of memory in " + name);
     if (status != dnnl_success)
       throw Error(ExitStatus::Bug, "oneDNN failed in " + name +
                                        " with status " +

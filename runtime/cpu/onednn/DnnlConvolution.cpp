@@ -301,7 +301,7 @@ std::unique_ptr<DnnlCall>
 ConvolutionBuilder::build(const std::string &where) const {
   const std::optional<Attempt> best = cheapest();
   if (!best)
-    throw machineLacks(where + ": oneDNN has no fast kernel for this "
+    throw unavailable(where + ": oneDNN has no fast kernel for this "
                                "convolution on this machine (compile the net "
                                "with --no-library=conv)");
   return build(context, *best);
@@ -319,14 +319,14 @@ std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
                                          BoundBuffer b, BoundBuffer y,
                                          const std::string &where) {
   if (!multiplies(x.buffer->type()))
-    throw machineLacks(where + ": oneDNN convolutions compute in f32 and bf16 "
+    throw unavailable(where + ": oneDNN convolutions compute in f32 and bf16 "
                                "only (compile an f64 net with --no-library)");
   try {
     if (auto winograd = makeWinograd(context, call, x, w, b, y))
       return winograd;
     return ConvolutionBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {
-    throw machineLacks(where + ": oneDNN refuses this convolution (" +
+    throw unavailable(where + ": oneDNN refuses this convolution (" +
                        error.what() + ")");
   }
 }

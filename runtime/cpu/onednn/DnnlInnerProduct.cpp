@@ -385,7 +385,7 @@ std::unique_ptr<DnnlCall>
 InnerProductBuilder::build(const std::string &where) const {
   const std::vector<Way> first = ways(accumulates(), /*all=*/false);
   if (first.empty())
-    throw machineLacks(where + ": oneDNN has no fast kernel for this inner "
+    throw unavailable(where + ": oneDNN has no fast kernel for this inner "
                                "product on this machine (compile the net with "
                                "--no-library=ip)");
   return build(context, first.front());
@@ -397,17 +397,17 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
                                            BoundBuffer b, BoundBuffer y,
                                            const std::string &where) {
   if (!multiplies(x.buffer->type()))
-    throw machineLacks(where +
+    throw unavailable(where +
                        ": oneDNN inner products compute in f32 and bf16 "
                        "only (compile an f64 net with --no-library)");
   if (x.buffer->dims_size() > DNNL_MAX_NDIMS ||
       w.buffer->dims_size() > DNNL_MAX_NDIMS)
-    throw machineLacks(where + ": oneDNN takes at most " +
+    throw unavailable(where + ": oneDNN takes at most " +
                        std::to_string(DNNL_MAX_NDIMS) + " dimensions");
   try {
     return InnerProductBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {
-    throw machineLacks(where + ": oneDNN refuses this inner product (" +
+    throw unavailable(where + ": oneDNN refuses this inner product (" +
                        error.what() + ")");
   }
 }

@@ -314,7 +314,7 @@ void Hooks::addFile(const std::string &path) {
   refuseWhileRunning();
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    throw machineLacks("cannot read the hooks of '" + path + "'");
+    throw unavailable("cannot read the hooks of '" + path + "'");
   std::vector<Entry> entries;
   const std::optional<std::uint64_t> lengthBefore = epochLength;
   std::size_t number = 0;
@@ -346,7 +346,7 @@ void Hooks::addFile(const std::string &path) {
       }
     }
     if (file.bad())
-      throw machineLacks("cannot read the hooks of '" + path + "'");
+      throw unavailable("cannot read the hooks of '" + path + "'");
     addAll(std::move(entries), path);
   } catch (...) {
     epochLength = lengthBefore;

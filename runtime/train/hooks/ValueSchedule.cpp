@@ -19,7 +19,7 @@ ValueSchedule::ValueSchedule(
   const std::string path = formats::requirePath(name, folders, "schedule");
   std::ifstream file(path);
   if (!file)
-    throw machineLacks("cannot read '" + path + "'");
+    throw unavailable("cannot read '" + path + "'");
   int number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -48,7 +48,7 @@ ValueSchedule::ValueSchedule(
         {*from, value, linear ? readDouble(value).value_or(0) : 0});
   }
   if (file.bad())
-    throw machineLacks("cannot read '" + path + "'");
+    throw unavailable("cannot read '" + path + "'");
   if (entries.empty())
     throw badInput(path + ": has no values");
 }

@@ -38,7 +38,7 @@ std::vector<std::string> namesUnder(const std::string &prefix) {
       names.push_back(name.substr(stem.size()));
   }
   if (error && error != std::errc::no_such_file_or_directory)
-    throw machineLacks("cannot read the folder of snapshot prefix '" + prefix +
+    throw unavailable("cannot read the folder of snapshot prefix '" + prefix +
                        "': " + error.message());
   return names;
 }

@@ -50,7 +50,7 @@ void ChangeLog::startAt(int iteration) {
     kept += (again ? "# replaced: " : "") + line + "\n";
   }
   if (file.bad())
-    throw machineLacks("cannot read '" + path + "'");
+    throw unavailable("cannot read '" + path + "'");
   file.close();
   if (changed)
     writeFileAtomically(path, kept);
@@ -71,7 +71,7 @@ void ChangeLog::append(const std::string &text) {
   if (fd >= 0)
     ::close(fd);
   if (error)
-    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
+    throw unavailable("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace brew::runtime

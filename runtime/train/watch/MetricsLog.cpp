@@ -57,13 +57,13 @@ int openToAppend(const std::string &path) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0)
-    throw machineLacks("cannot write '" + path + "': " + errnoText(errno));
+    throw unavailable("cannot write '" + path + "': " + errnoText(errno));
   return fd;
 }
 
 void writeAll(int fd, const std::string &path, const std::string &bytes) {
   if (const int error = brew::writeAll(fd, bytes))
-    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
+    throw unavailable("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace
@@ -84,7 +84,7 @@ void MetricsLog::setAside(int iteration) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     if (::access(path.c_str(), F_OK) == 0)
-      throw machineLacks("cannot read '" + path + "'");
+      throw unavailable("cannot read '" + path + "'");
     return;
   }
   std::string kept, replaced, line;
@@ -94,7 +94,7 @@ void MetricsLog::setAside(int iteration) {
     (of && *of < iteration ? kept : replaced) += line + "\n";
   }
   if (file.bad())
-    throw machineLacks("cannot read '" + path + "'");
+    throw unavailable("cannot read '" + path + "'");
   if (replaced.empty())
     return;
   // First where they go to: rather twice than not at all.

@@ -60,14 +60,14 @@ RecordFile::RecordFile(const std::string &name)
       fd(::open(name.c_str(),
                 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)) {
   if (fd < 0)
-    throw machineLacks("cannot write '" + path + "': " + errnoText(errno));
+    throw unavailable("cannot write '" + path + "': " + errnoText(errno));
 }
 
 RecordFile::~RecordFile() { ::close(fd); }
 
 void RecordFile::write(std::string_view record) {
   if (const int error = brew::writeAll(fd, framed(record)))
-    throw machineLacks("cannot write '" + path + "': " + errnoText(error));
+    throw unavailable("cannot write '" + path + "': " + errnoText(error));
 }
 
 } // namespace brew::runtime

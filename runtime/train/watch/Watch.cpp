@@ -39,7 +39,7 @@ void Watch::startAt(int iteration) {
   std::error_code error;
   std::filesystem::create_directories(logFolder, error);
   if (error)
-    throw machineLacks("cannot make the folder '" + logFolder +
+    throw unavailable("cannot make the folder '" + logFolder +
                        "': " + error.message());
   metrics.reset(); // its file is replaced
   metrics = std::make_unique<MetricsLog>(logFolder, iteration);

@@ -144,7 +144,7 @@ TEST(CompilerApi, TextNamesFilesInItsFolder) {
   EXPECT_EQ(found.status(), BREW_OK) << found.message();
   Compilation lost =
       Compilation::ofText(solver + "test_interval: 1", "s", options);
-  EXPECT_EQ(lost.status(), BREW_MACHINE_LACKS);
+  EXPECT_EQ(lost.status(), BREW_UNAVAILABLE);
   ASSERT_EQ(lost.diagnostics().size(), 1u);
   // At the place that names the file.
   EXPECT_EQ(lost.diagnostics()[0].file, "s");
@@ -210,7 +210,7 @@ TEST(CompilerApi, PassesKnowTheStatus) {
       "layer { name: 'd' type: 'Data' top: 'x'\n"
       "  data_param { source: 'no-such-lmdb' batch_size: 1 } }",
       "n");
-  EXPECT_EQ(done.status(), BREW_MACHINE_LACKS) << done.message();
+  EXPECT_EQ(done.status(), BREW_UNAVAILABLE) << done.message();
   ASSERT_FALSE(done.diagnostics().empty());
   EXPECT_EQ(done.diagnostics().back().layer, "d");
 
@@ -223,7 +223,7 @@ TEST(CompilerApi, PassesKnowTheStatus) {
 
 TEST(CompilerApi, MissingFile) {
   Compilation done = Compilation::ofFile("/no/such.prototxt");
-  EXPECT_EQ(done.status(), BREW_MACHINE_LACKS);
+  EXPECT_EQ(done.status(), BREW_UNAVAILABLE);
   ASSERT_EQ(done.diagnostics().size(), 1u);
   EXPECT_EQ(done.diagnostics()[0].file, "");
   EXPECT_NE(done.message().find("/no/such.prototxt"), std::string::npos);
@@ -290,7 +290,7 @@ TEST(CompilerApi, WritesPlans) {
     done.write(BREW_OUTPUT_PLAN, folder / "none/n.plan");
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), BREW_MACHINE_LACKS);
+    EXPECT_EQ(error.status(), BREW_UNAVAILABLE);
     EXPECT_NE(std::string(error.what()).find("none/n.plan"), std::string::npos);
   }
   EXPECT_THROW(done.write(BREW_OUTPUT_REPORT, folder / "r"), Error);
@@ -329,7 +329,7 @@ TEST(CompilerApi, WeightsAreLookedAtWithoutAPlan) {
   options.set("check-only");
   options.set("weights", "/no/such.caffemodel");
   Compilation lost = Compilation::ofText(convolution(3), "n", options);
-  EXPECT_EQ(lost.status(), BREW_MACHINE_LACKS);
+  EXPECT_EQ(lost.status(), BREW_UNAVAILABLE);
   EXPECT_NE(lost.message().find("/no/such.caffemodel"), std::string::npos);
   options.set("weights", folder.write("w.caffemodel", "no weights"));
   EXPECT_EQ(Compilation::ofText(convolution(3), "n", options).status(),

@@ -159,7 +159,7 @@ TEST(HostLayer, StatusesAndWords) {
     return errorOf([&] { session.run(0); });
   };
   const std::string who = "layer 'own' (type 'Own'): ";
-  EXPECT_EQ(failing(BREW_MACHINE_LACKS, "create"), "3: " + who + "create");
+  EXPECT_EQ(failing(BREW_UNAVAILABLE, "create"), "3: " + who + "create");
   EXPECT_EQ(failing(BREW_BAD_INPUT, "x is odd"), "1: " + who + "x is odd");
   EXPECT_EQ(failing(BREW_USAGE, ""),
             "2: " + who + "its function 'forward' failed with status 2");
@@ -322,7 +322,7 @@ public:
 class Failing : public Square {
 public:
   explicit Failing(const api::HostSetup &setup) : Square(setup) {
-    throw api::Error(BREW_MACHINE_LACKS, "no camera");
+    throw api::Error(BREW_UNAVAILABLE, "no camera");
   }
 };
 

@@ -106,7 +106,7 @@ TEST_F(HostPlugin, ServesBrewc) {
             0)
       << text;
   EXPECT_EQ(statusOf(compile + " --host-plugin=no/such.so", text),
-            BREW_MACHINE_LACKS);
+            BREW_UNAVAILABLE);
   EXPECT_NE(text.find("brewc: error: host layers 'no/such.so'"),
             std::string::npos)
       << text;
@@ -124,7 +124,7 @@ TEST_F(HostPlugin, ServesBrewRun) {
   EXPECT_NE(text.find("brew-run: error: layer 'own' (type 'Own'): "),
             std::string::npos)
       << text;
-  EXPECT_EQ(run("-host_plugin=no/such.so", text), BREW_MACHINE_LACKS);
+  EXPECT_EQ(run("-host_plugin=no/such.so", text), BREW_UNAVAILABLE);
   EXPECT_NE(text.find("host layers 'no/such.so'"), std::string::npos) << text;
 }
 

@@ -118,8 +118,8 @@ TEST_F(PlanApi, SourcesThatAreMissing) {
   session.initialise();
   for (int i = 0; i < 2; ++i)
     EXPECT_EQ(statusOf([&] { session.openSources(kTrain); }),
-              BREW_MACHINE_LACKS);
-  EXPECT_EQ(statusOf([&] { session.feed(kTrain); }), BREW_MACHINE_LACKS);
+              BREW_UNAVAILABLE);
+  EXPECT_EQ(statusOf([&] { session.feed(kTrain); }), BREW_UNAVAILABLE);
 }
 
 TEST_F(PlanApi, ChecksThatFail) {
@@ -155,7 +155,7 @@ TEST_F(PlanApi, ChecksThatFail) {
 TEST_F(PlanApi, AFeedsOwnStatusComesOut) {
   const Plan plan = linear();
   Session session(plan);
-  brew_status wanted = BREW_MACHINE_LACKS;
+  brew_status wanted = BREW_UNAVAILABLE;
   const brew_feed_function feed = [](const brew_feed_request *, std::size_t,
                                      void *user) {
     return *static_cast<brew_status *>(user);
@@ -164,7 +164,7 @@ TEST_F(PlanApi, AFeedsOwnStatusComesOut) {
       brew_session_set_feed(session.get(), kTest, nullptr, 0, feed, &wanted),
       BREW_OK);
   for (brew_status status :
-       {BREW_MACHINE_LACKS, BREW_USAGE, BREW_BAD_INPUT, BREW_OK}) {
+       {BREW_UNAVAILABLE, BREW_USAGE, BREW_BAD_INPUT, BREW_OK}) {
     wanted = status;
     EXPECT_EQ(brew_session_feed(session.get(), kTest), status);
     EXPECT_EQ(*brew_session_message(session.get()) != '\0', status != BREW_OK);
@@ -231,7 +231,7 @@ TEST_F(PlanApi, CallsThatMakeNoSense) {
        brew_session_set_feed(s, kTest, nullptr, 0, nullptr, nullptr)},
       {"run no layers", BREW_USAGE,
        brew_session_run_layers(s, kTest, "nosuch", nullptr, BREW_FORWARD)},
-      {"load a missing file", BREW_MACHINE_LACKS,
+      {"load a missing file", BREW_UNAVAILABLE,
        brew_session_load_weights(s, &noInput, 1)},
       {"a field's value without room", BREW_USAGE, getField(field, 3)},
       {"no field's value", BREW_USAGE, getField("nosuch", sizeof words)},
@@ -242,7 +242,7 @@ TEST_F(PlanApi, CallsThatMakeNoSense) {
       {"test no net", BREW_USAGE, brew_trainer_test(t, 1, 0, nullptr, nullptr)},
       {"update without gradients", BREW_USAGE, brew_trainer_update(t)},
       {"accumulate without gradients", BREW_USAGE, brew_trainer_accumulate(t)},
-      {"restore nothing", BREW_MACHINE_LACKS,
+      {"restore nothing", BREW_UNAVAILABLE,
        brew_trainer_restore(t, "no.solverstate")},
       {"train from two beginnings", BREW_USAGE,
        trainerOf("s.solverstate", {"w.caffemodel"}, nullptr)},
@@ -295,7 +295,7 @@ TEST_F(PlanApi, RecordsAndFilesThatAreWrong) {
   auto open = [&](const std::string &path) {
     return statusOf([&] { Records(path, {3}, "x"); });
   };
-  EXPECT_EQ(open(folder / "none.h5"), BREW_MACHINE_LACKS);
+  EXPECT_EQ(open(folder / "none.h5"), BREW_UNAVAILABLE);
   test::writeBytes(folder / "rubbish.h5", "rubbish");
   EXPECT_EQ(open(folder / "rubbish.h5"), BREW_BAD_INPUT);
 
@@ -331,11 +331,11 @@ TEST_F(PlanApi, WhatTheMachineLacks) {
   setenv("BREW_CUDASIM", "/no/such/folder", 1);
   int count = 7;
   char words[256];
-  EXPECT_EQ(brew_gpu_count(&count, words, sizeof words), BREW_MACHINE_LACKS);
+  EXPECT_EQ(brew_gpu_count(&count, words, sizeof words), BREW_UNAVAILABLE);
   EXPECT_STRNE(words, "");
   EXPECT_EQ(count, 0);
   const test::NoMoreThreads now;
-  EXPECT_EQ(statusOf([] { Pool(2); }), BREW_MACHINE_LACKS);
+  EXPECT_EQ(statusOf([] { Pool(2); }), BREW_UNAVAILABLE);
 }
 
 //===----------------------------------------------------------------------===//

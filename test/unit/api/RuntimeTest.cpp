@@ -233,7 +233,7 @@ TEST(RuntimeApi, PlansMayStayWhereTheyLie) {
 }
 
 TEST(RuntimeApi, FailuresAreStatusAndMessage) {
-  EXPECT_EQ(statusOf([] { Plan("no/such.plan"); }), BREW_MACHINE_LACKS);
+  EXPECT_EQ(statusOf([] { Plan("no/such.plan"); }), BREW_UNAVAILABLE);
   EXPECT_EQ(statusOf([] { Plan("rubbish", 7, "rubbish"); }), BREW_BAD_INPUT);
 
   const Plan plan = planOf(kNet);
@@ -248,12 +248,12 @@ TEST(RuntimeApi, FailuresAreStatusAndMessage) {
       BREW_BAD_INPUT);
   EXPECT_EQ(statusOf([&] { session.initialise({}, true); }), BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.loadWeights({"no.caffemodel"}); }),
-            BREW_MACHINE_LACKS);
+            BREW_UNAVAILABLE);
   EXPECT_EQ(statusOf([&] { Trainer trainer(session); }), BREW_BAD_INPUT);
 
   // In C: a handle that could not be opened tells why, and does nothing else.
   brew_plan *damaged = nullptr;
-  EXPECT_EQ(brew_plan_open("no/such.plan", &damaged), BREW_MACHINE_LACKS);
+  EXPECT_EQ(brew_plan_open("no/such.plan", &damaged), BREW_UNAVAILABLE);
   ASSERT_NE(damaged, nullptr);
   EXPECT_NE(std::strstr(brew_plan_message(damaged), "no/such.plan"), nullptr);
   brew_session *none = nullptr;

@@ -82,7 +82,7 @@ TEST(ObjectCode, TemporaryFolderMissing) {
     compileText(manyKernels(1));
     ADD_FAILURE() << "linked without a temporary folder";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_TRUE(contains(error.what(), "temporary folder")) << error.what();
   }
   if (old)

@@ -216,7 +216,7 @@ TEST_P(Database, ClearErrors) {
   DbBackend backend = GetParam();
   DbBackend other =
       backend == DbBackend::Lmdb ? DbBackend::LevelDb : DbBackend::Lmdb;
-  expectError(ExitStatus::MachineLacks, path + ": database not found",
+  expectError(ExitStatus::Unavailable, path + ": database not found",
               [&] { DbReader::open(path, backend); });
   writeBytes(path, "a file");
   expectError(ExitStatus::BadInput, "is a file",
@@ -232,7 +232,7 @@ TEST_P(Database, ClearErrors) {
   expectError(ExitStatus::BadInput,
               std::string("is a ") + backendName(backend) + " database, but",
               [&] { DbReader::open(path, other); });
-  expectError(ExitStatus::MachineLacks, "No such file",
+  expectError(ExitStatus::Unavailable, "No such file",
               [&] { DbWriter::create(folder / "none/db", backend); });
 }
 
@@ -243,7 +243,7 @@ TEST_P(Database, FullDiskLeavesNothing) {
   limit = previous;
   limit.rlim_cur = 4 << 20;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  expectError(ExitStatus::MachineLacks, "cannot write database", [&] {
+  expectError(ExitStatus::Unavailable, "cannot write database", [&] {
     auto writer = DbWriter::create(path, GetParam());
     for (int i = 0; i < 20; ++i)
       writer->put(std::to_string(i), std::string(1 << 20, 'x'));

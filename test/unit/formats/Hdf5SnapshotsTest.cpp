@@ -336,7 +336,7 @@ TEST(Hdf5Snapshots, FullDiskKeepsThePreviousFile) {
     small = limit;
     small.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &small);
-    expectError(ExitStatus::MachineLacks, folder / "w", [&] {
+    expectError(ExitStatus::Unavailable, folder / "w", [&] {
       writeWeights(folder / "w", large, SnapshotFormat::Hdf5);
     });
     setrlimit(RLIMIT_FSIZE, &limit);

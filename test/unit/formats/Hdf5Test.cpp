@@ -58,9 +58,9 @@ TEST(Hdf5, NothingAppearsWithoutCommit) {
 
 TEST(Hdf5, Errors) {
   TempFolder folder;
-  expectError(ExitStatus::MachineLacks, "not found",
+  expectError(ExitStatus::Unavailable, "not found",
               [&] { Hdf5Reader reader(folder / "none.h5"); });
-  expectError(ExitStatus::MachineLacks, "No such file",
+  expectError(ExitStatus::Unavailable, "No such file",
               [&] { Hdf5Writer writer(folder / "none/f.h5"); });
   writeBytes(folder / "text", "no HDF5");
   expectError(ExitStatus::BadInput, "not an HDF5 file",
@@ -69,7 +69,7 @@ TEST(Hdf5, Errors) {
   {
     Hdf5Writer writer(folder / "f.h5");
     writer.write("/data/conv1", {}, &value);
-    expectError(ExitStatus::MachineLacks, "written twice",
+    expectError(ExitStatus::Unavailable, "written twice",
                 [&] { writer.write("/data/conv1", {}, &value); });
   }
   {
@@ -123,12 +123,12 @@ TEST(Hdf5, List) {
   writeBytes(folder / "list.txt", "a.h5\n\n" + (folder / "b.h5") + "\n");
   EXPECT_EQ(readHdf5List(folder / "list.txt", {folder.path()}),
             (std::vector<std::string>{folder / "a.h5", folder / "b.h5"}));
-  expectError(ExitStatus::MachineLacks, ": HDF5 file '",
+  expectError(ExitStatus::Unavailable, ": HDF5 file '",
               [&] { readHdf5List(folder / "list.txt", {}); });
   writeBytes(folder / "list.txt", "\n \n");
   expectError(ExitStatus::BadInput, "lists no HDF5 files",
               [&] { readHdf5List(folder / "list.txt", {}); });
-  expectError(ExitStatus::MachineLacks, "cannot read list",
+  expectError(ExitStatus::Unavailable, "cannot read list",
               [&] { readHdf5List(folder / "none.txt", {}); });
 }
 

@@ -106,7 +106,7 @@ TEST(ImageEncode, JpegComesClose) {
 TEST(ImageFile, SaysWhoNamesWhatIsMissing) {
   TempFolder folder;
   Image image;
-  expectError(ExitStatus::MachineLacks, "list.txt:3: cannot read", [&] {
+  expectError(ExitStatus::Unavailable, "list.txt:3: cannot read", [&] {
     readImageFile(folder / "absent.png", ImageColor::Color, 0, 0, "list.txt:3",
                   image);
   });
@@ -216,9 +216,9 @@ TEST_F(Lists, ImagesAreReadAsCaffeReadsThem) {
 TEST_F(Lists, EmptyMissingAndBinaryListsAreErrors) {
   expectError(ExitStatus::BadInput, "the list of images is empty",
               [&] { list(""); });
-  expectError(ExitStatus::MachineLacks, "list of images: cannot read",
+  expectError(ExitStatus::Unavailable, "list of images: cannot read",
               [&] { readImageList(folder / "absent"); });
-  expectError(ExitStatus::MachineLacks, "cannot read",
+  expectError(ExitStatus::Unavailable, "cannot read",
               [&] { readImageList(folder.path()); });
   expectError(ExitStatus::BadInput, "list:2: holds a zero byte",
               [&] { list(std::string("a 1\nb\0 2\n", 9)); });

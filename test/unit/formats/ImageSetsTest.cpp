@@ -67,7 +67,7 @@ TEST_F(ImageSets, PlainAndGzipped) {
 TEST_F(ImageSets, MnistErrors) {
   writeBytes(images, imageFile());
   writeBytes(labels, labelFile(goodLabels));
-  expectError(ExitStatus::MachineLacks, "none: file not found",
+  expectError(ExitStatus::Unavailable, "none: file not found",
               [&] { MnistReader(folder / "none", labels); });
   expectError(ExitStatus::BadInput, "is a folder",
               [&] { MnistReader(folder.path(), labels); });
@@ -146,7 +146,7 @@ TEST_F(ImageSets, Cifar) {
   expectError(ExitStatus::BadInput, "label of record 1 is 10", readAll);
   writeBytes(path, "");
   expectError(ExitStatus::BadInput, "empty file", readAll);
-  expectError(ExitStatus::MachineLacks, "not found",
+  expectError(ExitStatus::Unavailable, "not found",
               [&] { CifarReader(folder / "none"); });
 }
 

@@ -65,7 +65,7 @@ TEST_F(ListsOfRecords, Weights) {
   expectWrong("a inf\n", "list:1: a weight must be finite and not negative");
   expectWrong("a nan\n", "list:1: a weight must be finite and not negative");
   expectWrong("a 1\nb 1\na 2\n", "list:3: 'a' stands in line 1 too");
-  expectError(ExitStatus::MachineLacks, "boost_file: cannot read",
+  expectError(ExitStatus::Unavailable, "boost_file: cannot read",
               [&] { readBoostList(folder / "absent"); });
 }
 

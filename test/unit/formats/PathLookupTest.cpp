@@ -54,7 +54,7 @@ TEST(PathLookup, ErrorSaysWhereItLooked) {
   TempFolder folder;
   WorkingFolder here(folder.path());
   expectError(
-      ExitStatus::MachineLacks,
+      ExitStatus::Unavailable,
       "mean file 'm.binaryproto' not found; looked for " +
           std::filesystem::current_path().string() +
           "/m.binaryproto, /nets/m.binaryproto",

@@ -59,7 +59,7 @@ TEST(SolverState, BrewsOwnFieldsRoundTrip) {
 
 TEST(SolverState, Errors) {
   TempFolder folder;
-  expectError(ExitStatus::MachineLacks, "solverstate not found",
+  expectError(ExitStatus::Unavailable, "solverstate not found",
               [&] { readSolverState(folder / "none"); });
   // A binaryproto is a valid message of this type's unknown fields at best.
   writeBytes(folder / "s", std::string("\x22\x01x", 3));
@@ -113,7 +113,7 @@ TEST(BinaryProto, Damaged) {
   writeBinaryProto(folder / "m", smallMean());
   damage(readBytes(folder / "m"), folder / "m",
          [&] { readBinaryProto(folder / "m"); });
-  expectError(ExitStatus::MachineLacks, "binaryproto not found",
+  expectError(ExitStatus::Unavailable, "binaryproto not found",
               [&] { readBinaryProto(folder / "none"); });
 }
 

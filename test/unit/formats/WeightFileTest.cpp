@@ -227,7 +227,7 @@ TEST(WeightFile, LargeFile) {
 }
 
 TEST(WeightFile, Missing) {
-  expectError(ExitStatus::MachineLacks, "caffemodel not found",
+  expectError(ExitStatus::Unavailable, "caffemodel not found",
               [] { readWeights("/nonexistent/w.caffemodel"); });
   expectError(ExitStatus::BadInput, "is a folder", [] { readWeights("/"); });
 }
@@ -318,7 +318,7 @@ TEST(WeightFile, FullDiskKeepsThePreviousFile) {
   limit = previous;
   limit.rlim_cur = 1 << 20;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  expectError(ExitStatus::MachineLacks, "cannot write",
+  expectError(ExitStatus::Unavailable, "cannot write",
               [&] { writeWeights(folder / "w", large); });
   setrlimit(RLIMIT_FSIZE, &previous);
   std::signal(SIGXFSZ, previousHandler);

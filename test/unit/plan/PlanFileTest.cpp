@@ -68,11 +68,11 @@ TEST(PlanFile, ElementSizesAndCounts) {
 TEST(PlanFile, MissingFileIsTheMachines) {
   std::string text;
   EXPECT_EQ(statusOfOpen("/nonexistent/a.plan", text),
-            ExitStatus::MachineLacks);
+            ExitStatus::Unavailable);
   EXPECT_EQ(
       text,
       "cannot open plan '/nonexistent/a.plan': No such file or directory");
-  EXPECT_EQ(statusOfOpen("/", text), ExitStatus::MachineLacks);
+  EXPECT_EQ(statusOfOpen("/", text), ExitStatus::Unavailable);
   EXPECT_EQ(text, "cannot open plan '/': Is a directory");
 }
 

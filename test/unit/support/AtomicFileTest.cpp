@@ -47,13 +47,13 @@ TEST(AtomicFile, PermissionsFollowTheUmask) {
 
 TEST(AtomicFile, MissingFolderIsNamed) {
   TempFolder folder;
-  expectError(ExitStatus::MachineLacks, "none/a': No such file",
+  expectError(ExitStatus::Unavailable, "none/a': No such file",
               [&] { writeFileAtomically(folder / "none/a", "x"); });
 }
 
 TEST(AtomicFile, FolderAsTarget) {
   TempFolder folder;
-  expectError(ExitStatus::MachineLacks, "Is a directory",
+  expectError(ExitStatus::Unavailable, "Is a directory",
               [&] { writeFileAtomically(folder.path(), "x"); });
 }
 
@@ -62,7 +62,7 @@ TEST(AtomicFile, UnwritableFolder) {
     GTEST_SKIP() << "root may write anywhere";
   TempFolder folder;
   chmod(folder.path().c_str(), 0500);
-  expectError(ExitStatus::MachineLacks, "Permission denied",
+  expectError(ExitStatus::Unavailable, "Permission denied",
               [&] { writeFileAtomically(folder / "a", "x"); });
   chmod(folder.path().c_str(), 0700);
 }
@@ -74,11 +74,11 @@ TEST(AtomicFile, WhatCannotBeBegunIsSaidBefore) {
   requireWritable(folder / "b");
   EXPECT_EQ(readBytes(folder / "a"), "old");
   EXPECT_EQ(folder.entries(), 1u);
-  expectError(ExitStatus::MachineLacks, "none/a': No such file",
+  expectError(ExitStatus::Unavailable, "none/a': No such file",
               [&] { requireWritable(folder / "none/a"); });
-  expectError(ExitStatus::MachineLacks, "a/b': Not a directory",
+  expectError(ExitStatus::Unavailable, "a/b': Not a directory",
               [&] { requireWritable(folder / "a/b"); });
-  expectError(ExitStatus::MachineLacks, "Is a directory",
+  expectError(ExitStatus::Unavailable, "Is a directory",
               [&] { requireWritable(folder.path()); });
   // An opening would wait for a reader, and its end be the reader's.
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
@@ -100,7 +100,7 @@ TEST(AtomicFile, DeviceStaysADevice) {
 }
 
 TEST(AtomicFile, FullDeviceIsAnError) {
-  expectError(ExitStatus::MachineLacks,
+  expectError(ExitStatus::Unavailable,
               "cannot write '/dev/full': No space left on device",
               [] { writeFileAtomically("/dev/full", "x"); });
 }
@@ -120,7 +120,7 @@ TEST(AtomicFile, ShortWriteLeavesTheOldFile) {
   try {
     writeFileAtomically(folder / "a", std::string(2 << 20, 'x'));
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     caught = error.what();
   }
   setrlimit(RLIMIT_FSIZE, &previous);

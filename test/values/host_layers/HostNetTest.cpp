@@ -126,7 +126,7 @@ public:
     return {setup.bottoms.at(0)};
   }
   void forward(const HostCall &) override {
-    throw Error(BREW_MACHINE_LACKS, "the camera is gone");
+    throw Error(BREW_UNAVAILABLE, "the camera is gone");
   }
 };
 
@@ -362,7 +362,7 @@ TEST(HostNet, FailuresNameTheLayer) {
   Net net(text, {failing});
   const int program = net.plan.program("deploy");
   const std::string failure =
-      messageOf([&] { net.session.feedAndRun(program); }, BREW_MACHINE_LACKS);
+      messageOf([&] { net.session.feedAndRun(program); }, BREW_UNAVAILABLE);
   EXPECT_NE(failure.find("'eye'"), std::string::npos) << failure;
   EXPECT_NE(failure.find("the camera is gone"), std::string::npos) << failure;
 
@@ -400,12 +400,12 @@ TEST(HostNet, FailuresNameTheLayer) {
   // A status of the caller's own, without words; descriptions that are none.
   brew_host_layer wordless = failing.get();
   wordless.type = "Wordless";
-  wordless.shapes = [](brew_host_setup *) { return BREW_MACHINE_LACKS; };
+  wordless.shapes = [](brew_host_setup *) { return BREW_UNAVAILABLE; };
   options.addHostLayer(wordless);
   const Compilation silent =
       Compilation::ofText("layer { name: 'w' type: 'Wordless' top: 'y' }\n",
                           "net.prototxt", options);
-  EXPECT_EQ(silent.status(), BREW_MACHINE_LACKS);
+  EXPECT_EQ(silent.status(), BREW_UNAVAILABLE);
   EXPECT_EQ(silent.message(),
             "net.prototxt:1:1: error: layer 'w' (Wordless): its function "
             "'shapes' failed with status 3");

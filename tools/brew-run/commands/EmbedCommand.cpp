@@ -59,7 +59,7 @@ void checkOutputs(const EmbedOptions &options) {
         std::filesystem::absolute(file).parent_path();
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored))
-      throw machineLacks(file + ": there is no folder " + folder.string());
+      throw unavailable(file + ": there is no folder " + folder.string());
     requireWritable(file);
   }
   if (options.components != 2 && options.method == "tsne")

@@ -136,7 +136,7 @@ int inspect(const InspectOptions &options) {
   else
     printHuman(json::parse(plan.describe()));
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
-    throw machineLacks("cannot write to standard output");
+    throw unavailable("cannot write to standard output");
   return 0;
 }
 

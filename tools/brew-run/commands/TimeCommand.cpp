@@ -77,7 +77,7 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
       session.openSources(program);
       return;
     } catch (const Error &error) {
-      if (error.status() != BREW_MACHINE_LACKS)
+      if (error.status() != BREW_UNAVAILABLE)
         throw;
       log::warning(log::site::brew,
                    std::string("Timing with random inputs: ") + error.what());

@@ -297,7 +297,7 @@ int trainAsRank(TrainOptions options) {
     ranks.close();
     return error.status();
   } catch (const std::bad_alloc &) {
-    end(BREW_MACHINE_LACKS, "out of memory");
+    end(BREW_UNAVAILABLE, "out of memory");
   } catch (const std::exception &error) {
     end(BREW_BUG, std::string("unexpected failure: ") + error.what());
   }

@@ -164,7 +164,7 @@ TEST(EmbedApi, PlotsThatCannotBe) {
   const std::vector<float> points = {0, 0, 1, 1};
   EXPECT_EQ(failure([&] { writeScatter("x.gif", points); }, BREW_USAGE),
             "x.gif: a scatter plot is written as .svg or .png");
-  failure([&] { writeScatter("/nowhere/x.svg", points); }, BREW_MACHINE_LACKS);
+  failure([&] { writeScatter("/nowhere/x.svg", points); }, BREW_UNAVAILABLE);
   ScatterOptions options;
   options.width = 10;
   failure([&] { writeScatter("x.svg", points, options); }, BREW_USAGE);

@@ -81,7 +81,7 @@ TEST(GpuRowProducts, NeedTheGpuThatIsNamed) {
     GpuRowProducts gpu(simulator(), 63, rows);
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("there is no GPU 63"),
               std::string::npos);
   }

@@ -115,7 +115,7 @@ TEST(SampleKinds, ListsHaveLabels) {
     source->next(sample);
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("list.txt:2"), std::string::npos)
         << error.what();
   }

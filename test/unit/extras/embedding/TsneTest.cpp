@@ -314,7 +314,7 @@ TEST(Tsne, MorePairsThanMemoryAreAnError) {
     tsne(rows, options, kTwo, [](auto *) {});
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("with 3999999 neighbours each"),
               std::string::npos)
         << error.what();

@@ -135,7 +135,7 @@ TEST_F(DatabaseFeed, asksTheFirstRecord) {
 
 TEST_F(DatabaseFeed, saysHowToDoWithoutTheSource) {
   auto [status, text] = errorOf([&] { shapes(data("", "none")); });
-  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("LMDB database 'none' not found; looked for "),
             std::string::npos);
   EXPECT_NE(text.find(folder.path("none")), std::string::npos) << text;
@@ -332,11 +332,11 @@ TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
 
 TEST_F(ImageFeed, saysWhatIsMissingOrTooSmall) {
   auto [status, text] = errorOf([&] { shapes("source: 'absent'"); });
-  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("--input-shape d=N,C,H,W"), std::string::npos) << text;
   writeFileAtomically(folder.path("list"), "b.png 3\n");
   std::tie(status, text) = errorOf([&] { shapes("source: 'list'"); });
-  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_EQ(status, ExitStatus::Unavailable);
   EXPECT_NE(text.find("list:1: image 'b.png' not found"), std::string::npos)
       << text;
   std::tie(status, text) = errorOf([&] {

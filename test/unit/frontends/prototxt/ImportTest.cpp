@@ -206,7 +206,7 @@ TEST_F(ImportTest, refusesContradictingOptions) {
   ImportOptions twoSolvers;
   twoSolvers.solverFile = solver;
   EXPECT_EQ(statusOf(solver, twoSolvers), ExitStatus::Usage);
-  EXPECT_EQ(statusOf(folder.path("absent"), {}), ExitStatus::MachineLacks);
+  EXPECT_EQ(statusOf(folder.path("absent"), {}), ExitStatus::Unavailable);
 }
 
 TEST_F(ImportTest, keepsPlaces) {

@@ -53,7 +53,7 @@ TEST(PrototxtFile, MissingFileAndFolder) {
     readTextFile(folder.path("none.prototxt"));
     FAIL();
   } catch (const brew::Error &error) {
-    EXPECT_EQ(error.status(), brew::ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), brew::ExitStatus::Unavailable);
     EXPECT_EQ(error.what(), folder.path("none.prototxt") +
                                 ": cannot open the file: No such file or "
                                 "directory");

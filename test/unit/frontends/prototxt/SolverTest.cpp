@@ -204,7 +204,7 @@ TEST(SolverNets, MissingNetFileNamesThePlace) {
     expandSolver(*solver, diagnostics);
     FAIL();
   } catch (const LocatedError &error) {
-    EXPECT_EQ(error.status(), brew::ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), brew::ExitStatus::Unavailable);
     EXPECT_EQ(error.where().str(), "s.prototxt:2:6");
     EXPECT_NE(std::string(error.what()).find("no/such.prototxt"),
               std::string::npos)

@@ -150,7 +150,7 @@ TEST_F(CommTest, TransportSumsGoPieceByPiece) {
     failing.startNext(plugin);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_STREQ(error.what(), "table: the wire is cut");
   }
 }

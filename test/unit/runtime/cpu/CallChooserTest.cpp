@@ -126,7 +126,7 @@ TEST_F(CallChooserTest, PassesOverWhatCannotBeDone) {
          throw dnnl::error(dnnl_unimplemented, "test");
        }},
       {"large", [](DnnlContext &) -> std::unique_ptr<CpuCall> {
-         throw machineLacks("no memory");
+         throw unavailable("no memory");
        }}};
   EXPECT_FALSE(chooser.choose(candidates));
   EXPECT_FALSE(chooser.choose({}));

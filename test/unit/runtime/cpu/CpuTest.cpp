@@ -117,7 +117,7 @@ TEST(Arena, TooLargeIsTheMachines) {
     Arena arena(std::uint64_t(1) << 60, "a giant net");
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("a giant net"), std::string::npos);
     EXPECT_NE(std::string(error.what()).find("1.0 EiB"), std::string::npos);
   }
@@ -171,7 +171,7 @@ TEST(CpuFeatures, MissingOnesAreNamed) {
     checkTarget(target, "a.plan");
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_STREQ(error.what(),
                  "a.plan: this plan was built for futurelake "
                  "(x86_64-pc-linux-gnu); this machine lacks teleport, avx9000 "
@@ -190,7 +190,7 @@ TEST(CpuFeatures, OtherArchitectureAndCuda) {
     checkTarget(target, "a.plan");
     FAIL();
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("CUDA"), std::string::npos);
   }
 }

@@ -231,7 +231,7 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
     Executor(builder.build(), options());
     FAIL() << "oneDNN does it";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
   Launch &generated = *program.mutable_steps(0)->mutable_generated();
   generated.set_kernel_index(builder.kernel("addOne", 2, 18));
@@ -276,7 +276,7 @@ TEST_F(CpuTuning, ACacheThatCannotBeWrittenIsAnErrorAtOnce) {
     executor.tune([&](const TunedCall &) { ++told; });
     FAIL() << "it was written";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
     EXPECT_NE(std::string(error.what()).find("/no/such/folder/net.timing"),
               std::string::npos);
   }

@@ -57,7 +57,7 @@ public:
     ran.insert(candidate);
     held.insert(candidate);
     if (fails == candidate)
-      throw machineLacks("this engine fails");
+      throw unavailable("this engine fails");
     EXPECT_NE(workspace, 0u);
     device.api().check(
         device.api().cuMemsetD8Async(

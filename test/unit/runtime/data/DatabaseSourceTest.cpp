@@ -231,7 +231,7 @@ TEST_F(DatabaseSourceTest, AnotherShapeNamesBothAndTheRecord) {
 
 TEST_F(DatabaseSourceTest, ErrorsSayWhatDoesNotFit) {
   using test::expectError;
-  expectError(ExitStatus::MachineLacks, "db", [&] { open("", {2, 2, 3, 4}); });
+  expectError(ExitStatus::Unavailable, "db", [&] { open("", {2, 2, 3, 4}); });
   writeDatabase(2);
   const auto bad = ExitStatus::BadInput;
   auto readWith = [&](const std::string &fields) {
@@ -242,7 +242,7 @@ TEST_F(DatabaseSourceTest, ErrorsSayWhatDoesNotFit) {
               [&] { readWith("mean_value: 1 mean_value: 2 mean_value: 3"); });
   expectError(bad, "exclude each other",
               [&] { readWith("mean_value: 1 mean_file: 'm'"); });
-  expectError(ExitStatus::MachineLacks, "mean file",
+  expectError(ExitStatus::Unavailable, "mean file",
               [&] { readWith("mean_file: 'm'"); });
   formats::Blob mean;
   mean.dims = {1, 2, 2, 4};

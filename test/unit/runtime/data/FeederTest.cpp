@@ -117,7 +117,7 @@ TEST(Prefetcher, NeedsAThread) {
                         2);
   {
     const test::NoMoreThreads now;
-    test::expectError(ExitStatus::MachineLacks, "no more threads",
+    test::expectError(ExitStatus::Unavailable, "no more threads",
                       [&] { prefetcher.start(); });
   }
   EXPECT_EQ(take(prefetcher), 0);
@@ -248,7 +248,7 @@ TEST(Feeder, TakenOverTopsNeedNoSource) {
   feeder.feed();
   EXPECT_EQ(floats(executor, 0, 12), values);
   Feeder alone(executor, 0, 1, "");
-  test::expectError(ExitStatus::MachineLacks, "nowhere", [&] { alone.feed(); });
+  test::expectError(ExitStatus::Unavailable, "nowhere", [&] { alone.feed(); });
 }
 
 TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
@@ -256,7 +256,7 @@ TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
   Feeder feeder(executor, 0, 1, "");
-  const auto lacks = ExitStatus::MachineLacks;
+  const auto lacks = ExitStatus::Unavailable;
   for (int i = 0; i < 2; ++i)
     test::expectError(lacks, "nowhere", [&] { feeder.start(); });
   test::expectError(lacks, "nowhere", [&] { feeder.feed(); });

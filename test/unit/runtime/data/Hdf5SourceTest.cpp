@@ -154,10 +154,10 @@ TEST_F(Hdf5SourceTest, AnotherShapeIsNamed) {
 }
 
 TEST_F(Hdf5SourceTest, MissingFilesAndTransformations) {
-  test::expectError(ExitStatus::MachineLacks, "list.txt",
+  test::expectError(ExitStatus::Unavailable, "list.txt",
                     [&] { open(2, false); });
   test::writeBytes(folder / "list.txt", "gone.h5\n");
-  test::expectError(ExitStatus::MachineLacks, "gone.h5",
+  test::expectError(ExitStatus::Unavailable, "gone.h5",
                     [&] { open(2, false); });
   FeedInfo info;
   info.layer = test::parse<caffe::LayerParameter>(

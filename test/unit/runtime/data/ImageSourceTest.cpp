@@ -122,7 +122,7 @@ TEST_F(ImageSourceTest, ErrorsNameFileAndLine) {
   writeList(3);
   test::writeBytes(folder / "list.txt", "image 0.png 0\nabsent.png 1\n");
   auto source = open("", {2, 3, 4, 5});
-  expectReadError(*source, ExitStatus::MachineLacks, "list.txt:2: image");
+  expectReadError(*source, ExitStatus::Unavailable, "list.txt:2: image");
 
   test::writeBytes(folder / "list.txt", "image 0.png 0\nimage 1.png 1\n");
   const std::string bytes = test::readBytes(folder / "image 1.png");
@@ -166,7 +166,7 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
                    {4, 3, 4, 5}, true, 2);
   feed.reading.skipBadRecords = true;
   auto source = openImageSource(feed);
-  test::expectError(ExitStatus::MachineLacks,
+  test::expectError(ExitStatus::Unavailable,
                     "no record is left that is not damaged",
                     [&] { read(*source); });
 }

@@ -285,7 +285,7 @@ TEST_P(SelectionSourceTest, ListsOfWeightsThatAreWrong) {
       test::writeBytes(folder / "boost.txt", text);
     test::expectError(status, part, [&] { open("boost_file: 'boost.txt'"); });
   };
-  expect("", ExitStatus::MachineLacks, "boost_file 'boost.txt' not found");
+  expect("", ExitStatus::Unavailable, "boost_file 'boost.txt' not found");
   expect("record 100 1\nrecord 99 1\n", ExitStatus::BadInput,
          "boost.txt:2: 'record 99' is not in ");
   std::string zeros;

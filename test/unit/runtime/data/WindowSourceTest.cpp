@@ -129,7 +129,7 @@ TEST_F(WindowSourceTest, ErrorsNameFileAndLine) {
   test::writeBytes(folder / "windows.txt",
                    "# 0\nabsent.png\n3 20 24\n1\n5 0.9 2 3 4 10\n");
   source = open("fg_fraction: 1", {1, 3, 8, 8});
-  expectError(ExitStatus::MachineLacks, "windows.txt:2: image",
+  expectError(ExitStatus::Unavailable, "windows.txt:2: image",
               [&] { read(*source); });
   test::writeBytes(folder / "windows.txt",
                    "# 0\na.png\n3 20 24\n1\n0 0.9 2 3 4 10\n");

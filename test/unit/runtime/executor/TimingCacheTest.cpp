@@ -147,7 +147,7 @@ TEST(TimingCacheFile, AWriteThatFailsIsAnError) {
     cache.write();
     FAIL() << "it was written";
   } catch (const Error &error) {
-    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
   EXPECT_TRUE(warnings.texts.empty());
 }

@@ -518,7 +518,7 @@ TEST_F(HostLayers, Errors) {
     EXPECT_EQ(errorOf([&] { Executor(b.build()).run(0); }), error);
   }
   Executor executor(b.build(), optionsWith(type));
-  type->onCreate = [](const HostSetup &) { throw machineLacks("no camera"); };
+  type->onCreate = [](const HostSetup &) { throw unavailable("no camera"); };
   EXPECT_EQ(errorOf([&] { executor.run(0); }),
             "3: layer 'sq' (type 'Square'): no camera");
   type->onCreate = nullptr;

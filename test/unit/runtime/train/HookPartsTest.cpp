@@ -256,7 +256,7 @@ TEST(HookSchedules, OfValuesAreRefused) {
   refused("3\n", "expected a value");
   refused("3 4 5\n", "found '5'");
   refused("3 bad\n", "rates.txt:1: it is bad");
-  test::expectError(ExitStatus::MachineLacks, "none.txt", [&] {
+  test::expectError(ExitStatus::Unavailable, "none.txt", [&] {
     ValueSchedule("none.txt", {folder / ""}, false, [](const std::string &) {});
   });
 }

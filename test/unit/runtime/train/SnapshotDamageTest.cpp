@@ -29,9 +29,9 @@ TEST_F(SnapshotDamageTest, DamagedAndMissingStatesAreRefused) {
   test::expectError(ExitStatus::BadInput, path, [&] { make(kFields, path); });
   test::writeBytes(path, bytes);
   std::filesystem::remove(folder / "snap_iter_1.caffemodel");
-  test::expectError(ExitStatus::MachineLacks, "snap_iter_1.caffemodel",
+  test::expectError(ExitStatus::Unavailable, "snap_iter_1.caffemodel",
                     [&] { make(kFields, path); });
-  test::expectError(ExitStatus::MachineLacks, "gone.solverstate",
+  test::expectError(ExitStatus::Unavailable, "gone.solverstate",
                     [&] { make(kFields, folder / "gone.solverstate"); });
 }
 

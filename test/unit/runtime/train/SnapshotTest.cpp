@@ -110,7 +110,7 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   small = limit;
   small.rlim_cur = 16;
   setrlimit(RLIMIT_FSIZE, &small);
-  test::expectError(ExitStatus::MachineLacks, "snap_iter_2.caffemodel",
+  test::expectError(ExitStatus::Unavailable, "snap_iter_2.caffemodel",
                     [&] { trainer->step(50); });
   setrlimit(RLIMIT_FSIZE, &limit);
   EXPECT_LE(trainer->iteration(), 3); // not only at the end

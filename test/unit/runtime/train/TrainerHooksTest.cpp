@@ -472,10 +472,10 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
           "no hook named 'a' gives a value");
   refuses("epoch long iterations\n", "expected the length of an epoch");
   refuses("at stop do stop\nepoch 5 iterations\n", "before all hooks");
-  test::expectError(ExitStatus::MachineLacks, "'none.plan' not found", [&] {
+  test::expectError(ExitStatus::Unavailable, "'none.plan' not found", [&] {
     hooked("at start do maximise 1 of x in none.plan to a.png\n");
   });
-  test::expectError(ExitStatus::MachineLacks, "cannot read the hooks",
+  test::expectError(ExitStatus::Unavailable, "cannot read the hooks",
                     [&] { make(kFields)->addHooks(folder / "none.hooks"); });
 }
 

@@ -350,7 +350,7 @@ TEST_F(TrainerTest, WhatIsNotSupportedIsRefused) {
   expectError(bad, "average_loss", [&] { make(base + "average_loss: 0"); });
   expectError(bad, "1 test nets",
               [&] { make(base + "test_iter: 1 test_iter: 1"); });
-  expectError(ExitStatus::MachineLacks, "cannot write to snapshot prefix", [&] {
+  expectError(ExitStatus::Unavailable, "cannot write to snapshot prefix", [&] {
     make(base + "snapshot: 1 snapshot_prefix: '/nowhere/at/all'");
   });
 }

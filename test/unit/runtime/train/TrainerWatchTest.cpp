@@ -383,7 +383,7 @@ TEST_F(TrainerWatchTest, AFolderThatCannotBeIsAnError) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "list.txt/logs";
-  test::expectError(ExitStatus::MachineLacks, "list.txt/logs",
+  test::expectError(ExitStatus::Unavailable, "list.txt/logs",
                     [&] { watched(fields("max_iter: 1"), watch); });
 }
 

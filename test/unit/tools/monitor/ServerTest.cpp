@@ -210,7 +210,7 @@ TEST_F(MonitorServer, SaysThatAPortIsInUse) {
     Server second(taken, other);
     FAIL() << "two servers on one port";
   } catch (const brew::api::Error &error) {
-    EXPECT_EQ(error.status(), BREW_MACHINE_LACKS);
+    EXPECT_EQ(error.status(), BREW_UNAVAILABLE);
     EXPECT_NE(std::string(error.what()).find("cannot listen on 127.0.0.1:"),
               std::string::npos);
   }
