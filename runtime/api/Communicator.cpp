@@ -92,27 +92,27 @@ brew_status brew_communicator_start_sum(brew_communicator *communicator,
                                         const brew_sum_piece *pieces,
                                         size_t piece_count) {
   return on(communicator, [&](runtime::Communicator &ranks) {
-    if (ranks.isSumming(number))
+    if (ranks.isAllReducing(number))
       throw usage("sum " + std::to_string(number) + " is on its way already");
     if (!pieces && piece_count)
       throw usage("there are no pieces");
-    std::vector<runtime::SumPiece> given;
+    std::vector<runtime::ReductionBuffer> given;
     for (std::size_t i = 0; i < piece_count; ++i) {
       if (!pieces[i].data && pieces[i].count)
         throw usage("piece " + std::to_string(i) + " has no numbers");
       given.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
                        pieces[i].count, /*isDouble=*/false});
     }
-    ranks.startSums(number, given);
+    ranks.startAllReduce(number, given);
   });
 }
 
 brew_status brew_communicator_await_sum(brew_communicator *communicator,
                                         uint32_t number) {
   return on(communicator, [&](runtime::Communicator &ranks) {
-    if (!ranks.isSumming(number))
+    if (!ranks.isAllReducing(number))
       throw usage("sum " + std::to_string(number) + " was not started");
-    ranks.awaitSums(number);
+    ranks.waitAllReduce(number);
   });
 }
 

@@ -298,25 +298,25 @@ void Communicator::tick() {
   state->activity = {false, Clock::now()};
 }
 
-void Communicator::startSums(std::uint32_t bucket,
-                             const std::vector<SumPiece> &pieces, bool asBf16) {
+void Communicator::startAllReduce(std::uint32_t bucket,
+                             const std::vector<ReductionBuffer> &pieces, bool asBf16) {
   std::unique_ptr<Operation> operation;
   if (asBf16)
     operation =
-        std::make_unique<comm::RoundedSum>(bucket, pieces, rank(), ranks());
+        std::make_unique<comm::Bf16AllReduce>(bucket, pieces, rank(), ranks());
   else if (isDeterministic())
     operation =
-        std::make_unique<comm::OrderedSum>(bucket, pieces, rank(), ranks());
+        std::make_unique<comm::OrderedAllReduce>(bucket, pieces, rank(), ranks());
   else
-    operation = std::make_unique<comm::TransportSum>(bucket, pieces);
+    operation = std::make_unique<comm::TransportAllReduce>(bucket, pieces);
   state->buckets[bucket] = state->post(std::move(operation));
 }
 
-bool Communicator::isSumming(std::uint32_t bucket) const {
+bool Communicator::isAllReducing(std::uint32_t bucket) const {
   return state->buckets.count(bucket) != 0;
 }
 
-void Communicator::awaitSums(std::uint32_t bucket) {
+void Communicator::waitAllReduce(std::uint32_t bucket) {
   const auto found = state->buckets.find(bucket);
   if (found == state->buckets.end())
     throw Error(ExitStatus::Bug, "the sum of bucket " + std::to_string(bucket) +
@@ -367,7 +367,7 @@ std::optional<comm::Straggler> Communicator::takeStraggler(double seconds) {
   return comm::findStraggler(waits, seconds);
 }
 
-std::uint64_t Communicator::ofRoot(std::uint64_t value) {
+std::uint64_t Communicator::broadcastFromRoot(std::uint64_t value) {
   return gather({value}, "the values of rank 0").front();
 }
 
@@ -386,9 +386,9 @@ std::vector<std::string> Communicator::texts(const std::string &own) {
   return result;
 }
 
-void Communicator::shareSlices(std::byte *data,
+void Communicator::allGatherSlices(std::byte *data,
                                const std::vector<std::size_t> &offsets) {
-  state->await(state->post(std::make_unique<comm::ShareSlices>(data, offsets)));
+  state->await(state->post(std::make_unique<comm::AllGatherSlices>(data, offsets)));
 }
 
 Error Communicator::together(Error error) {

@@ -34,7 +34,7 @@ struct CommunicatorOptions {
 };
 
 /// Numbers that are added up over the ranks, in place.
-struct SumPiece {
+struct ReductionBuffer {
   std::byte *data;
   std::size_t count; ///< elements
   bool isDouble;     ///< f64, else f32
@@ -76,23 +76,23 @@ public:
   // missing.
 
   /// Begins to add up `pieces`, which stay as they are, and untouched until
-  /// awaitSums() of this bucket. With `asBf16` numbers (f32) are rounded on
+  /// waitAllReduce() of this bucket. With `asBf16` numbers (f32) are rounded on
   /// their way: each rank's, and the sums, which are made in f32 and in the
   /// order of ranks.
-  void startSums(std::uint32_t bucket, const std::vector<SumPiece> &pieces,
+  void startAllReduce(std::uint32_t bucket, const std::vector<ReductionBuffer> &pieces,
                  bool asBf16 = false);
-  void awaitSums(std::uint32_t bucket);
+  void waitAllReduce(std::uint32_t bucket);
   /// Whether sums of this bucket are on their way.
-  bool isSumming(std::uint32_t bucket) const;
+  bool isAllReducing(std::uint32_t bucket) const;
   /// Gives all ranks the bytes of rank 0.
   void broadcast(void *data, std::size_t bytes);
   /// What rank 0 has.
-  std::uint64_t ofRoot(std::uint64_t value);
+  std::uint64_t broadcastFromRoot(std::uint64_t value);
   /// The texts of all ranks, by rank.
   std::vector<std::string> texts(const std::string &own);
   /// Gives every rank the bytes [offsets[r], offsets[r + 1]) of `data` that
   /// each rank r has; all of these are multiples of 8.
-  void shareSlices(std::byte *data, const std::vector<std::size_t> &offsets);
+  void allGatherSlices(std::byte *data, const std::vector<std::size_t> &offsets);
   /// The bits that any rank has. With them goes how long each rank has waited
   /// since the last time, unless `countsWaits` is false: then that is
   /// forgotten.
@@ -130,7 +130,7 @@ public:
 
   /// Whether steps of forward_backward add gradients up; else a program of its
   /// own does. For the thread that trains.
-  bool sumsInSteps = false;
+  bool reducesInSteps = false;
 
 private:
   std::vector<std::uint64_t> gather(const std::vector<std::uint64_t> &own,

@@ -12,11 +12,11 @@ namespace {
 constexpr std::size_t kMostElements = std::size_t(1) << 28;
 
 /// The same pieces, none of them too long for one operation.
-std::vector<SumPiece> cut(const std::vector<SumPiece> &pieces) {
-  std::vector<SumPiece> result;
-  for (SumPiece piece : pieces)
+std::vector<ReductionBuffer> cut(const std::vector<ReductionBuffer> &pieces) {
+  std::vector<ReductionBuffer> result;
+  for (ReductionBuffer piece : pieces)
     while (piece.count > 0) {
-      SumPiece part = piece;
+      ReductionBuffer part = piece;
       part.count = std::min(piece.count, kMostElements);
       result.push_back(part);
       piece.count -= part.count;
@@ -25,7 +25,7 @@ std::vector<SumPiece> cut(const std::vector<SumPiece> &pieces) {
   return result;
 }
 
-BrewCommType typeOf(const SumPiece &piece) {
+BrewCommType typeOf(const ReductionBuffer &piece) {
   return piece.isDouble ? BREW_COMM_F64 : BREW_COMM_F32;
 }
 
@@ -51,28 +51,28 @@ void check(const BrewCommPlugin &plugin, const char *failure) {
     throw unavailable(std::string(plugin.name) + ": " + failure);
 }
 
-TransportSum::TransportSum(std::uint32_t bucketNumber,
-                           std::vector<SumPiece> given)
+TransportAllReduce::TransportAllReduce(std::uint32_t bucketNumber,
+                           std::vector<ReductionBuffer> given)
     : bucket(bucketNumber), pieces(cut(given)) {}
 
-bool TransportSum::startNext(const BrewCommPlugin &plugin) {
+bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
   if (next == pieces.size())
     return false;
-  const SumPiece &piece = pieces[next++];
+  const ReductionBuffer &piece = pieces[next++];
   check(plugin, plugin.sum(piece.data, piece.count, typeOf(piece)));
   return true;
 }
 
-std::string TransportSum::describe() const { return sumText(bucket); }
+std::string TransportAllReduce::describe() const { return sumText(bucket); }
 
-OrderedSum::OrderedSum(std::uint32_t bucketNumber, std::vector<SumPiece> given,
+OrderedAllReduce::OrderedAllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
                        int ownRank, int rankCount)
     : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
       ranks(rankCount) {}
 
-bool OrderedSum::startNext(const BrewCommPlugin &plugin) {
+bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
   if (exchanged) {
-    const SumPiece &piece = pieces[next];
+    const ReductionBuffer &piece = pieces[next];
     const auto own = static_cast<std::size_t>(rank);
     const auto count = static_cast<std::size_t>(counts[own]);
     const auto offset = static_cast<std::size_t>(offsets[own]);
@@ -91,7 +91,7 @@ bool OrderedSum::startNext(const BrewCommPlugin &plugin) {
   }
   if (next == pieces.size())
     return false;
-  const SumPiece &piece = pieces[next];
+  const ReductionBuffer &piece = pieces[next];
   counts.clear();
   offsets.clear();
   for (int r = 0; r < ranks; ++r) {
@@ -111,14 +111,14 @@ bool OrderedSum::startNext(const BrewCommPlugin &plugin) {
   return true;
 }
 
-std::string OrderedSum::describe() const { return sumText(bucket); }
+std::string OrderedAllReduce::describe() const { return sumText(bucket); }
 
-RoundedSum::RoundedSum(std::uint32_t bucketNumber, std::vector<SumPiece> given,
+Bf16AllReduce::Bf16AllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
                        int ownRank, int rankCount)
     : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
       ranks(rankCount) {}
 
-void RoundedSum::round(const SumPiece &piece) {
+void Bf16AllReduce::round(const ReductionBuffer &piece) {
   const auto *values = reinterpret_cast<const float *>(piece.data);
   rounded.resize(piece.count);
   for (std::size_t i = 0; i < piece.count; ++i)
@@ -139,7 +139,7 @@ void RoundedSum::round(const SumPiece &piece) {
       counts[static_cast<std::size_t>(rank)] / size * ranks));
 }
 
-void RoundedSum::addUp() {
+void Bf16AllReduce::addUp() {
   const auto own = static_cast<std::size_t>(rank);
   const std::size_t count =
       static_cast<std::size_t>(counts[own]) / sizeof(caffe::BFloat16);
@@ -154,13 +154,13 @@ void RoundedSum::addUp() {
   }
 }
 
-void RoundedSum::widen(const SumPiece &piece) const {
+void Bf16AllReduce::widen(const ReductionBuffer &piece) const {
   auto *values = reinterpret_cast<float *>(piece.data);
   for (std::size_t i = 0; i < piece.count; ++i)
     values[i] = float(rounded[i]);
 }
 
-bool RoundedSum::startNext(const BrewCommPlugin &plugin) {
+bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
   if (stage == Widen) {
     widen(pieces[next++]);
     stage = Exchange;
@@ -183,9 +183,9 @@ bool RoundedSum::startNext(const BrewCommPlugin &plugin) {
   return true;
 }
 
-std::string RoundedSum::describe() const { return sumText(bucket); }
+std::string Bf16AllReduce::describe() const { return sumText(bucket); }
 
-ShareSlices::ShareSlices(std::byte *first, std::vector<std::size_t> bounds)
+AllGatherSlices::AllGatherSlices(std::byte *first, std::vector<std::size_t> bounds)
     : data(first) {
   constexpr std::size_t unit = sizeof(double);
   for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
@@ -194,7 +194,7 @@ ShareSlices::ShareSlices(std::byte *first, std::vector<std::size_t> bounds)
   }
 }
 
-bool ShareSlices::startNext(const BrewCommPlugin &plugin) {
+bool AllGatherSlices::startNext(const BrewCommPlugin &plugin) {
   if (started)
     return false;
   started = true;

@@ -24,30 +24,30 @@ public:
 };
 
 /// Sums in the transport's own order.
-class TransportSum : public Operation {
+class TransportAllReduce : public Operation {
 public:
-  TransportSum(std::uint32_t bucket, std::vector<SumPiece> pieces);
+  TransportAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
   std::uint32_t bucket;
-  std::vector<SumPiece> pieces;
+  std::vector<ReductionBuffer> pieces;
   std::size_t next = 0;
 };
 
 /// Sums in the order of ranks: each rank gets a slice of what all the others
 /// have, adds it up, and gives the sum to all.
-class OrderedSum : public Operation {
+class OrderedAllReduce : public Operation {
 public:
-  OrderedSum(std::uint32_t bucket, std::vector<SumPiece> pieces, int rank,
+  OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
              int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
   std::uint32_t bucket;
-  std::vector<SumPiece> pieces;
+  std::vector<ReductionBuffer> pieces;
   int rank, ranks;
   std::size_t next = 0;
   bool exchanged = false;
@@ -58,21 +58,21 @@ private:
 /// Sums of numbers that travel as bf16: each rank rounds what it has, gets a
 /// slice of what all the others have, adds it up in f32 in the order of ranks,
 /// and gives the rounded sum to all.
-class RoundedSum : public Operation {
+class Bf16AllReduce : public Operation {
 public:
   /// The pieces are of f32.
-  RoundedSum(std::uint32_t bucket, std::vector<SumPiece> pieces, int rank,
+  Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
              int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
-  void round(const SumPiece &piece);
+  void round(const ReductionBuffer &piece);
   void addUp();
-  void widen(const SumPiece &piece) const;
+  void widen(const ReductionBuffer &piece) const;
 
   std::uint32_t bucket;
-  std::vector<SumPiece> pieces;
+  std::vector<ReductionBuffer> pieces;
   int rank, ranks;
   std::size_t next = 0;
   enum { Exchange, Gather, Widen } stage = Exchange;
@@ -82,9 +82,9 @@ private:
 };
 
 /// Gives every rank the slices of all.
-class ShareSlices : public Operation {
+class AllGatherSlices : public Operation {
 public:
-  ShareSlices(std::byte *data, std::vector<std::size_t> offsets);
+  AllGatherSlices(std::byte *data, std::vector<std::size_t> offsets);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override { return "the slices of all ranks"; }
 

@@ -43,11 +43,11 @@ void AllReduce::join(std::vector<Piece> found) {
   });
   bool lastIsGradient = false;
   for (const Piece &piece : found) {
-    const SumPiece &sum = piece.sum;
+    const ReductionBuffer &sum = piece.sum;
     const std::size_t size = sum.isDouble ? sizeof(double) : sizeof(float);
     if (lastIsGradient && piece.isGradient &&
         sum.isDouble == pieces.back().isDouble) {
-      SumPiece &last = pieces.back();
+      ReductionBuffer &last = pieces.back();
       const auto bytes = static_cast<std::size_t>(sum.data - last.data);
       if (bytes <= plan::alignUp(last.count * size)) {
         last.count = bytes / size + sum.count;
@@ -62,12 +62,12 @@ void AllReduce::join(std::vector<Piece> found) {
 void AllReduce::run() const {
   for (const Copy &copy : copies)
     std::memcpy(copy.target, copy.source, copy.bytes);
-  if (!ranks || ranks->ranks() == 1 || (!isStatistic && !ranks->sumsInSteps))
+  if (!ranks || ranks->ranks() == 1 || (!isStatistic && !ranks->reducesInSteps))
     return;
   if (starts)
-    ranks->startSums(bucket, pieces, asBf16);
+    ranks->startAllReduce(bucket, pieces, asBf16);
   else
-    ranks->awaitSums(bucket);
+    ranks->waitAllReduce(bucket);
 }
 
 std::string AllReduce::implementation() const {

@@ -35,13 +35,13 @@ private:
   };
   /// A piece, and whether it lies in the arena of gradients.
   struct Piece {
-    SumPiece sum;
+    ReductionBuffer sum;
     bool isGradient;
   };
   void join(std::vector<Piece> found);
 
   std::vector<Copy> copies;
-  std::vector<SumPiece> pieces;
+  std::vector<ReductionBuffer> pieces;
   std::uint32_t bucket;
   bool starts, isStatistic, asBf16;
   Communicator *ranks;

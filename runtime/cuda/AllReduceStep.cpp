@@ -30,7 +30,7 @@ void AllReduceStep::enqueue(const Device &device, const Stream &stream) const {
     device.api().check(device.api().cuMemcpyDtoDAsync(copy.target, copy.source,
                                                       copy.bytes, stream.get()),
                        "copying gradients that are added up over GPUs");
-  if (!nccl || (!isStatistic && !nccl->sumsInSteps()))
+  if (!nccl || (!isStatistic && !nccl->reducesInSteps()))
     return;
   if (starts)
     nccl->start(sums, stream);

@@ -345,7 +345,7 @@ void CudaBackend::beforeRun() {
 
 /// With sums over ranks and without they are different work.
 StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
-  const bool sums = nccl && nccl->sumsInSteps();
+  const bool sums = nccl && nccl->reducesInSteps();
   const auto [entry, isNew] = sequences.try_emplace({indices, sums});
   if (isNew)
     for (int program : indices)

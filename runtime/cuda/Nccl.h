@@ -69,8 +69,8 @@ public:
   Communicator *communicator() const { return ranks; }
   /// Whether the steps of the current run add gradients up. A single rank
   /// always does: its sums change nothing.
-  bool sumsInSteps() const {
-    return !ranks || ranks->ranks() == 1 || ranks->sumsInSteps;
+  bool reducesInSteps() const {
+    return !ranks || ranks->ranks() == 1 || ranks->reducesInSteps;
   }
 
   /// Begins to add up what is there when all of `compute` is done, on a stream

@@ -143,7 +143,7 @@ void ShardedUpdate::share(std::byte *base) const {
                         std::vector<std::byte>(base + last, base + span.begin));
     last = span.end;
   }
-  ranks.shareSlices(base, offsets);
+  ranks.allGatherSlices(base, offsets);
   for (const auto &[offset, bytes] : kept)
     std::memcpy(base + offset, bytes.data(), bytes.size());
 }

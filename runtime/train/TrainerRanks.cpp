@@ -74,7 +74,7 @@ void Trainer::requireRanks() const {
 
 /// A seed for this rank: that of rank 0 plus its number.
 std::uint64_t Trainer::chooseSeed(std::uint64_t own) const {
-  return ranks ? ranks->ofRoot(own) + static_cast<std::uint64_t>(ranks->rank())
+  return ranks ? ranks->broadcastFromRoot(own) + static_cast<std::uint64_t>(ranks->rank())
                : own;
 }
 
@@ -109,18 +109,18 @@ void Trainer::joinRanks() {
 
 void Trainer::sumInSteps(bool inSteps) {
   if (ranks)
-    ranks->sumsInSteps = inSteps && rankCount() > 1;
+    ranks->reducesInSteps = inSteps && rankCount() > 1;
 }
 
 /// Adds up what the steps have not, with the program for it.
 void Trainer::sumGradients() {
-  if (rankCount() == 1 || ranks->sumsInSteps)
+  if (rankCount() == 1 || ranks->reducesInSteps)
     return;
-  ranks->sumsInSteps = true;
+  ranks->reducesInSteps = true;
   executor.run(reduceProgram);
   executor
       .synchronize(); // on all ranks, before one of them does something else
-  ranks->sumsInSteps = false;
+  ranks->reducesInSteps = false;
 }
 
 std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {

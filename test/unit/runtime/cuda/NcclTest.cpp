@@ -52,7 +52,7 @@ TEST_F(NcclTest, OneRankAddsNothing) {
                                   stream.get()),
             "copying");
   Nccl nccl(device, {folder + "/libnccl.so.2"}, nullptr);
-  EXPECT_TRUE(nccl.sumsInSteps());
+  EXPECT_TRUE(nccl.reducesInSteps());
   EXPECT_EQ(nccl.name(), "NCCL 2.27.3");
   {
     const Graph graph = Graph::capture(device, stream, [&] {
