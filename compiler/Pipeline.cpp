@@ -168,7 +168,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       keepPrecision();
     }
     optimise("fuse-sibling-reductions", [] { return passes::createFuseSiblingReductions(); });
-    optimise("fuse-sums", [] { return passes::createFuseSums(); });
+    optimise("fuse-reductions", [] { return passes::createFuseReductions(); });
     optimise("split-reductions",
              [] { return passes::createSplitReductions(); });
     passes::RecomputeOptions recompute;

@@ -466,7 +466,7 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FuseSums : Pass<"brew-fuse-sums", "::mlir::ModuleOp"> {
+def FuseReductions : Pass<"brew-fuse-reductions", "::mlir::ModuleOp"> {
   let summary = "Adds up values where they are computed";
   let description = [{
     On a GPU: a nest that makes a value element by element and the one sum over it, such

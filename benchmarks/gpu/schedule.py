@@ -21,7 +21,7 @@ CHOICES = {
     "with recompute": ["--memory-limit=4300M"],
     "without offer-kernels": ["--without=offer-kernels"],
     "without pad-channels": ["--without=pad-channels"],
-    "without fuse-sums": ["--without=fuse-sums"],
+    "without fuse-reductions": ["--without=fuse-reductions"],
 }
 # Name -> how LeNet is trained on records of MNIST from an LMDB: brewc's flags, fields of
 # the solver, the environment of brew-run, and how often. `arch` takes another's place.

@@ -321,7 +321,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fuse-depthwise",
                 "store what depthwise convolutions could make themselves"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
-               {"fuse-sums", "on GPUs, read what was just stored to add it up"},
+               {"fuse-reductions", "on GPUs, read what was just stored to add it up"},
                {"fuse-pooling-backward",
                 "on GPUs, store poolings' gradients that sums read"},
                {"fuse-sibling-convolutions", "a call for each convolution of a blob"},

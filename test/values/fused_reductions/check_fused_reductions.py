@@ -46,7 +46,7 @@ class Sums(targets.TargetChecker):
                     name = '%d channels, %s, %s' % (channels, layout, precision)
                     report = self.check_one(name, net, precision, inputs, layout)
                     apart = self.report(net, '--precision', precision, *targets.GPU,
-                                        '--without', 'fuse-sums', layout=layout)
+                                        '--without', 'fuse-reductions', layout=layout)
                     saved = [kernels['programs']['main']['stages'] for kernels in (apart, report)]
                     print('%s: %d stages, %d without' % (name, saved[1], saved[0]))
                     self.expect(saved[1] <= saved[0], '%s: more stages' % name)

@@ -1,8 +1,8 @@
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-sums --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s
 // What is freed reads otherwise, so nests that are gone are not looked at:
-// RUN: env MALLOC_PERTURB_=165 %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-sums --split-input-file --mlir-print-local-scope | FileCheck %s
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-sums --brew-split-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=SPLIT
-// RUN: %brew-opt %s --brew-attach-target --brew-fuse-sums --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
+// RUN: env MALLOC_PERTURB_=165 %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --brew-split-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=SPLIT
+// RUN: %brew-opt %s --brew-attach-target --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
 
 // A call reads the gradient, so it is stored: the sum over it is added up meanwhile, and
 // takes the loops of the sum. Partial sums keep what is stored. On a CPU nothing changes.

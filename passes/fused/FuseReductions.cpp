@@ -1,4 +1,4 @@
-//===- FuseSums.cpp - Values are added up where they are computed ---------===//
+//===- FuseReductions.cpp - Values are added up where they are computed ---------===//
 //
 // The gradient of a bias is a sum over a gradient that a nest has just made and
 // stored, for calls, and that another one reads again from memory. Here the two
@@ -24,7 +24,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_FUSESUMS
+#define GEN_PASS_DEF_FUSEREDUCTIONS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -206,7 +206,7 @@ private:
   llvm::SmallPtrSet<Operation *, 16> gone; ///< sums that others make now
 };
 
-struct FuseSums : brew::passes::impl::FuseSumsBase<FuseSums> {
+struct FuseReductions : brew::passes::impl::FuseReductionsBase<FuseReductions> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::dialects::target::isForGpu(program))
