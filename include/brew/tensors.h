@@ -20,10 +20,10 @@ typedef enum brew_tensor_kind {
    * and its backward pass is undefined (values lie there meanwhile). */
   BREW_PARAMETER_GRADIENT = 3,
   BREW_SOLVER_STATE = 4,       /* history of such a parameter */
-  BREW_CARRIED = 5,            /* what a run leaves to the next (recurrence) */
+  BREW_PERSISTENT_STATE = 5,            /* what a run leaves to the next (recurrence) */
   /* The gradient of a blob that the caller writes before the backward pass, of
    * a program (brewc --seed). Each backward pass uses it up. */
-  BREW_GRADIENT_SEED = 6
+  BREW_OUTPUT_GRADIENT = 6
 } brew_tensor_kind;
 
 typedef struct brew_tensor_name {

@@ -175,8 +175,8 @@ void brew::python::bindSession(nb::module_ &module) {
       .value("PARAMETER", BREW_PARAMETER)
       .value("PARAMETER_GRADIENT", BREW_PARAMETER_GRADIENT)
       .value("SOLVER_STATE", BREW_SOLVER_STATE)
-      .value("CARRIED", BREW_CARRIED)
-      .value("GRADIENT_SEED", BREW_GRADIENT_SEED);
+      .value("CARRIED", BREW_PERSISTENT_STATE)
+      .value("GRADIENT_SEED", BREW_OUTPUT_GRADIENT);
   nb::enum_<brew_pass>(module, "Pass")
       .value("FORWARD", BREW_FORWARD)
       .value("BACKWARD", BREW_BACKWARD)

@@ -20,9 +20,9 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
     return runtime::TensorKind::ParameterGradient;
   case BREW_SOLVER_STATE:
     return runtime::TensorKind::SolverState;
-  case BREW_CARRIED:
+  case BREW_PERSISTENT_STATE:
     return runtime::TensorKind::PersistentState;
-  case BREW_GRADIENT_SEED:
+  case BREW_OUTPUT_GRADIENT:
     return runtime::TensorKind::GradientSeed;
   }
   throw usage("there is no such kind of tensor");

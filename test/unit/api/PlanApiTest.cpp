@@ -346,7 +346,7 @@ TEST_F(PlanApi, CountsThatFailThrow) {
   const Plan plan = linear();
   Session session(plan);
   EXPECT_EQ(session.inputs(kUpdate), 0u); // has none
-  EXPECT_TRUE(session.names(BREW_CARRIED).empty());
+  EXPECT_TRUE(session.names(BREW_PERSISTENT_STATE).empty());
   EXPECT_EQ(statusOf([&] { session.inputs(17); }), BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.layers(17); }), BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.names(BREW_BLOB, 17); }), BREW_USAGE);

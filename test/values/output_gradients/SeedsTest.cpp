@@ -95,13 +95,13 @@ struct Policy {
 
 TEST(Seeds, AreListedAndFound) {
   Policy policy;
-  const auto names = policy.session.names(BREW_GRADIENT_SEED, policy.program);
+  const auto names = policy.session.names(BREW_OUTPUT_GRADIENT, policy.program);
   ASSERT_EQ(names.size(), 1u);
   EXPECT_EQ(names[0].name, "logits");
   const brew_tensor tensor = policy.session.find(names[0]);
   EXPECT_EQ(tensor.count, static_cast<std::int64_t>(kLogits));
   const int test = policy.plan.program("test_0");
-  EXPECT_TRUE(policy.session.names(BREW_GRADIENT_SEED, test).empty());
+  EXPECT_TRUE(policy.session.names(BREW_OUTPUT_GRADIENT, test).empty());
   try {
     policy.session.find(policy.session.gradientSeed(test, "logits"));
     FAIL() << "the test net takes no gradient";

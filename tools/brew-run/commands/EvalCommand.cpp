@@ -56,7 +56,7 @@ void setInputs(Session &session, int program, const std::string &path) {
 void setSeeds(Session &session, int program, const EvalOptions &options) {
   std::string missing;
   for (const api::TensorName &seed :
-       session.names(BREW_GRADIENT_SEED, program)) {
+       session.names(BREW_OUTPUT_GRADIENT, program)) {
     const brew_tensor tensor = session.find(seed);
     std::vector<double> values(static_cast<std::size_t>(tensor.capacity));
     const std::string name = "/seeds/" + seed.name;
