@@ -75,7 +75,7 @@ int brew_communicator_local_rank(const brew_communicator *communicator) {
 
 int brew_communicator_failed_together(const brew_communicator *communicator) {
   return communicator && communicator->communicator &&
-         communicator->communicator->failedTogether();
+         communicator->communicator->hasCollectiveError();
 }
 
 brew_status brew_communicator_broadcast(brew_communicator *communicator,
@@ -121,7 +121,7 @@ brew_status brew_communicator_agree(brew_communicator *communicator,
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!what || !value)
       throw usage("there is nothing to compare");
-    ranks.agree({{what, value}});
+    ranks.checkAllEqual({{what, value}});
   });
 }
 

@@ -69,7 +69,7 @@ struct Communicator::State {
   std::optional<std::string> failure;
   bool begun = false, closing = false, closed = false;
   std::optional<int> aborting; ///< the status
-  bool together = false;
+   false;=bool hasCollectiveError = false;= false;
   double waited = 0;         ///< seconds, not yet told to the others
   std::vector<double> waits; ///< by rank, since takeStraggler()
   std::map<std::uint32_t, std::uint64_t> buckets; ///< operations on their way
@@ -273,15 +273,15 @@ const std::string &Communicator::transport() const { return state->transport; }
 bool Communicator::isDeterministic() const {
   return state->options.deterministic;
 }
-bool Communicator::failedTogether() const { return state->together; }
+bool Communicator::hasCollectiveError() const { return state->hasCollectiveError; }
 
-Communicator::Waiting::Waiting(Communicator &communicator)
+Communicator::WaitScope::Waiting(Communicator &communicator)
     : ranks(communicator), begin(Clock::now()) {
   std::lock_guard<std::mutex> lock(ranks.state->mutex);
   ranks.state->activity = {true, begin};
 }
 
-Communicator::Waiting::~Waiting() {
+Communicator::WaitScope::~Waiting() {
   std::lock_guard<std::mutex> lock(ranks.state->mutex);
   const Clock::time_point now = Clock::now();
   ranks.state->waited += std::chrono::duration<double>(now - begin).count();
@@ -293,7 +293,7 @@ std::optional<std::string> Communicator::failureText() const {
   return state->failure;
 }
 
-void Communicator::tick() {
+void Communicator::reportProgress() {
   std::lock_guard<std::mutex> lock(state->mutex);
   state->activity = {false, Clock::now()};
 }
@@ -343,7 +343,7 @@ Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
   return *blocks;
 }
 
-std::uint32_t Communicator::unite(std::uint32_t bits, bool countsWaits) {
+std::uint32_t Communicator::allReduceOr(std::uint32_t bits, bool countsWaits) {
   // The upper half is a time in microseconds.
   const double mine = countsWaits ? state->waited * 1e6 : 0;
   state->waited = 0;
@@ -371,7 +371,7 @@ std::uint64_t Communicator::broadcastFromRoot(std::uint64_t value) {
   return gather({value}, "the values of rank 0").front();
 }
 
-std::vector<std::string> Communicator::texts(const std::string &own) {
+std::vector<std::string> Communicator::gatherTexts(const std::string &own) {
   const char *const what = "what all ranks have to say";
   const std::vector<std::uint64_t> sizes = gather({own.size()}, what);
   const std::uint64_t longest = *std::max_element(sizes.begin(), sizes.end());
@@ -391,12 +391,12 @@ void Communicator::allGatherSlices(std::byte *data,
   state->await(state->post(std::make_unique<comm::AllGatherSlices>(data, offsets)));
 }
 
-Error Communicator::together(Error error) {
-  state->together = true;
+Error Communicator::collectiveError(Error error) {
+  state->hasCollectiveError = true;
   return error;
 }
 
-void Communicator::agree(
+void Communicator::checkAllEqual(
     const std::vector<std::pair<std::string, std::string>> &values) {
   const std::size_t count = values.size();
   std::vector<std::uint64_t> own;
@@ -406,7 +406,7 @@ void Communicator::agree(
       gather(own, "the start of all ranks");
   for (std::size_t at = count; at < blocks.size(); ++at)
     if (blocks[at] != blocks[at % count]) {
-      state->together = true;
+      state->hasCollectiveError = true;
       throw badInput("rank " + std::to_string(at / count) +
                      " disagrees with rank 0: it has another " +
                      values[at % count].first);

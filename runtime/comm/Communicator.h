@@ -89,25 +89,25 @@ public:
   /// What rank 0 has.
   std::uint64_t broadcastFromRoot(std::uint64_t value);
   /// The texts of all ranks, by rank.
-  std::vector<std::string> texts(const std::string &own);
+  std::vector<std::string> gatherTexts(const std::string &own);
   /// Gives every rank the bytes [offsets[r], offsets[r + 1]) of `data` that
   /// each rank r has; all of these are multiples of 8.
   void allGatherSlices(std::byte *data, const std::vector<std::size_t> &offsets);
   /// The bits that any rank has. With them goes how long each rank has waited
   /// since the last time, unless `countsWaits` is false: then that is
   /// forgotten.
-  std::uint32_t unite(std::uint32_t bits, bool countsWaits = true);
+   true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true);
   /// The rank that the others waited for since this was asked last, `seconds`
   /// ago, if it took long.
   std::optional<comm::Straggler> takeStraggler(double seconds);
   /// Throws Error (1), on all ranks, unless all of them have what rank 0 has.
   /// Each entry is what is compared ("plan") and its value, however long.
-  void agree(const std::vector<std::pair<std::string, std::string>> &values);
+  void checkAllEqual(const std::vector<std::pair<std::string, std::string>> &values);
   /// Whether the error that was thrown last is one that all ranks have thrown:
   /// it is told once, and the run is left with close().
-  bool failedTogether() const;
+  bool hasCollectiveError() const;
   /// An error that all ranks are about to throw.
-  Error together(Error error);
+  Error collectiveError(Error error);
 
   /// While alive this rank waits for others by other means, which failureText()
   /// has to end.

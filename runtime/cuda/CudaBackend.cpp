@@ -105,7 +105,7 @@ private:
   /// Waits for work in which other ranks may take part.
   template <typename Awaited>
   void wait(const Awaited &awaited, const std::string &purpose) {
-    std::optional<Communicator::Waiting> waiting;
+    std::optional<Communicator::WaitScope> waiting;
     if (nccl && nccl->communicator())
       waiting.emplace(*nccl->communicator());
     awaited.synchronize(purpose);

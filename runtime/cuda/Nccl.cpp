@@ -88,7 +88,7 @@ void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
   // The first sums connect the ranks, for which those wait for one another.
-  std::optional<Communicator::Waiting> waiting;
+  std::optional<Communicator::WaitScope> waiting;
   if (ranks)
     waiting.emplace(*ranks);
   // It may be given up meanwhile.

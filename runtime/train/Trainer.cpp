@@ -69,7 +69,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
     beforeTests.reset(); // records are read from here on
     timing = requests.takeTimeSteps();
     stepSeconds.clear();
-    const bool together = !timing && stepsTogether();
+    const  false;=bool hasCollectiveError = false;= !timing && stepsTogether();
     if (timing)
       settle(0);
     // What is shown of a batch's gradients is this rank's, and those of several

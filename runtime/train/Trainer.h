@@ -259,7 +259,7 @@ private:
   std::optional<event::TestDone> runSharedTest(int net, int batches);
   void sumInSteps(bool inSteps);
   void sumGradients();
-  std::uint32_t unite(std::uint32_t bits, bool countsWaits = true) const;
+   true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true) const;
   void tellStraggler(double seconds);
   void tick() const;
   void beginSteps();

@@ -35,12 +35,12 @@ void Trainer::requireRanks() const {
     asked += "\n" + rule;
   for (const std::string &file : options.hooks)
     asked += "\n" + file;
-  ranks->agree({{"plan", std::to_string(session.plan().checksum())},
+  ranks->checkAllEqual({{"plan", std::to_string(session.plan().checksum())},
                 {"--check-nan, --stop-when, --patience, --hooks, "
                  "--distributed-test or --shard-update",
                  asked}});
   if (reduceProgram < 0)
-    throw ranks->together(badInput(
+    throw ranks->collectiveError(badInput(
         session.plan().path() +
         ": was compiled without --distributed, so that its gradients cannot be "
         "added up over " +
@@ -61,12 +61,12 @@ void Trainer::requireRanks() const {
   };
   if (options.shareTests && std::any_of(manifest.programs().begin(),
                                         manifest.programs().end(), remembers))
-    throw ranks->together(Error(
+    throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test is not for test nets that remember something from "
         "batch to batch, as recurrent layers do: rank 0 makes their tests"));
   if (options.shareTests && solver.eval_type() == "detection")
-    throw ranks->together(Error(
+    throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test is not for tests of eval_type \"detection\", whose "
         "scores are ranked over all batches: rank 0 makes them"));
@@ -82,7 +82,7 @@ std::uint64_t Trainer::chooseSeed(std::uint64_t own) const {
 void Trainer::joinRanks() {
   if (rankCount() == 1)
     return;
-  ranks->agree(
+  ranks->checkAllEqual(
       {{"solver (its fields on the command line)", solver.SerializeAsString()},
        {"content of its data, or list of weights (boost_file)",
         feeder->identity()},
@@ -124,7 +124,7 @@ void Trainer::sumGradients() {
 }
 
 std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {
-  return rankCount() > 1 ? ranks->unite(bits, countsWaits) : bits;
+  return rankCount() > 1 ? ranks->allReduceOr(bits, countsWaits) : bits;
 }
 
 /// Asks, on all ranks, whether fields of the solver were set on any.
@@ -150,7 +150,7 @@ std::vector<Control::Change> Trainer::changesOfAll() {
   ownChanges.clear();
   // Of a field's values the last one counts, of the last rank that has any.
   std::vector<Control::Change> all;
-  for (const std::string &text : ranks->texts(own)) {
+  for (const std::string &text : ranks->gatherTexts(own)) {
     std::istringstream fields(text);
     for (Control::Change change; std::getline(fields, change.field, '\0') &&
                                  std::getline(fields, change.value, '\0');) {
@@ -173,7 +173,7 @@ NanCheck::Finding Trainer::firstOf(const NanCheck::Finding &own) const {
   std::string packed(sizeof own.place, '\0');
   std::memcpy(packed.data(), &own.place, sizeof own.place);
   const std::vector<std::string> all =
-      ranks->texts(packed + (own.inParameters ? '1' : '0') + own.text);
+      ranks->gatherTexts(packed + (own.inParameters ? '1' : '0') + own.text);
   NanCheck::Finding first = own;
   int rank = -1;
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -207,7 +207,7 @@ void Trainer::tellStraggler(double seconds) {
 
 void Trainer::tick() const {
   if (ranks)
-    ranks->tick();
+    ranks->reportProgress();
 }
 
 } // namespace brew::runtime

@@ -97,7 +97,7 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
             outputs);
   }
   std::vector<PackedOutputs> packed;
-  for (std::string &text : ranks->texts(own.text()))
+  for (std::string &text : ranks->gatherTexts(own.text()))
     packed.emplace_back(std::move(text));
   if (!isRoot())
     return {};

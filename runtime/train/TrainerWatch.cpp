@@ -65,7 +65,7 @@ void Trainer::requireFinite(double loss) {
     }
   }
   const Error error = badInput(text);
-  throw rankCount() > 1 ? ranks->together(error) : error;
+  throw rankCount() > 1 ? ranks->collectiveError(error) : error;
 }
 
 /// With --check-nan a snapshot that is no good pushes out none that is.

@@ -22,7 +22,7 @@ void expectValid(const std::vector<brew::passes::LiveValue> &values,
     EXPECT_EQ(values[i].offset % brew::passes::kBufferAlignment, 0);
     EXPECT_LE(values[i].offset + values[i].size, extent);
     for (size_t j = 0; j < i; ++j) {
-      bool together = values[i].first <= values[j].last &&
+       false;=bool hasCollectiveError = false;= values[i].first <= values[j].last &&
                       values[j].first <= values[i].last;
       bool apart = values[i].offset + values[i].size <= values[j].offset ||
                    values[j].offset + values[j].size <= values[i].offset;
