@@ -16,7 +16,7 @@ void Inputs::put(std::uint32_t index, const std::byte *bytes) {
   entry->second.put(bytes, copies, workers);
 }
 
-PixelFeed &Inputs::pixelFeed(const plan::Feed &feed) {
+PixelInput &Inputs::pixelInput(const plan::Feed &feed) {
   const std::uint32_t top = feed.buffer_indices(0);
   auto entry = pixels.find(top);
   if (entry == pixels.end()) {
@@ -36,13 +36,13 @@ PixelFeed &Inputs::pixelFeed(const plan::Feed &feed) {
 void Inputs::putPixels(const plan::Feed &feed, const std::byte *block) {
   if (auto other = plain.find(feed.buffer_indices(0)); other != plain.end())
     other->second.drop();
-  pixelFeed(feed).put(block, copies, workers);
+  pixelInput(feed).put(block, copies, workers);
 }
 
 void Inputs::setPixelMean(const plan::Feed &feed,
                           const std::vector<float> &mean,
                           const Stream &stream) {
-  pixelFeed(feed).setMean(mean, stream);
+  pixelInput(feed).setMean(mean, stream);
 }
 
 void Inputs::deliver(const Stream &compute) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Modules.h"
-#include "runtime/cuda/PixelFeed.h"
+#include "runtime/cuda/PixelInput.h"
 
 #include <functional>
 #include <map>
@@ -39,7 +39,7 @@ private:
   const plan::Buffer &buffer(std::uint32_t index) const {
     return manifest.buffers(static_cast<int>(index));
   }
-  PixelFeed &pixelFeed(const plan::Feed &feed);
+  PixelInput &pixelInput(const plan::Feed &feed);
 
   const Device &device;
   const plan::Manifest &manifest;
@@ -49,7 +49,7 @@ private:
   Address address;
   // By buffer. A buffer may be fed either way, but one at a time.
   std::map<std::uint32_t, InputStaging> plain;
-  std::map<std::uint32_t, PixelFeed> pixels;
+  std::map<std::uint32_t, PixelInput> pixels;
 };
 
 } // namespace brew::runtime::cuda

@@ -1,4 +1,4 @@
-//===- PixelFeedTest.cpp - Images that a device makes of bytes ------------===//
+//===- PixelInputTest.cpp - Images that a device makes of bytes ------------===//
 //
 // A kernel that adds 1000 to every pixel shows which images came as bytes.
 //
@@ -18,7 +18,7 @@ using namespace brew::runtime;
 
 namespace {
 
-class PixelFeed : public testing::Test {
+class PixelInput : public testing::Test {
 protected:
   /// Records of three values; the value of record n at i is 3n + i.
   void writeDatabase(const std::vector<bool> &areBytes) {
@@ -83,7 +83,7 @@ using Images = std::vector<float>;
 
 } // namespace
 
-TEST_F(PixelFeed, BytesAreConvertedByThePlansKernel) {
+TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
   writeDatabase({true, true, true, true, true, true});
   Executor executor(test::loadPlan(model("")));
   Feeder feeder(executor, 0, 1, "");
@@ -96,7 +96,7 @@ TEST_F(PixelFeed, BytesAreConvertedByThePlansKernel) {
                                       1001, 1002, 1003, 1004, 1005}));
 }
 
-TEST_F(PixelFeed, BatchesWithOtherRecordsAreConvertedByTheHost) {
+TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
   writeDatabase({true, true, true, true, true, false, true, true});
   Executor executor(test::loadPlan(model("")));
   Feeder feeder(executor, 0, 1, "");
@@ -109,7 +109,7 @@ TEST_F(PixelFeed, BatchesWithOtherRecordsAreConvertedByTheHost) {
   EXPECT_EQ(images(executor)[0], 1000);
 }
 
-TEST_F(PixelFeed, WhatTheCallerGivesIsNotConverted) {
+TEST_F(PixelInput, WhatTheCallerGivesIsNotConverted) {
   writeDatabase({true});
   Executor executor(test::loadPlan(model("")));
   Feeder feeder(executor, 0, 1, "");
@@ -119,7 +119,7 @@ TEST_F(PixelFeed, WhatTheCallerGivesIsNotConverted) {
   EXPECT_EQ(images(executor), given);
 }
 
-TEST_F(PixelFeed, TheHostWritesZerosIntoGapsThatHoldThem) {
+TEST_F(PixelInput, TheHostWritesZerosIntoGapsThatHoldThem) {
   writeDatabase({true});
   plan::Manifest manifest = model("");
   plan::Buffer &x = *manifest.mutable_buffers(0);
@@ -148,7 +148,7 @@ TEST_F(PixelFeed, TheHostWritesZerosIntoGapsThatHoldThem) {
   EXPECT_EQ(words(), padded);
 }
 
-TEST_F(PixelFeed, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
+TEST_F(PixelInput, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
   auto writer =
       formats::DbWriter::create(folder / "db", formats::DbBackend::Lmdb, true);
   for (int n = 0; n < 2; ++n) {
@@ -182,7 +182,7 @@ TEST_F(PixelFeed, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
   EXPECT_TRUE(rows[0] && rows[1]);
 }
 
-TEST_F(PixelFeed, TheMeanComesFromTheSource) {
+TEST_F(PixelInput, TheMeanComesFromTheSource) {
   writeDatabase({true});
   const char *means = "transform_param { mean_value: 1 mean_value: 2 "
                       "mean_value: 4 }";

@@ -1,4 +1,4 @@
-//===- PixelFeed.h - Images that a GPU makes of bytes -----------*- C++ -*-===//
+//===- PixelInput.h - Images that a GPU makes of bytes -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/InputStaging.h"
@@ -11,11 +11,11 @@ namespace brew::runtime::cuda {
 /// The feed of a Data layer whose pixels are converted on the device: a quarter
 /// of the bytes travel, and the staging buffer is read by the plan's kernel
 /// instead of being copied.
-class PixelFeed {
+class PixelInput {
 public:
   /// `top` is the buffer that `kernel`, of `function`, writes at `address`, of
   /// images as `conversion` says.
-  PixelFeed(const Device &device, const plan::PixelConversion &conversion,
+  PixelInput(const Device &device, const plan::PixelConversion &conversion,
             const plan::Kernel &kernel, CUfunction function,
             const plan::Buffer &top, CUdeviceptr address);
 

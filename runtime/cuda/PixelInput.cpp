@@ -1,9 +1,9 @@
-//===- PixelFeed.cpp - Images that a GPU makes of bytes -------------------===//
-#include "runtime/cuda/PixelFeed.h"
+//===- PixelInput.cpp - Images that a GPU makes of bytes -------------------===//
+#include "runtime/cuda/PixelInput.h"
 
 namespace brew::runtime::cuda {
 
-PixelFeed::PixelFeed(const Device &gpu, const plan::PixelConversion &conversion,
+PixelInput::PixelInput(const Device &gpu, const plan::PixelConversion &conversion,
                      const plan::Kernel &planKernel, CUfunction planFunction,
                      const plan::Buffer &top, CUdeviceptr address)
     : device(gpu), kernel(planKernel), function(planFunction), target(address),
@@ -13,7 +13,7 @@ PixelFeed::PixelFeed(const Device &gpu, const plan::PixelConversion &conversion,
                 convert(block, stream);
               }) {}
 
-void PixelFeed::setMean(const std::vector<float> &values,
+void PixelInput::setMean(const std::vector<float> &values,
                         const Stream &stream) {
   if (values.empty())
     return;
@@ -27,7 +27,7 @@ void PixelFeed::setMean(const std::vector<float> &values,
   stream.synchronize(purpose);
 }
 
-void PixelFeed::convert(CUdeviceptr block, const Stream &compute) const {
+void PixelInput::convert(CUdeviceptr block, const Stream &compute) const {
   std::vector<CUdeviceptr> addresses = {block, block + layout.placement};
   if (mean.size())
     addresses.push_back(mean.address());
