@@ -143,8 +143,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(mlir::createCSEPass());
     optimise("prepare-weights", [] { return passes::createPrepareWeights(); });
     optimise("rematerialize-producers", [] { return passes::createRematerializeProducers(); });
-    if (options.cuda && !llvm::is_contained(options.without, "sign-bits")) {
-      pm.addPass(passes::createSignBits());
+    if (options.cuda && !llvm::is_contained(options.without, "pack-sign-masks")) {
+      pm.addPass(passes::createPackSignMasks());
       // Masks are cheap to read now.
       optimise("rematerialize-producers",
                [] { return passes::createRematerializeProducers(); });

@@ -387,7 +387,7 @@ def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
-def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
+def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
   let summary = "Stores signs as bits where nothing else of a value is read";
   let description = [{
     A nest of the forward pass whose result the backward pass only compares with zero

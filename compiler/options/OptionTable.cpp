@@ -342,7 +342,7 @@ const std::vector<OptionRow> &optionTable() {
                {"sink-relu-below-max-pool", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
                {"recompute", "save what the backward pass could make again"},
-               {"sign-bits", "on GPUs, masks from whole values"},
+               {"pack-sign-masks", "on GPUs, masks from whole values"},
                {"split-reductions", "sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")

@@ -1,4 +1,4 @@
-//===- SignBits.cpp - Signs of values that are read for them alone --------===//
+//===- PackSignMasks.cpp - Signs of values that are read for them alone --------===//
 //
 // A ReLU behind the sum of a residual block has a mask that the backward pass
 // can only take from the large sum. The nest that makes the sum knows it: it
@@ -22,7 +22,7 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_SIGNBITS
+#define GEN_PASS_DEF_PACKSIGNMASKS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -145,7 +145,7 @@ private:
   IRRewriter rewriter;
 };
 
-struct SignBits : brew::passes::impl::SignBitsBase<SignBits> {
+struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
   void runOnOperation() override {
     if (!brew::dialects::target::isForGpu(getOperation()))
       return;

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-sign-bits --split-input-file | FileCheck %s
-// RUN: %brew-opt %s --brew-sign-bits --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-pack-sign-masks --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-pack-sign-masks --split-input-file | FileCheck %s --check-prefix=CPU
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
