@@ -46,7 +46,7 @@ embedding::Components componentsOf(const embedding::Matrix &rows,
     return embedding::principalComponents(rows, components, given.seed,
                                           Threads(given.threads));
   embedding::GpuRowProducts products(
-      cuda::chooseLibraries(plan->manifest().target(), plan->path()), given.gpu,
+      cuda::chooseLibraryPaths(plan->manifest().target(), plan->path()), given.gpu,
       rows);
   return embedding::principalComponents(rows, components, given.seed, products);
 }

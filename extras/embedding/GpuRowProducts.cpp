@@ -13,7 +13,7 @@ using runtime::cuda::CallOptions;
 using runtime::cuda::CUdeviceptr;
 using runtime::cuda::DeviceMemory;
 using runtime::cuda::DriverApi;
-using runtime::cuda::Libraries;
+using runtime::cuda::LibraryPaths;
 using runtime::cuda::Matmul;
 using runtime::cuda::MatmulProblem;
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t kWorkspace = 32u << 20;
 
 } // namespace
 
-GpuRowProducts::GpuRowProducts(const Libraries &libraries, int gpu,
+GpuRowProducts::GpuRowProducts(const LibraryPaths &libraries, int gpu,
                                const Matrix &of)
     : device(DriverApi::open(libraries.driver), gpu),
       library(libraries.cublasLt), stream(device), rows(of.rows),

@@ -9,7 +9,7 @@
 #include "extras/embedding/Products.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/cuda/Libraries.h"
+#include "runtime/cuda/LibraryPaths.h"
 
 namespace brew::runtime::cuda {
 struct MatmulProblem;
@@ -21,7 +21,7 @@ class GpuRowProducts : public RowProducts {
 public:
   /// Throws Error (3) if the GPU or a library is not there, or has too little
   /// memory.
-  GpuRowProducts(const runtime::cuda::Libraries &libraries, int gpu,
+  GpuRowProducts(const runtime::cuda::LibraryPaths &libraries, int gpu,
                  const Matrix &rows);
 
   void project(const std::vector<float> &directions, std::int64_t count,

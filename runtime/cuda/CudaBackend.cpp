@@ -10,7 +10,7 @@
 #include "runtime/cuda/CallOperands.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/Inputs.h"
-#include "runtime/cuda/Libraries.h"
+#include "runtime/cuda/LibraryPaths.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
@@ -131,7 +131,7 @@ private:
 
   std::shared_ptr<const plan::PlanFile> plan;
   const plan::Manifest &manifest;
-  const Libraries libraries;
+  const LibraryPaths libraries;
   const std::function<void(const std::string &)> warn;
   Threads workers;
   Device device;
@@ -166,7 +166,7 @@ CallOptions callOptions(const plan::Target &target,
 CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
                          const ExecutorOptions &options)
     : plan(std::move(file)), manifest(plan->manifest()),
-      libraries(chooseLibraries(manifest.target(), plan->path())),
+      libraries(chooseLibraryPaths(manifest.target(), plan->path())),
       warn(options.warn), workers(options.threads),
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),

@@ -8,7 +8,7 @@
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/HostTransfer.h"
 #include "runtime/cuda/KernelLaunch.h"
-#include "runtime/cuda/Libraries.h"
+#include "runtime/cuda/LibraryPaths.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/StridedTransfer.h"
 #include "runtime/cuda/VendorCall.h"
@@ -36,14 +36,14 @@ inline bool isHost(const DeviceStep &step) {
   return std::holds_alternative<HostTransfer>(step);
 }
 
-/// Turns the steps of a plan into what the device executes. Libraries are
+/// Turns the steps of a plan into what the device executes. LibraryPaths are
 /// opened when the first call needs them.
 class StepBuilder {
 public:
   using Address = std::function<CUdeviceptr(std::uint32_t buffer)>;
 
   StepBuilder(const Device &device, const plan::PlanFile &plan,
-              const Modules &modules, const Libraries &names,
+              const Modules &modules, const LibraryPaths &names,
               CallOptions options, HostLayers &hostLayers, Nccl *nccl,
               Address address)
       : device(device), plan(plan), modules(modules), names(names),
@@ -64,7 +64,7 @@ private:
   const Device &device;
   const plan::PlanFile &plan;
   const Modules &modules;
-  const Libraries names;
+  const LibraryPaths names;
   CallOptions options;
   HostLayers &hostLayers;
   Nccl *nccl; ///< may be null on one rank

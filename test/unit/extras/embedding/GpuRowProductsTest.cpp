@@ -26,11 +26,11 @@ Matrix manyRows() {
   return centred(values.data(), rows, columns);
 }
 
-cuda::Libraries simulator() {
+cuda::LibraryPaths simulator() {
   setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
   plan::Target target;
   target.add_archs("sim");
-  return cuda::chooseLibraries(target, "test.plan");
+  return cuda::chooseLibraryPaths(target, "test.plan");
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Libraries.h - Which CUDA libraries a plan runs on --------*- C++ -*-===//
+//===- LibraryPaths.h - Which CUDA libraries a plan runs on --------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -9,7 +9,7 @@
 namespace brew::runtime::cuda {
 
 /// Names or paths for dlopen.
-struct Libraries {
+struct LibraryPaths {
   std::string driver = "libcuda.so.1";
   /// The first that opens is taken.
   std::vector<std::string> cublasLt = {"libcublasLt.so.13",
@@ -26,7 +26,7 @@ struct Libraries {
 /// the stand-ins in $BREW_CUDASIM, or beside the executable in
 /// ../lib/cudasim, if the plan has no other code or there is no GPU for it.
 /// Throws Error (3) if a plan needs them and they are not there.
-Libraries chooseLibraries(const plan::Target &target,
+LibraryPaths chooseLibraryPaths(const plan::Target &target,
                           const std::string &planPath);
 
 } // namespace brew::runtime::cuda

@@ -1,5 +1,5 @@
-//===- Libraries.cpp - Which CUDA libraries a plan runs on ----------------===//
-#include "runtime/cuda/Libraries.h"
+//===- LibraryPaths.cpp - Which CUDA libraries a plan runs on ----------------===//
+#include "runtime/cuda/LibraryPaths.h"
 
 #include "runtime/cuda/DriverApi.h"
 #include "support/Error.h"
@@ -19,7 +19,7 @@ static std::string simulatorFolder() {
   return (program.parent_path().parent_path() / "lib" / "cudasim").string();
 }
 
-static bool hasGpu(const Libraries &libraries) {
+static bool hasGpu(const LibraryPaths &libraries) {
   try {
     const DriverApi &api = DriverApi::open(libraries.driver);
     int count = 0;
@@ -29,9 +29,9 @@ static bool hasGpu(const Libraries &libraries) {
   }
 }
 
-Libraries chooseLibraries(const plan::Target &target,
+LibraryPaths chooseLibraryPaths(const plan::Target &target,
                           const std::string &planPath) {
-  Libraries libraries;
+  LibraryPaths libraries;
   bool simulated = false, real = false;
   for (const std::string &arch : target.archs())
     (arch == "sim" ? simulated : real) = true;
