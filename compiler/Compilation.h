@@ -56,7 +56,7 @@ private:
   /// Sets recomputeBytes so that the plan of `graph` holds the limit; if
   /// nothing does, returns the smallest plan.
   mlir::OwningOpRef<mlir::ModuleOp> fitGraph(mlir::ModuleOp graph);
-  /// The plan of a graph, with that asked of brew-recompute.
+  /// The plan of a graph, with that asked of brew-rematerialize.
   mlir::OwningOpRef<mlir::ModuleOp> planned(mlir::ModuleOp graph,
                                             std::optional<int64_t> bytes);
   /// Whether the runtime may take Winograd's algorithms.

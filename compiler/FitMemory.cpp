@@ -13,7 +13,7 @@ using namespace brew::compiler;
 
 namespace {
 
-/// What brew-recompute frees is known only when kernels are formed and offsets
+/// What brew-rematerialize frees is known only when kernels are formed and offsets
 /// planned, so that is done anew for each of some numbers of bytes asked of it.
 constexpr int kTries = 6;
 /// Less than this share of the limit is too little: so much need not be

@@ -171,13 +171,13 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("fuse-reductions", [] { return passes::createFuseReductions(); });
     optimise("split-reductions",
              [] { return passes::createSplitReductions(); });
-    passes::RecomputeOptions recompute;
+    passes::RematerializeOptions recompute;
     recompute.bytes = options.recomputeBytes.value_or(-1);
     recompute.precision = options.precision;
     // Without a limit a GPU's memory is there to be used: computing values
     // again would only take time.
     if (!options.cuda || options.recomputeBytes)
-      optimise("recompute", [&] { return createRecompute(recompute); });
+      optimise("recompute", [&] { return createRematerialize(recompute); });
     pm.addPass(passes::createPlaceSubviews());
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;

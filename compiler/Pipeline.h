@@ -47,7 +47,7 @@ struct PipelineOptions {
   /// Of activations, their gradients and products. With TF32 (CUDA) only
   /// products round; parameters are never narrow.
   dialects::target::Precision precision = dialects::target::Precision::F32;
-  /// Most bytes that programs may need at a time, as brew-recompute counts
+  /// Most bytes that programs may need at a time, as brew-rematerialize counts
   /// them. Without a limit only values that cost next to nothing are
   /// recomputed, and none on GPUs.
   std::optional<int64_t> recomputeBytes;

@@ -476,7 +476,7 @@ def FuseReductions : Pass<"brew-fuse-reductions", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
+def Rematerialize : Pass<"brew-rematerialize", "::mlir::ModuleOp"> {
   let summary = "Computes saved values again where memory is short, or for free";
   let description = [{
     Chooses what the backward pass computes again, until no step needs more than

@@ -114,7 +114,7 @@ def dense():
 MOST = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
 
 
-class Recompute(checker.Checker):
+class Rematerialize(checker.Checker):
     def compiled(self, limit=None):
         """(memory, seconds computed again) of the plan, or None and the least that fits.
 
@@ -176,4 +176,4 @@ class Recompute(checker.Checker):
 
 
 if __name__ == '__main__':
-    checker.main(Recompute, __doc__, 'check')
+    checker.main(Rematerialize, __doc__, 'check')

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --split-input-file --brew-recompute=bytes=-1 | FileCheck %s
+// RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=-1 | FileCheck %s
 
 // Only the product by the weights reads %y in the backward pass. It can wait for the nest
 // that reads %x for the last time, and that one's kernel then makes %y again, which costs a

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --split-input-file --brew-recompute=bytes=700 | FileCheck %s
-// RUN: %brew-opt %s --split-input-file --brew-recompute=bytes=100000 | FileCheck %s --check-prefix=ENOUGH
+// RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=700 | FileCheck %s
+// RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=100000 | FileCheck %s --check-prefix=ENOUGH
 
 // What is cheap is made again right before the backward pass first reads it, from what is
 // still there: %b for the product with %da. Elsewhere the forward pass's own is read, and

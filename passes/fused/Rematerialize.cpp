@@ -1,4 +1,4 @@
-//===- Recompute.cpp - Forward values made anew for the backward pass -----===//
+//===- Rematerialize.cpp - Forward values made anew for the backward pass -----===//
 //
 // Lets the backward pass compute again what the forward pass would have to save
 // for it, as far as memory is short (see RecomputeChoice.h). Each unit is
@@ -20,7 +20,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_RECOMPUTE
+#define GEN_PASS_DEF_REMATERIALIZE
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -155,8 +155,8 @@ private:
   IRMapping made;
 };
 
-struct Recompute : brew::passes::impl::RecomputeBase<Recompute> {
-  using RecomputeBase::RecomputeBase;
+struct Rematerialize : brew::passes::impl::RematerializeBase<Rematerialize> {
+  using RematerializeBase::RematerializeBase;
 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
