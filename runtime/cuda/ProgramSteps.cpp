@@ -120,7 +120,7 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     std::vector<CUdeviceptr> addresses;
     for (const HostStep::Operand &operand : host.operands())
       addresses.push_back(address(operand.index));
-    return HostTransfer(std::move(host), std::move(addresses), hostMemory);
+    return HostLayerRunner(std::move(host), std::move(addresses), hostMemory);
   }
   case plan::Step::kAllReduce:
     return AllReduceStep(plan.manifest(), step.all_reduce(), address, nccl);
@@ -172,7 +172,7 @@ void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
           [&](const StridedTransfer &transfer) {
             transfer.enqueue(device, stream);
           },
-          [&](HostTransfer &transfer) { transfer.run(device, stream); },
+          [&](HostLayerRunner &transfer) { transfer.run(device, stream); },
           [&](const AllReduceStep &reduce) { reduce.enqueue(device, stream); }},
       step);
 }
@@ -187,7 +187,7 @@ std::string describe(const DeviceStep &step) {
           [](const StridedTransfer &transfer) {
             return std::string(transfer.clears() ? "zero" : "copy");
           },
-          [](const HostTransfer &) { return std::string("host"); },
+          [](const HostLayerRunner &) { return std::string("host"); },
           [](const AllReduceStep &reduce) { return reduce.implementation(); }},
       step);
 }

@@ -6,7 +6,7 @@
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/cuda/HostTransfer.h"
+#include "runtime/cuda/HostLayerRunner.h"
 #include "runtime/cuda/KernelLaunch.h"
 #include "runtime/cuda/LibraryPaths.h"
 #include "runtime/cuda/Modules.h"
@@ -29,11 +29,11 @@ struct ChosenCall {
 };
 
 using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
-                                HostTransfer, AllReduceStep>;
+                                HostLayerRunner, AllReduceStep>;
 
 /// Whether the host computes the step, which then cannot be part of a graph.
 inline bool isHost(const DeviceStep &step) {
-  return std::holds_alternative<HostTransfer>(step);
+  return std::holds_alternative<HostLayerRunner>(step);
 }
 
 /// Turns the steps of a plan into what the device executes. LibraryPaths are

@@ -1,4 +1,4 @@
-//===- HostTransfer.h - A GPU's step that the host computes -----*- C++ -*-===//
+//===- HostLayerRunner.h - A GPU's step that the host computes -----*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -11,11 +11,11 @@ namespace brew::runtime::cuda {
 
 /// Copies what a host layer reads to the host, waits, calls it, and starts
 /// copies of what it wrote.
-class HostTransfer {
+class HostLayerRunner {
 public:
   /// `addresses`: of the operands' buffers. `memory` may serve other steps of
   /// the same stream too; it grows when it is first needed.
-  HostTransfer(HostStep step, std::vector<CUdeviceptr> addresses,
+  HostLayerRunner(HostStep step, std::vector<CUdeviceptr> addresses,
                std::shared_ptr<PinnedMemory> memory);
 
   void run(const Device &device, const Stream &stream);

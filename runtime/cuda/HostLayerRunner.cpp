@@ -1,11 +1,11 @@
-//===- HostTransfer.cpp - A GPU's step that the host computes -------------===//
-#include "runtime/cuda/HostTransfer.h"
+//===- HostLayerRunner.cpp - A GPU's step that the host computes -------------===//
+#include "runtime/cuda/HostLayerRunner.h"
 
 #include "plan/PlanFile.h"
 
 namespace brew::runtime::cuda {
 
-HostTransfer::HostTransfer(HostStep hostStep,
+HostLayerRunner::HostLayerRunner(HostStep hostStep,
                            std::vector<CUdeviceptr> operandAddresses,
                            std::shared_ptr<PinnedMemory> pinned)
     : step(std::move(hostStep)), addresses(std::move(operandAddresses)),
@@ -23,7 +23,7 @@ static bool hasGaps(const plan::Buffer &buffer) {
          buffer.size();
 }
 
-void HostTransfer::run(const Device &device, const Stream &stream) {
+void HostLayerRunner::run(const Device &device, const Stream &stream) {
   const DriverApi &api = device.api();
   const std::string purpose =
       "computing layer '" + step.layer() + "' on the host";
