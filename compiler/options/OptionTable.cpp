@@ -273,7 +273,7 @@ const std::vector<OptionRow> &optionTable() {
                            .Case("json", ReportKind::Json)
                            .Case("html", ReportKind::Html);
           }),
-      row("seed", Kind::List,
+      row("output-gradient", Kind::List,
           "Blobs whose gradient the caller writes before the backward pass")
           .shows("BLOB,...")
           .separatedByCommas()

@@ -156,7 +156,7 @@ CompileOptions OptionSet::finish() const {
     usage("--reduce-precision=bf16 is for --target cpu: between GPUs gradients "
           "travel in their own precision");
   if (pipeline.distributed && !pipeline.seeds.empty())
-    usage("--distributed is for plans that train on their own, --seed for "
+    usage("--distributed is for plans that train on their own, --output-gradient for "
           "those whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     usage("--dump-dir is for --emit");

@@ -1,7 +1,7 @@
 // Learns to walk through a corridor by REINFORCE: what the policy learns from
 // is no loss of its net but the gradient that its walks bring in.
 //
-//   brewc policy.prototxt --seed logits -o policy.plan
+//   brewc policy.prototxt --output-gradient logits -o policy.plan
 //   c++ -std=c++17 policy.cpp -lbrew_runtime -o policy
 //   ./policy policy.plan
 

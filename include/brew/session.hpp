@@ -344,7 +344,7 @@ public:
   static TensorName blobGradient(int program, std::string name) {
     return {BREW_BLOB_GRADIENT, program, std::move(name), 0, 0};
   }
-  /// What backward takes for the blob's gradient (brewc --seed).
+  /// What backward takes for the blob's gradient (brewc --output-gradient).
   static TensorName gradientSeed(int program, std::string name) {
     return {BREW_GRADIENT_SEED, program, std::move(name), 0, 0};
   }

@@ -22,7 +22,7 @@ typedef enum brew_tensor_kind {
   BREW_SOLVER_STATE = 4,       /* history of such a parameter */
   BREW_PERSISTENT_STATE = 5,            /* what a run leaves to the next (recurrence) */
   /* The gradient of a blob that the caller writes before the backward pass, of
-   * a program (brewc --seed). Each backward pass uses it up. */
+   * a program (brewc --output-gradient). Each backward pass uses it up. */
   BREW_OUTPUT_GRADIENT = 6
 } brew_tensor_kind;
 

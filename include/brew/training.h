@@ -107,7 +107,7 @@ BREW_API brew_status brew_trainer_restore(brew_trainer *trainer,
  *   forward, backward, update; or
  *   forward, backward, accumulate, forward, backward, ..., update.
  * Between forward and backward the caller may read blobs and write gradients
- * that the plan takes from it (brewc --seed). Nothing is tested, displayed or
+ * that the plan takes from it (brewc --output-gradient). Nothing is tested, displayed or
  * snapshot on its own.
  */
 

@@ -303,19 +303,19 @@ LogicalResult Backward::takeSeed(StringRef blob) {
     if (auto keep = dyn_cast<KeepOp>(op);
         keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Count)
       return refuseSeed(keep.getLoc())
-             << "--seed: the number of items of blob '" << blob
+             << "--output-gradient: the number of items of blob '" << blob
              << "' is only known at run time; reduce it first";
   KeepOp pin = pinOf(blob);
   if (!pin)
     return refuseSeed(program.getLoc())
-           << "--seed: blob '" << blob << "' is not kept";
+           << "--output-gradient: blob '" << blob << "' is not kept";
   Value value = pin.getValue();
   Location loc = value.getLoc();
   if (!isa<FloatType>(elementOf(value)))
-    return refuseSeed(loc) << "--seed: blob '" << blob
+    return refuseSeed(loc) << "--output-gradient: blob '" << blob
                            << "' holds whole numbers, which have no gradient";
   if (!needed.contains(value) || idle.contains(value))
-    return refuseSeed(loc) << "--seed: no learnable parameter gets a gradient "
+    return refuseSeed(loc) << "--output-gradient: no learnable parameter gets a gradient "
                               "through blob '"
                            << blob << "'";
   seeds.emplace_back(value, makeSeed(value, blob));
@@ -340,7 +340,7 @@ LogicalResult Backward::takeLossSeeds(MemoryLossOp loss) {
     if (seeded.contains(blob))
       return layerError(loss) << "the gradient of '" << blob
                               << "' comes from outside already: from another "
-                                 "bottom or MemoryLoss, or by --seed";
+                                 "bottom or MemoryLoss, or by --output-gradient";
     makeSeed(x, blob);
   }
   if (!learns)

@@ -61,7 +61,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
     }
     for (StringRef name : seeds)
       if (!llvm::is_contained(trained, name))
-        return fail("--seed: the net that learns has no blob '" + name.str() +
+        return fail("--output-gradient: the net that learns has no blob '" + name.str() +
                     "'" + brew::didYouMean(name, trained));
     if (all)
       return;

@@ -322,7 +322,7 @@ class Session:
 
     @property
     def seeds(self):
-        """Gradients that the caller gives before ``backward`` (``seed=`` of compile), and
+        """Gradients that the caller gives before ``backward`` (``output_gradient=`` of compile), and
         which it uses up: ``session.seeds["logits"] = gradient``."""
         return _Tensors(self, Kind.GRADIENT_SEED, self._program)
 

@@ -245,7 +245,7 @@ class CompiledLayer(NetLayer):
         options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", pin="all", layout="nchw",
                        without="fold-normalization,join-launches,prepare-weights", folder=self.folder or None)
         if seeds:
-            options.update(gradients=True, seed=",".join("t%d" % i for i in seeds))
+            options.update(gradients=True, output_gradient=",".join("t%d" % i for i in seeds))
         return options
 
     def compiled(self, shapes):
@@ -271,7 +271,7 @@ class CompiledLayer(NetLayer):
     @staticmethod
     def reason(error):
         first = error.errors[0].message if error.errors else str(error)
-        if first.startswith("--seed: no learnable parameter"):
+        if first.startswith("--output-gradient: no learnable parameter"):
             return "it has no gradient"
         return first.split(": ", 1)[-1] if first.startswith("layer '") else first
 

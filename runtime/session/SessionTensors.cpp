@@ -164,7 +164,7 @@ Tensor Session::find(const TensorName &name) const {
     if (!named)
       throw usageError("the program '" + program.name() +
                        "' takes no gradient of blob '" + name.name +
-                       "'; compile the net with brewc --seed " + name.name);
+                       "'; compile the net with brewc --output-gradient " + name.name);
     const plan::Buffer &buffer =
         manifest().buffers(static_cast<int>(named->buffer_index()));
     return tensorOf(named->buffer_index(), caffe::toVector(buffer.dims()));

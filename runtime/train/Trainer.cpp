@@ -37,7 +37,7 @@ void Trainer::refuseSeeds() const {
     throw Error(ExitStatus::Usage,
                 "the plan's backward pass starts from a gradient of blob '" +
                     program.seeds(0).name() +
-                    "' that its caller writes (brewc --seed, or a MemoryLoss "
+                    "' that its caller writes (brewc --output-gradient, or a MemoryLoss "
                     "layer), so it cannot be trained on its own; a policy "
                     "learns with brew-run train --env");
 }

@@ -98,7 +98,7 @@ public:
   /// Trains `iterations` more, or until a stop is requested, with tests,
   /// displays and snapshots where the solver asks for them. Like solve(),
   /// throws Error (2) for a plan whose gradients the caller writes (brewc
-  /// --seed).
+  /// --output-gradient).
   void step(int iterations);
   /// Whether a request has ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }

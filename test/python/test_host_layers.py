@@ -41,7 +41,7 @@ class PycaffeOwn(caffe.Layer):
 
 class HostLayers(Case):
     def run_once(self, made_of, **options):
-        plan = brew.compile(NET, host_layers={"Own": made_of}, pin="all", seed="two", **options)
+        plan = brew.compile(NET, host_layers={"Own": made_of}, pin="all", output_gradient="two", **options)
         session = plan.session(seed=1)
         session._core.set_input(0, "data", numbers(1, 4, 6))
         session.forward()

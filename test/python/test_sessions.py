@@ -394,7 +394,7 @@ class Gradients(Case):
     def test_from_outside(self):
         net = TRAIN[: TRAIN.index("layer { name: 'loss'")].replace("bottom: 'label'", "")
         net = "\n".join(line for line in net.splitlines() if "'label'" not in line)
-        plan = brew.compile(net, seed="ip2")
+        plan = brew.compile(net, output_gradient="ip2")
         session = plan.session(seed=1)
         session._core.set_input(0, "data", numbers(7, 4, 6))
         before = session.params["ip2"][1].copy()
@@ -423,7 +423,7 @@ class Gradients(Case):
         random = np.random.default_rng(3)
         dy = random.standard_normal((2, 4, 4, 5)).astype("f4")
         for precision, tolerance in (("f32", 1e-5), ("bf16", 2e-2)):
-            session = brew.compile(net, seed="y", pin=["y"], precision=precision).session(seed=1)
+            session = brew.compile(net, output_gradient="y", pin=["y"], precision=precision).session(seed=1)
             session.set_inputs(x=random.standard_normal((2, 4, 3, 5)).astype("f4"))
             session.forward()
             session.seeds["y"] = dy

@@ -207,7 +207,7 @@ class SharedStatistics(Case):
 
     def test_forward_passes_alone(self):
         for seed in (None, "ip"):
-            session = brew.compile(self.NET, phase="train", gradients=True, seed=seed).session(seed=1)
+            session = brew.compile(self.NET, phase="train", gradients=True, output_gradient=seed).session(seed=1)
             for a, b in self.batches:
                 session._core.set_input(0, "a", a)
                 session._core.set_input(0, "b", b)

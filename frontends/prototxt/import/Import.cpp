@@ -79,7 +79,7 @@ ImportedNet Importer::run() {
   if (options.gradients && !options.phase)
     usage("--gradients goes with --phase");
   if (!options.seeds.empty() && options.phase && !options.gradients)
-    usage("--seed is about the backward pass, which --phase leaves out: add "
+    usage("--output-gradient is about the backward pass, which --phase leaves out: add "
           "--gradients");
   if (options.phase && !options.solverFile.empty())
     usage("--solver has no use with --phase, which builds no update program");

@@ -3,7 +3,7 @@
 //   maximise CLASS of BLOB in PLAN to FILE [steps N] [rate R]
 //
 // PLAN is of the net for inference, compiled so that gradients of its input can
-// be had: `brewc deploy.prototxt --seed=BLOB --pin=INPUT` with
+// be had: `brewc deploy.prototxt --output-gradient=BLOB --pin=INPUT` with
 // `force_backward: true`. From low noise the input climbs along the gradient of
 // the class's score: x += R * g / rms(g), N times, with the weights as they are
 // when the hook is due. The picture goes from the least to the largest value.
@@ -50,7 +50,7 @@ public:
     } catch (const Error &error) {
       throw badInput(plan + ": " + error.what() +
                      "; compile the net with "
-                     "'force_backward: true', --seed=" +
+                     "'force_backward: true', --output-gradient=" +
                      scores + " and --pin=" + tops[0]);
     }
     if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))

@@ -12,7 +12,7 @@ For each case of cases.py:
   layout, nothing kept) must give the same values, and with 2 threads.
   The simulated GPU is such a route too, if --route names it.
 - with --seeds instead, the net without the losses it was given, whose backward pass
-  starts from the same random numbers, written as gradients (`brewc --seed`), must give
+  starts from the same random numbers, written as gradients (`brewc --output-gradient`), must give
   the same.
 
 Step and tolerance: with a step of h = 1e-5 a central difference errs by
@@ -312,7 +312,7 @@ class Check:
         for name, flags, precision, keep, tolerance in SEED_ROUTES:
             if name not in (self.options.route or ['seeds-f64', 'seeds-f32']):
                 continue
-            flags = ('--seed', ','.join(self.seeds)) + tuple(flags)
+            flags = ('--output-gradient', ','.join(self.seeds)) + tuple(flags)
             if keep:
                 flags += ('--pin', 'all')
             self.route(name, wrapped(self.case), flags, precision, keep, tolerance)

@@ -22,7 +22,7 @@ constexpr std::size_t kStates = 32 * 7, kLogits = 32 * 2;
 /// The plan of policy.prototxt, whose backward pass starts at the logits.
 Plan compile(const std::string &precision) {
   CompilerOptions options;
-  options.set("seed", "logits");
+  options.set("output-gradient", "logits");
   options.set("precision", precision);
   if (std::getenv("BREW_TEST_CUDASIM")) {
     options.set("target", "cuda");
@@ -109,7 +109,7 @@ TEST(Seeds, AreListedAndFound) {
     EXPECT_EQ(error.status(), BREW_USAGE);
     EXPECT_STREQ(error.what(),
                  "the program 'test_0' takes no gradient of blob 'logits'; "
-                 "compile the net with brewc --seed logits");
+                 "compile the net with brewc --output-gradient logits");
   }
 }
 

@@ -178,7 +178,7 @@ void addEval(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command->add_option("--inputs", options->inputs,
                       "HDF5 file with /inputs/BLOB, and /seeds/BLOB for "
-                      "the gradients of a plan compiled with --seed");
+                      "the gradients of a plan compiled with --output-gradient");
   CLI::Option *fromSource = command->add_flag(
       "--from-source", options->fromSource,
       "Run on what the data layers read, and write that: /batch/N/BLOB");

@@ -2,7 +2,7 @@
 
 // Nothing learns behind a feed.
 brew.program @feed train differentiate {
-  // expected-error @below {{--seed: no learnable parameter gets a gradient through blob 'y'}}
+  // expected-error @below {{--output-gradient: no learnable parameter gets a gradient through blob 'y'}}
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
 }
 
@@ -14,13 +14,13 @@ brew.program @held train differentiate {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>
   %i = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
-  // expected-error @below {{--seed: no learnable parameter gets a gradient through blob 'y'}}
+  // expected-error @below {{--output-gradient: no learnable parameter gets a gradient through blob 'y'}}
   %r = brew.relu "relu"(%i) {negative_slope = 0.0 : f32, propagate_down = array<i1: false>, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
 }
 
 // -----
 
-// expected-error @unknown {{--seed: the net that learns has no blob 'y'; did you mean 'y1'?}}
+// expected-error @unknown {{--output-gradient: the net that learns has no blob 'y'; did you mean 'y1'?}}
 module {
   brew.program @forward_backward train differentiate {
     %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y1"]} : tensor<2x4xf32>
@@ -34,7 +34,7 @@ module {
 
 // Whole numbers.
 brew.program @integers train differentiate {
-  // expected-error @below {{--seed: blob 'y' holds whole numbers, which have no gradient}}
+  // expected-error @below {{--output-gradient: blob 'y' holds whole numbers, which have no gradient}}
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2xi32>
 }
 
@@ -43,6 +43,6 @@ brew.program @integers train differentiate {
 // Which of its items are there is only known at run time.
 brew.program @counted train differentiate {
   %x, %n = brew.feed "in" "Input" {config = "", folder = "", tops = ["y", "n"]} : tensor<2x4xf32>, tensor<i32>
-  // expected-error @below {{--seed: the number of items of blob 'y' is only known at run time; reduce it first}}
+  // expected-error @below {{--output-gradient: the number of items of blob 'y' is only known at run time; reduce it first}}
   brew.keep "count" "y", %n : tensor<i32>
 }
