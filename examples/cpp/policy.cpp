@@ -98,7 +98,7 @@ public:
         gradient[left] = float(worth * (1 - right - (action == 0)) / kWalks);
         gradient[left + 1] = float(worth * (right - (action == 1)) / kWalks);
       }
-      session.write(session.gradientSeed(program, "logits"), gradient);
+      session.write(session.outputGradient(program, "logits"), gradient);
       trainer.backward();
       trainer.accumulate();
     }

@@ -174,7 +174,7 @@ brew_status catchAll(Given *given, Body &&body) noexcept {
     return error.status();
   } catch (const std::bad_alloc &) {
     setMessage(given->message, given->message_size, "out of memory");
-    return BREW_MACHINE_LACKS;
+    return BREW_UNAVAILABLE;
   } catch (const std::exception &error) {
     setMessage(given->message, given->message_size, error.what());
   } catch (...) {

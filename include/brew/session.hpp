@@ -345,8 +345,8 @@ public:
     return {BREW_BLOB_GRADIENT, program, std::move(name), 0, 0};
   }
   /// What backward takes for the blob's gradient (brewc --output-gradient).
-  static TensorName gradientSeed(int program, std::string name) {
-    return {BREW_GRADIENT_SEED, program, std::move(name), 0, 0};
+  static TensorName outputGradient(int program, std::string name) {
+    return {BREW_OUTPUT_GRADIENT, program, std::move(name), 0, 0};
   }
   static TensorName parameter(std::string layer, int index) {
     return {BREW_PARAMETER, 0, std::move(layer), index, 0};

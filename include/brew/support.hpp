@@ -20,7 +20,7 @@ namespace brew::api {
 /// The library was made for another header.
 inline void checkAbiVersion() {
   if (brew_abi_version() != BREW_ABI_VERSION)
-    throw Error(BREW_MACHINE_LACKS, "libbrew_runtime has ABI version " +
+    throw Error(BREW_UNAVAILABLE, "libbrew_runtime has ABI version " +
                                         std::to_string(brew_abi_version()) +
                                         ", this program needs " +
                                         std::to_string(BREW_ABI_VERSION));

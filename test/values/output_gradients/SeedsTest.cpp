@@ -60,7 +60,7 @@ struct Policy {
     return session.read(session.blob(program, "logits"));
   }
   void writeSeed(const std::vector<float> &gradient) {
-    session.write(session.gradientSeed(program, "logits"), gradient);
+    session.write(session.outputGradient(program, "logits"), gradient);
   }
   void backward(const std::vector<float> &gradient) {
     writeSeed(gradient);
@@ -103,7 +103,7 @@ TEST(Seeds, AreListedAndFound) {
   const int test = policy.plan.program("test_0");
   EXPECT_TRUE(policy.session.names(BREW_OUTPUT_GRADIENT, test).empty());
   try {
-    policy.session.find(policy.session.gradientSeed(test, "logits"));
+    policy.session.find(policy.session.outputGradient(test, "logits"));
     FAIL() << "the test net takes no gradient";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), BREW_USAGE);
