@@ -178,7 +178,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     // again would only take time.
     if (!options.cuda || options.recomputeBytes)
       optimise("recompute", [&] { return createRematerialize(recompute); });
-    pm.addPass(passes::createPlaceSubviews());
+    pm.addPass(passes::createAliasSubviews());
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));

@@ -492,7 +492,7 @@ def Rematerialize : Pass<"brew-rematerialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
+def AliasSubviews : Pass<"brew-alias-subviews", "::mlir::ModuleOp"> {
   let summary = "Lets joined and cut tensors share memory with the whole";
   let description = [{
     Subviews get the strides of the whole. Only what cannot follow strides (vendor calls,

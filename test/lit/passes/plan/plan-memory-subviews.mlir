@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-place-subviews --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-alias-subviews --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-place-subviews --split-input-file | FileCheck %s
-// RUN: %brew-opt %s --brew-place-subviews --split-input-file | FileCheck %s --check-prefix=CPU
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-alias-subviews --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-alias-subviews --split-input-file | FileCheck %s --check-prefix=CPU
 
 // On a GPU a convolution writes its part of a joined blob, reads one, and its gradients do the
 // same, where parts begin at 16 bytes and are multiples of these. On a CPU all of these are copied.

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-place-subviews --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-alias-subviews --split-input-file | FileCheck %s
 
 // Nests write their subview of the joined tensor.
 // CHECK-LABEL: brew.program @join

@@ -1,4 +1,4 @@
-//===- PlaceSubviews.cpp - Joined and cut tensors share memory ------------===//
+//===- AliasSubviews.cpp - Joined and cut tensors share memory ------------===//
 //
 // Makes the operands of every brew.join, and the results of every brew.cut,
 // subviews of the whole: their type gets the whole's strides. Generated kernels
@@ -19,7 +19,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_PLACESUBVIEWS
+#define GEN_PASS_DEF_ALIASSUBVIEWS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -28,7 +28,7 @@ using namespace brew::dialects;
 
 namespace {
 
-struct PlaceSubviews : brew::passes::impl::PlaceSubviewsBase<PlaceSubviews> {
+struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   /// A subview that a value is to be: its type, and where it begins.
   struct Part {
     RankedTensorType type;
