@@ -182,7 +182,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;
     pm.addPass(createFormKernels(kernels));
-    optimise("last-block", [] { return passes::createLastBlock(); });
+    optimise("fuse-final-reduction", [] { return passes::createFuseFinalReduction(); });
     pm.addPass(passes::createVerifyFused());
     return;
   }

@@ -524,7 +524,7 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     "::mlir::affine::AffineDialect"];
 }
 
-def LastBlock : Pass<"brew-last-block", "::mlir::ModuleOp"> {
+def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
   let summary = "Lets the last block of a kernel do the little that follows it";
   let description = [{
     A kernel whose results only a second one reads (the partial sums of

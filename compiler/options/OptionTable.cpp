@@ -329,7 +329,7 @@ const std::vector<OptionRow> &optionTable() {
                 "a product for each reader of shared weights"},
                {"join-launches", "on GPUs, a launch for each kernel"},
                {"elide-roundings", "round bf16 values that are not stored, too"},
-               {"last-block",
+               {"fuse-final-reduction",
                 "on GPUs, a launch for what little follows a sum"},
                {"fuse-sibling-reductions", "add up over the same elements separately"},
                {"offer-kernels",

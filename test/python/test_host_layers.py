@@ -51,7 +51,7 @@ class HostLayers(Case):
 
     def test_values_and_gradients(self):
         for made_of in (Own, PycaffeOwn):
-            for options in ({}, {"precision": "f64"}, {"without": "last-block"}):
+            for options in ({}, {"precision": "f64"}, {"without": "fuse-final-reduction"}):
                 session = self.run_once(made_of, **options)
                 x = np.array(session.blobs["ip"])
                 self.close(session.blobs["two"], 6 * x * np.abs(x))

@@ -1,4 +1,4 @@
-//===- LastBlock.cpp - A kernel's end in its last block -------------------===//
+//===- FuseFinalReduction.cpp - A kernel's end in its last block -------------------===//
 //
 // A kernel that only makes what a second one of little work needs (partial
 // sums) is joined with it: the second becomes a part that the last block to end
@@ -17,7 +17,7 @@
 #include "dialects/Target/TargetDialect.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_LASTBLOCK
+#define GEN_PASS_DEF_FUSEFINALREDUCTION
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -153,8 +153,8 @@ private:
   KernelOp first, second;
 };
 
-struct LastBlock : brew::passes::impl::LastBlockBase<LastBlock> {
-  using LastBlockBase::LastBlockBase;
+struct FuseFinalReduction : brew::passes::impl::FuseFinalReductionBase<FuseFinalReduction> {
+  using FuseFinalReductionBase::FuseFinalReductionBase;
 
   void runOnOperation() override {
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
