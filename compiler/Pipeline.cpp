@@ -187,7 +187,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Plan:
-    pm.addPass(passes::createForwardFirst());
+    pm.addPass(passes::createOrderForwardFirst());
     optimise("offer-kernels", [] { return passes::createOfferKernels(); });
     optimise("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {

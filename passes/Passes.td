@@ -543,7 +543,7 @@ def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
 // Phase plan
 //===----------------------------------------------------------------------===//
 
-def ForwardFirst : Pass<"brew-forward-first", "::mlir::ModuleOp"> {
+def OrderForwardFirst : Pass<"brew-order-forward-first", "::mlir::ModuleOp"> {
   let summary = "Orders the forward pass before the backward pass";
   let description = [{
     Callers may run the forward pass alone. All steps that compute values of it, kernels

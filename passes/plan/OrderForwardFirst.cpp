@@ -1,4 +1,4 @@
-//===- ForwardFirst.cpp - The forward pass before the backward pass -------===//
+//===- OrderForwardFirst.cpp - The forward pass before the backward pass -------===//
 //
 // Kernels are formed where most can be fused, so that a loss and its gradient
 // may stand before the forward pass of another branch. A caller may run the
@@ -10,7 +10,7 @@
 #include "passes/plan/PassBoundary.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_FORWARDFIRST
+#define GEN_PASS_DEF_ORDERFORWARDFIRST
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -19,7 +19,7 @@ using namespace brew::dialects;
 
 namespace {
 
-struct ForwardFirst : brew::passes::impl::ForwardFirstBase<ForwardFirst> {
+struct OrderForwardFirst : brew::passes::impl::OrderForwardFirstBase<OrderForwardFirst> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       brew::passes::OrderedProgram steps(program);
