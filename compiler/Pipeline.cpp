@@ -196,9 +196,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       reduce.halfWire = options.reduceInHalf;
       pm.addPass(createPlaceAllReduces(reduce));
     }
-    passes::JoinLaunchesOptions launches;
+    passes::FuseLaunchesOptions launches;
     launches.isLimited = options.isLimited;
-    optimise("join-launches", [&] { return createJoinLaunches(launches); });
+    optimise("fuse-launches", [&] { return createFuseLaunches(launches); });
     pm.addPass(passes::createPlanMemory());
     if (options.cuda)
       pm.addPass(passes::createBuildFeedKernels());

@@ -562,7 +562,7 @@ def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
   }];
 }
 
-def JoinLaunches : Pass<"brew-join-launches", "::mlir::ModuleOp"> {
+def FuseLaunches : Pass<"brew-fuse-launches", "::mlir::ModuleOp"> {
   let summary = "Lets kernels that follow one another wait within one launch";
   let description = [{
     On a GPU, kernels with no other step between them become stages of one, which begin

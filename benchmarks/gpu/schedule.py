@@ -16,7 +16,7 @@ EAGER = ("eager", "channels_last")
 CHOICE_PRECISION = "bf16"
 # Name -> flags of brewc: decisions of the compiler that rest on its model of the GPU.
 CHOICES = {
-    "without join-launches": ["--without=join-launches"],
+    "without fuse-launches": ["--without=fuse-launches"],
     "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
     "with recompute": ["--memory-limit=4300M"],
     "without offer-kernels": ["--without=offer-kernels"],
@@ -102,7 +102,7 @@ def first_call():
     yield torch(1, "resnet50", "train", "bf16", "compile_graph")
     yield Row("rates", "rates", 1)
     yield Row("cases cuda", "cases", 1)
-    for name in ("without join-launches", "with recompute",
+    for name in ("without fuse-launches", "with recompute",
                  "without fuse-pooling-backward"):
         yield choice(1, "resnet50", name)
     yield again(1, "resnet50")
@@ -128,7 +128,7 @@ def second_call():
         yield sanitize(2, "cases", tool)
     yield brew(2, "lenet", "infer", "bf16")
     yield agree(2, "resnet50", "infer", "bf16")
-    yield choice(2, "lenet", "without join-launches")
+    yield choice(2, "lenet", "without fuse-launches")
     for net in ("googlenet", "vgg16", "mobilenet"):
         yield torch(2, net, "train", "bf16", "channels_last")
     yield torch(2, "lenet", "train", "bf16", "compile_graph")

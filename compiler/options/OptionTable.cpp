@@ -327,7 +327,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fuse-sibling-convolutions", "a call for each convolution of a blob"},
                {"fuse-weight-gradients",
                 "a product for each reader of shared weights"},
-               {"join-launches", "on GPUs, a launch for each kernel"},
+               {"fuse-launches", "on GPUs, a launch for each kernel"},
                {"elide-roundings", "round bf16 values that are not stored, too"},
                {"fuse-final-reduction",
                 "on GPUs, a launch for what little follows a sum"},

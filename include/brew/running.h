@@ -36,7 +36,7 @@ BREW_API brew_status brew_session_feed_and_run(brew_session *session,
  * that the plan keeps are (outputs, brewc --pin). BREW_USAGE: no such layers,
  * or the range would cut a step that computes for several layers at once; the
  * message names them. Plans for GPUs have more steps, and so more ranges, if
- * they are compiled --without=join-launches. Data are not checked. */
+ * they are compiled --without=fuse-launches. Data are not checked. */
 BREW_API brew_status brew_session_run_layers(brew_session *session, int program,
                                              const char *first,
                                              const char *last, brew_pass pass);

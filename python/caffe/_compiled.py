@@ -243,7 +243,7 @@ class CompiledLayer(NetLayer):
 
     def options(self, seeds):
         options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", pin="all", layout="nchw",
-                       without="fold-normalization,join-launches,prepare-weights", folder=self.folder or None)
+                       without="fold-normalization,fuse-launches,prepare-weights", folder=self.folder or None)
         if seeds:
             options.update(gradients=True, output_gradient=",".join("t%d" % i for i in seeds))
         return options

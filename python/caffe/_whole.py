@@ -63,7 +63,7 @@ class Whole:
     def __init__(self, net, learns, rule=None):
         """``learns``: with the backward pass; ``rule``: and with updates (_updating)."""
         message = message_of(net, learns)
-        options = dict(pin="all", without="fold-normalization,join-launches,order-weights,prepare-weights")
+        options = dict(pin="all", without="fold-normalization,fuse-launches,order-weights,prepare-weights")
         if rule is not None:
             message = _updating.solver_message(rule, message)
         else:

@@ -188,7 +188,7 @@ class Rehearsal:
         rows = self.results(package / "results")
         self.expect("rows that fail give exit status 1", status == 1)
         for net, name, words in (
-                ("resnet50", "without join-launches", "out of time"),
+                ("resnet50", "without fuse-launches", "out of time"),
                 ("vgg16", "", "status -11"), ("mobilenet", "", "printed no time")):
             row = " ".join(filter(None, (net, "train bf16 brew", name)))
             failed = rows.get(row, {}).get("failed", "nothing")

@@ -338,7 +338,7 @@ class Table(Folder):
             {"row": "lenet train f32 torch channels_last", "failed": "no\nmore"},
             {"row": "lenet train bf16 brew", "median": 1e-4, "nodes": 19,
              "peak_bytes": 8 << 20, "flops": 1e8, "bytes": 5e7},
-            {"row": "lenet train bf16 brew without join-launches", "median": 2e-4,
+            {"row": "lenet train bf16 brew without fuse-launches", "median": 2e-4,
              "nodes": 22},
             {"row": "lenet infer f32 brew", "failed": "RuntimeError: x"}]
         (self.folder / "results").mkdir()
@@ -358,7 +358,7 @@ class Table(Folder):
                 "3.00 | 8 | 32 | 22 | 50% |",
                 "| lenet, 64 | infer | f32 | failed |  | not run |  |  |  |  |  "
                 "|  |",
-                "- lenet without join-launches: 0.200 ms (22 graph nodes); as it is: "
+                "- lenet without fuse-launches: 0.200 ms (22 graph nodes); as it is: "
                 "0.100 ms",
                 "- lenet train f32 torch channels_last: no"):
             self.assertIn(line, text.splitlines())

@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-join-launches --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-fuse-launches --mlir-print-local-scope | FileCheck %s
 // On a CPU there are no blocks.
-// RUN: %brew-opt %s --brew-attach-target --brew-join-launches | FileCheck %s --check-prefix=NONE
+// RUN: %brew-opt %s --brew-attach-target --brew-fuse-launches | FileCheck %s --check-prefix=NONE
 // NONE-NOT: brew.stage
 
 #in = affine_map<(c, i) -> (i, c)>

@@ -1,4 +1,4 @@
-//===- JoinLaunches.cpp - Kernels that wait for each other in one launch --===//
+//===- FuseLaunches.cpp - Kernels that wait for each other in one launch --===//
 //
 // A kernel that follows another one becomes a stage behind its stages: blocks
 // wait for each other within the launch, which takes less time than a launch
@@ -19,7 +19,7 @@
 #include "plan/Contract.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_JOINLAUNCHES
+#define GEN_PASS_DEF_FUSELAUNCHES
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -217,8 +217,8 @@ private:
   brew::passes::OrderedStep joined;
 };
 
-struct JoinLaunches : brew::passes::impl::JoinLaunchesBase<JoinLaunches> {
-  using JoinLaunchesBase::JoinLaunchesBase;
+struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
+  using FuseLaunchesBase::FuseLaunchesBase;
 
   void runOnOperation() override {
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
