@@ -29,10 +29,10 @@ typedef struct brew_communicator_options {
 } brew_communicator_options;
 
 /* Numbers that are added up over the ranks, in place. */
-typedef struct brew_sum_piece {
+typedef struct brew_reduction_buffer {
   float *data;
   size_t count; /* elements */
-} brew_sum_piece;
+} brew_reduction_buffer;
 
 /* Whether this library finds what connects ranks: its plugin for MPI, and that
  * MPI. */
@@ -56,7 +56,7 @@ brew_communicator_local_rank(const brew_communicator *communicator);
 /* Whether the last error of a trainer is one that all ranks have: rank 0 tells
  * it, and the run is left with brew_communicator_close(). */
 BREW_API int
-brew_communicator_failed_together(const brew_communicator *communicator);
+brew_communicator_has_collective_error(const brew_communicator *communicator);
 
 /* What ranks do together without a trainer. Every rank makes the same calls in
  * the same order, from one thread, and none while a trainer over this
@@ -71,14 +71,14 @@ BREW_API brew_status brew_communicator_broadcast(
  * others on their way (BREW_USAGE: one has it), and is the same on all ranks.
  */
 BREW_API brew_status
-brew_communicator_start_sum(brew_communicator *communicator, uint32_t number,
-                            const brew_sum_piece *pieces, size_t piece_count);
+brew_communicator_start_all_reduce(brew_communicator *communicator, uint32_t number,
+                            const brew_reduction_buffer *pieces, size_t piece_count);
 /* Waits for a sum; BREW_USAGE if none of this number was started. */
 BREW_API brew_status
-brew_communicator_await_sum(brew_communicator *communicator, uint32_t number);
+brew_communicator_wait_all_reduce(brew_communicator *communicator, uint32_t number);
 /* BREW_BAD_INPUT on all ranks unless every rank has rank 0's value of what the
  * message will call `what` ("plan"). */
-BREW_API brew_status brew_communicator_agree(brew_communicator *communicator,
+BREW_API brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
                                              const char *what,
                                              const char *value);
 

@@ -41,21 +41,21 @@ public:
   int localRanks() const { return brew_communicator_local_ranks(get()); }
   int localRank() const { return brew_communicator_local_rank(get()); }
   bool failedTogether() const {
-    return brew_communicator_failed_together(get());
+    return brew_communicator_has_collective_error(get());
   }
   void broadcast(void *data, std::size_t bytes) {
     check(brew_communicator_broadcast(get(), data, bytes));
   }
   void startSum(std::uint32_t number,
-                const std::vector<brew_sum_piece> &pieces) {
-    check(brew_communicator_start_sum(get(), number, pieces.data(),
+                const std::vector<brew_reduction_buffer> &pieces) {
+    check(brew_communicator_start_all_reduce(get(), number, pieces.data(),
                                       pieces.size()));
   }
   void awaitSum(std::uint32_t number) {
-    check(brew_communicator_await_sum(get(), number));
+    check(brew_communicator_wait_all_reduce(get(), number));
   }
   void agree(const std::string &what, const std::string &value) {
-    check(brew_communicator_agree(get(), what.c_str(), value.c_str()));
+    check(brew_communicator_check_all_equal(get(), what.c_str(), value.c_str()));
   }
   void close() { check(brew_communicator_close(get())); }
   void abort(int status) { brew_communicator_abort(get(), status); }

@@ -48,7 +48,7 @@ public:
     it.broadcast(values.data(), values.nbytes());
   }
   void startSum(std::uint32_t number, std::vector<Floats> arrays) {
-    std::vector<brew_sum_piece> pieces;
+    std::vector<brew_reduction_buffer> pieces;
     for (const Floats &array : arrays)
       pieces.push_back({array.data(), array.size()});
     get().startSum(number, pieces);

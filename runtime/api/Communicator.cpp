@@ -73,7 +73,7 @@ int brew_communicator_local_rank(const brew_communicator *communicator) {
              : 0;
 }
 
-int brew_communicator_failed_together(const brew_communicator *communicator) {
+int brew_communicator_has_collective_error(const brew_communicator *communicator) {
   return communicator && communicator->communicator &&
          communicator->communicator->hasCollectiveError();
 }
@@ -87,9 +87,9 @@ brew_status brew_communicator_broadcast(brew_communicator *communicator,
   });
 }
 
-brew_status brew_communicator_start_sum(brew_communicator *communicator,
+brew_status brew_communicator_start_all_reduce(brew_communicator *communicator,
                                         uint32_t number,
-                                        const brew_sum_piece *pieces,
+                                        const brew_reduction_buffer *pieces,
                                         size_t piece_count) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (ranks.isAllReducing(number))
@@ -107,7 +107,7 @@ brew_status brew_communicator_start_sum(brew_communicator *communicator,
   });
 }
 
-brew_status brew_communicator_await_sum(brew_communicator *communicator,
+brew_status brew_communicator_wait_all_reduce(brew_communicator *communicator,
                                         uint32_t number) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!ranks.isAllReducing(number))
@@ -116,7 +116,7 @@ brew_status brew_communicator_await_sum(brew_communicator *communicator,
   });
 }
 
-brew_status brew_communicator_agree(brew_communicator *communicator,
+brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
                                     const char *what, const char *value) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!what || !value)

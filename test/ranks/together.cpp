@@ -55,13 +55,13 @@ int main() {
   require(a.front() == sum + count && a.back() == sum + count, "the large sum");
   require(statusOf([&] { ranks.awaitSum(7); }) == BREW_USAGE,
           "a sum is awaited twice");
-  require(brew_communicator_start_sum(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
+  require(brew_communicator_start_all_reduce(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
           "pieces are missing");
-  const brew_sum_piece empty = {nullptr, 4};
-  require(brew_communicator_start_sum(ranks.get(), 1, &empty, 1) == BREW_USAGE,
+  const brew_reduction_buffer empty = {nullptr, 4};
+  require(brew_communicator_start_all_reduce(ranks.get(), 1, &empty, 1) == BREW_USAGE,
           "numbers are missing");
   require(brew_communicator_broadcast(ranks.get(), nullptr, 4) == BREW_USAGE &&
-              brew_communicator_agree(ranks.get(), "plan", nullptr) ==
+              brew_communicator_check_all_equal(ranks.get(), "plan", nullptr) ==
                   BREW_USAGE &&
               brew_communicator_broadcast(nullptr, nullptr, 0) == BREW_USAGE,
           "null pointers");
