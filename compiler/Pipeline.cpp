@@ -191,10 +191,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("offer-kernels", [] { return passes::createOfferKernels(); });
     optimise("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {
-      passes::PlaceAllReducesOptions reduce;
+      passes::InsertAllReducesOptions reduce;
       reduce.bucketBytes = options.bucketBytes;
       reduce.halfWire = options.reduceInHalf;
-      pm.addPass(createPlaceAllReduces(reduce));
+      pm.addPass(createInsertAllReduces(reduce));
     }
     passes::FuseLaunchesOptions launches;
     launches.isLimited = options.isLimited;

@@ -63,7 +63,7 @@ struct PipelineOptions {
   bool keepUpdate = false;
   bool accumulate = false; ///< it adds up gradients of batches (iter_size)
   /// Adds gradients up over the ranks of a run, in buckets of so many bytes
-  /// (0: by the cost model; see brew-place-all-reduces).
+  /// (0: by the cost model; see brew-insert-all-reduces).
   bool distributed = false;
   int64_t bucketBytes = 0;
   bool reduceInHalf = false;  ///< gradients travel as bf16

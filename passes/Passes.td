@@ -577,7 +577,7 @@ def FuseLaunches : Pass<"brew-fuse-launches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
-def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
+def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
   let summary = "Adds gradients up over the ranks of a data-parallel run";
   let description = [{
     Gradients go into buckets in the order in which the steps of forward_backward finish

@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-place-all-reduces='bucket-bytes=1000' --split-input-file | FileCheck %s
-// RUN: %brew-opt %s --brew-place-all-reduces='bucket-bytes=1000' --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s --check-prefix=PLAN
-// RUN: %brew-opt %s --brew-place-all-reduces --split-input-file | FileCheck %s --check-prefix=ONE
+// RUN: %brew-opt %s --brew-insert-all-reduces='bucket-bytes=1000' --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-insert-all-reduces='bucket-bytes=1000' --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s --check-prefix=PLAN
+// RUN: %brew-opt %s --brew-insert-all-reduces --split-input-file | FileCheck %s --check-prefix=ONE
 
 // Backward finishes c, then b, then a. The first two fill a bucket of 1000 bytes, which
 // is started before a is there. Gradients lie where they are added up.

@@ -1,4 +1,4 @@
-//===- PlaceAllReduces.cpp - Sums of gradients over all ranks -------------===//
+//===- InsertAllReduces.cpp - Sums of gradients over all ranks -------------===//
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/SubviewType.h"
@@ -13,7 +13,7 @@
 #include <cmath>
 
 namespace brew::passes {
-#define GEN_PASS_DEF_PLACEALLREDUCES
+#define GEN_PASS_DEF_INSERTALLREDUCES
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -49,9 +49,9 @@ SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
   return buckets;
 }
 
-struct PlaceAllReduces
-    : brew::passes::impl::PlaceAllReducesBase<PlaceAllReduces> {
-  using PlaceAllReducesBase::PlaceAllReducesBase;
+struct InsertAllReduces
+    : brew::passes::impl::InsertAllReducesBase<InsertAllReduces> {
+  using InsertAllReducesBase::InsertAllReducesBase;
 
   void runOnOperation() override {
     if (bucketBytes < 0) {
@@ -88,7 +88,7 @@ private:
 
 } // namespace
 
-LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
+LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
   Block &block = program.getBody().front();
   // Sums that layers have asked for come first.
   int64_t statistics = 0;
@@ -205,7 +205,7 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
 /// With a scale of losses a gradient of one rank that is not finite spoils the
 /// sum, so that all ranks leave the update out and halve the scale: what they
 /// count is added up in front of it.
-void PlaceAllReduces::shareNonFiniteCount(ProgramOp update) {
+void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
   SmallVector<ParamValueOp> counts;
   update.walk([&](ParamValueOp op) {
     if (op.getParam() == brew::plan::loss_scale::kNonFinite)
@@ -228,7 +228,7 @@ void PlaceAllReduces::shareNonFiniteCount(ProgramOp update) {
 
 /// For iterations of several batches, whose gradients are added up before: all
 /// of the arena as one bucket, since nothing runs beside it.
-void PlaceAllReduces::buildReduce(Type element) {
+void InsertAllReduces::buildReduce(Type element) {
   ModuleOp module = getOperation();
   Location loc = module.getLoc();
   int64_t bytes = brew::passes::ParameterPlaces(module).size;

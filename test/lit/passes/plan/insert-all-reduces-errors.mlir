@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-place-all-reduces --verify-diagnostics --split-input-file
-// RUN: not %brew-opt %s --brew-place-all-reduces='bucket-bytes=-1' --split-input-file 2>&1 | FileCheck %s
+// RUN: %brew-opt %s --brew-insert-all-reduces --verify-diagnostics --split-input-file
+// RUN: not %brew-opt %s --brew-insert-all-reduces='bucket-bytes=-1' --split-input-file 2>&1 | FileCheck %s
 // CHECK: a bucket cannot have -1 bytes
 
 brew.param @a.0 : tensor<64xf16> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
