@@ -53,7 +53,7 @@ private:
   /// Finds what must be computed again for options.memoryLimit (FitMemory.cpp).
   /// `phaseImport` is the net as it was imported; its graph is there.
   void fitMemory(mlir::ModuleOp phaseImport);
-  /// Sets recomputeBytes so that the plan of `graph` holds the limit; if
+  /// Sets rematerializeBudget so that the plan of `graph` holds the limit; if
   /// nothing does, returns the smallest plan.
   mlir::OwningOpRef<mlir::ModuleOp> fitGraph(mlir::ModuleOp graph);
   /// The plan of a graph, with that asked of brew-rematerialize.
@@ -106,8 +106,8 @@ private:
   plan::Manifest manifest;
   std::vector<std::string> segments;
   std::vector<std::string> gpuArchs;     ///< from phase fused on
-  std::optional<int64_t> recomputeBytes; ///< for phase fused
-  bool separateGradients = false;        ///< leave out what joins operands
+  std::optional<int64_t> rematerializeBudget; ///< for phase fused
+  bool withoutFusedProducts = false;        ///< leave out what joins operands
   PageContents page;                     ///< for an HTML report
   KernelAccesses accesses;               ///< for a report
 };

@@ -38,9 +38,9 @@ bool Compilation::hasMemoryLoss() {
 
 PipelineOptions Compilation::optionsOf(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
-  pipeline.recomputeBytes = recomputeBytes;
-  pipeline.isLimited = options.memoryLimit.has_value();
-  if (separateGradients) {
+  pipeline.rematerializeBudget = rematerializeBudget;
+  pipeline.hasMemoryLimit = options.memoryLimit.has_value();
+  if (withoutFusedProducts) {
     pipeline.without.push_back("fuse-weight-gradients");
     pipeline.without.push_back("fuse-sibling-convolutions");
   }
@@ -49,16 +49,16 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
-    pipeline.keepUpdate = imported.solver->snapshot_diff();
+    pipeline.storeUpdates = imported.solver->snapshot_diff();
     // Who writes gradients may sum those of several passes.
-    pipeline.accumulate = imported.solver->iter_size() > 1 ||
-                          !pipeline.seeds.empty() || hasMemoryLoss();
-    pipeline.clip |= imported.solver->clip_gradients() >= 0; // --gradient-norm
+    pipeline.accumulateGradients = imported.solver->iter_size() > 1 ||
+                          !pipeline.outputGradients.empty() || hasMemoryLoss();
+    pipeline.clipGradients |= imported.solver->clip_gradients() >= 0; // --gradient-norm
     if (pipeline.distributed && hasMemoryLoss())
       throw Error(ExitStatus::Usage,
                   "--distributed is for plans that train on their own, a "
                   "MemoryLoss layer for those whose caller writes gradients");
-  } else if (pipeline.clip) {
+  } else if (pipeline.clipGradients) {
     throw Error(ExitStatus::Usage,
                 "--gradient-norm is for plans that are trained");
   } else if (pipeline.distributed) {

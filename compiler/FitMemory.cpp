@@ -98,7 +98,7 @@ int64_t Compilation::needOf(mlir::ModuleOp plan) const {
 
 mlir::OwningOpRef<mlir::ModuleOp>
 Compilation::planned(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
-  recomputeBytes = bytes;
+  rematerializeBudget = bytes;
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.clone());
   auto scope = timingScope.nest("fit memory");
   for (Phase phase : {Phase::Fused, Phase::Plan})
@@ -165,12 +165,12 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
 
 mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
-  recomputeBytes = std::nullopt;
+  rematerializeBudget = std::nullopt;
   auto need = [&](std::optional<int64_t> bytes) {
     return needOf(*planned(graph, bytes));
   };
   if (need(std::nullopt) <= limit) {
-    recomputeBytes = std::nullopt; // no more than in any plan
+    rematerializeBudget = std::nullopt; // no more than in any plan
     return {};
   }
   std::optional<int64_t> best;
@@ -193,7 +193,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
       return smallest;
     best = 0;
   }
-  recomputeBytes = best;
+  rematerializeBudget = best;
   return {};
 }
 
@@ -203,7 +203,7 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
     return;
   // One product for many keeps the operands of all until it runs, and so does
   // one convolution for several branches: separate ones may take less.
-  separateGradients = true;
+  withoutFusedProducts = true;
   mlir::OwningOpRef<mlir::ModuleOp> separate(phaseImport.clone());
   {
     // What is to be said of the net was said when its own graph was made.

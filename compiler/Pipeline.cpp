@@ -67,8 +67,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createInferShapes());
     // Blobs are pinned by name while every layer is still there.
     passes::PinBlobsOptions kept;
-    kept.blobs = words(options.keep);
-    kept.seeds = words(options.seeds);
+    kept.blobs = words(options.pin);
+    kept.seeds = words(options.outputGradients);
     pm.addPass(createPinBlobs(kept));
     pm.addPass(passes::createTrackItems());
     pm.addPass(passes::createPropagateStoredParams());
@@ -88,7 +88,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       passes::BuildUpdateOptions update;
       update.solverType = options.solverType;
       update.regularization = options.regularization;
-      update.keepUpdate = options.keepUpdate;
+      update.keepUpdate = options.storeUpdates;
       update.lossScale = options.lossScale;
       update.lossScaleWindow = options.lossScaleWindow;
       pm.addPass(createBuildUpdate(update));
@@ -133,8 +133,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     layout.orderWeights = !llvm::is_contained(options.without, "order-weights");
     pm.addPass(createAssignLayout(layout));
     passes::BuildGradientProgramsOptions gradients;
-    gradients.accumulate = options.accumulate;
-    gradients.clip = options.clip;
+    gradients.accumulate = options.accumulateGradients;
+    gradients.clip = options.clipGradients;
     pm.addPass(createBuildGradientPrograms(gradients));
     passes::LowerToNestsOptions lower;
     lower.noLibrary = layout.noLibrary;
@@ -172,11 +172,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("split-reductions",
              [] { return passes::createSplitReductions(); });
     passes::RematerializeOptions recompute;
-    recompute.bytes = options.recomputeBytes.value_or(-1);
+    recompute.bytes = options.rematerializeBudget.value_or(-1);
     recompute.precision = options.precision;
     // Without a limit a GPU's memory is there to be used: computing values
     // again would only take time.
-    if (!options.cuda || options.recomputeBytes)
+    if (!options.cuda || options.rematerializeBudget)
       optimise("recompute", [&] { return createRematerialize(recompute); });
     pm.addPass(passes::createAliasSubviews());
     passes::FormKernelsOptions kernels;
@@ -193,11 +193,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.distributed) {
       passes::InsertAllReducesOptions reduce;
       reduce.bucketBytes = options.bucketBytes;
-      reduce.halfWire = options.reduceInHalf;
+      reduce.halfWire = options.reduceInBf16;
       pm.addPass(createInsertAllReduces(reduce));
     }
     passes::FuseLaunchesOptions launches;
-    launches.isLimited = options.isLimited;
+    launches.isLimited = options.hasMemoryLimit;
     optimise("fuse-launches", [&] { return createFuseLaunches(launches); });
     pm.addPass(passes::createPlanMemory());
     if (options.cuda)

@@ -28,11 +28,11 @@ enum class Phase {
 
 /// What the passes need to know.
 struct PipelineOptions {
-  std::vector<std::string> keep;        ///< blobs to pin, or "all"
+  std::vector<std::string> pin;        ///< blobs to pin, or "all"
   std::vector<std::string> noLibrary;   ///< vendor call groups, or "all"
   std::vector<std::string> without;     ///< passes to leave out (see brewc)
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
-  std::vector<std::string> seeds;       ///< blobs with gradients from outside
+  std::vector<std::string> outputGradients;       ///< blobs with gradients from outside
   int64_t batch = 0;                    ///< 0: as the prototxt says
   /// Gradients of recurrent layers' exposed states, which Caffe drops.
   bool exactHiddenGradients = false;
@@ -50,8 +50,8 @@ struct PipelineOptions {
   /// Most bytes that programs may need at a time, as brew-rematerialize counts
   /// them. Without a limit only values that cost next to nothing are
   /// recomputed, and none on GPUs.
-  std::optional<int64_t> recomputeBytes;
-  bool isLimited = false; ///< no byte more than needed, for a limit is given
+  std::optional<int64_t> rematerializeBudget;
+  bool hasMemoryLimit = false; ///< no byte more than needed, for a limit is given
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;
@@ -60,15 +60,15 @@ struct PipelineOptions {
   std::string solverType;
   std::string regularization = "L2";
   /// Snapshots hold the updates (snapshot_diff).
-  bool keepUpdate = false;
-  bool accumulate = false; ///< it adds up gradients of batches (iter_size)
+  bool storeUpdates = false;
+  bool accumulateGradients = false; ///< it adds up gradients of batches (iter_size)
   /// Adds gradients up over the ranks of a run, in buckets of so many bytes
   /// (0: by the cost model; see brew-insert-all-reduces).
   bool distributed = false;
   int64_t bucketBytes = 0;
-  bool reduceInHalf = false;  ///< gradients travel as bf16
+  bool reduceInBf16 = false;  ///< gradients travel as bf16
   bool syncBatchNorm = false; ///< a batch's statistics are those of all ranks
-  bool clip = false; ///< it bounds the gradients' norm (clip_gradients)
+  bool clipGradients = false; ///< it bounds the gradients' norm (clip_gradients)
 };
 
 /// Registers dialects and interfaces that Brew uses.

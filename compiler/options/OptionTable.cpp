@@ -166,7 +166,7 @@ const std::vector<OptionRow> &optionTable() {
           "Training: have the gradients' norm computed on the device whatever "
           "the solver says, for brew-run train --check-nan and "
           "--clip-gradients")
-          .by([](Options &o, Text v) { o.pipeline.clip = flagOf(v); }),
+          .by([](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
           .by([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
       row("host-layer", Kind::List,
@@ -181,7 +181,7 @@ const std::vector<OptionRow> &optionTable() {
       row("pin", Kind::List, "Blobs to keep readable after a run, or all")
           .shows("BLOB,...")
           .separatedByCommas()
-          .by([](Options &o, Text v) { o.pipeline.keep.push_back(v); }),
+          .by([](Options &o, Text v) { o.pipeline.pin.push_back(v); }),
       row("layout", Kind::Choice, "Activations in memory")
           .shows("layout")
           .defaultsTo("auto")
@@ -259,7 +259,7 @@ const std::vector<OptionRow> &optionTable() {
           .oneOf({{"f32", "their own (f64 in plans of that precision)"},
                   {"bf16", "rounded, half the bytes; sums are made in f32"}})
           .by([](Options &o, Text v) {
-            o.pipeline.reduceInHalf = v == "bf16";
+            o.pipeline.reduceInBf16 = v == "bf16";
           }),
       row("report", Kind::Choice, "Print kernels, operations and memory")
           .shows("form")
@@ -278,9 +278,9 @@ const std::vector<OptionRow> &optionTable() {
           .shows("BLOB,...")
           .separatedByCommas()
           .by([](Options &o, Text v) {
-            if (llvm::is_contained(o.pipeline.seeds, v))
+            if (llvm::is_contained(o.pipeline.outputGradients, v))
               return;
-            o.pipeline.seeds.push_back(v);
+            o.pipeline.outputGradients.push_back(v);
             o.import.seeds.push_back(v);
           }),
       row("solver", Kind::Text, "Solver for a net file")

@@ -150,12 +150,12 @@ CompileOptions OptionSet::finish() const {
     usage("--reduce-precision is for --distributed");
   if (pipeline.syncBatchNorm && !pipeline.distributed)
     usage("--sync-batchnorm is for --distributed");
-  if (pipeline.reduceInHalf && options.import.f64)
+  if (pipeline.reduceInBf16 && options.import.f64)
     usage("--reduce-precision=bf16 is not for --precision=f64");
-  if (pipeline.reduceInHalf && cuda)
+  if (pipeline.reduceInBf16 && cuda)
     usage("--reduce-precision=bf16 is for --target cpu: between GPUs gradients "
           "travel in their own precision");
-  if (pipeline.distributed && !pipeline.seeds.empty())
+  if (pipeline.distributed && !pipeline.outputGradients.empty())
     usage("--distributed is for plans that train on their own, --output-gradient for "
           "those whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
