@@ -16,17 +16,17 @@ extern "C" {
 /*===-- Sessions: a plan with its memory ---------------------------------===*/
 
 /* Threads that CPU sessions take turns on, each run on all of them. */
-typedef struct brew_pool_options {
+typedef struct brew_thread_pool_options {
   size_t struct_size;
   int threads; /* 0: OMP_NUM_THREADS, else one per core */
-} brew_pool_options;
+} brew_thread_pool_options;
 
 /* `options` may be NULL. */
-BREW_API brew_status brew_pool_open(const brew_pool_options *options,
-                                    brew_pool **pool);
-BREW_API const char *brew_pool_message(const brew_pool *pool);
+BREW_API brew_status brew_thread_pool_open(const brew_thread_pool_options *options,
+                                    brew_thread_pool **pool);
+BREW_API const char *brew_thread_pool_message(const brew_thread_pool *pool);
 /* Sessions that use it keep what they need. */
-BREW_API void brew_pool_destroy(brew_pool *pool);
+BREW_API void brew_thread_pool_destroy(brew_thread_pool *pool);
 
 /* For `workspace_limit`. */
 #define BREW_NO_WORKSPACE UINT64_MAX
@@ -43,7 +43,7 @@ typedef struct brew_session_options {
   const char *folder;
   /* Threads shared with other sessions (CPU); NULL: a team for each thread that
    * runs a session. */
-  brew_pool *pool;
+  brew_thread_pool *pool;
   /* Computes with this session's parameters, in its memory (CPU), whichever of
    * the two is destroyed first; the plans' parameters must lie alike, as those
    * of one net do (but not those of training and of inference where the latter

@@ -30,17 +30,17 @@ namespace brew::api {
 class Pool {
 public:
   explicit Pool(int threads = 0) {
-    auto options = makeStruct<brew_pool_options>();
+    auto options = makeStruct<brew_thread_pool_options>();
     options.threads = threads;
-    brew_pool *opened = nullptr;
-    const brew_status status = brew_pool_open(&options, &opened);
+    brew_thread_pool *opened = nullptr;
+    const brew_status status = brew_thread_pool_open(&options, &opened);
     pool.reset(opened);
-    detail::check(status, brew_pool_message(opened));
+    detail::check(status, brew_thread_pool_message(opened));
   }
-  brew_pool *get() const { return pool.get(); }
+  brew_thread_pool *get() const { return pool.get(); }
 
 private:
-  detail::Owner<brew_pool, brew_pool_destroy> pool;
+  detail::Owner<brew_thread_pool, brew_thread_pool_destroy> pool;
 };
 
 struct SessionOptions {

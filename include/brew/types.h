@@ -37,7 +37,7 @@ typedef enum brew_dtype {
 typedef struct brew_plan brew_plan;
 typedef struct brew_session brew_session;
 typedef struct brew_trainer brew_trainer;
-typedef struct brew_pool brew_pool;
+typedef struct brew_thread_pool brew_thread_pool;
 typedef struct brew_communicator brew_communicator;
 typedef struct brew_records brew_records;
 typedef struct brew_tensor_file brew_tensor_file;

@@ -25,7 +25,7 @@ struct brew_plan {
   mutable std::string json;
 };
 
-struct brew_pool {
+struct brew_thread_pool {
   brew::api::Message message;
   std::shared_ptr<brew::runtime::WorkerPool> pool;
 };

@@ -117,20 +117,20 @@ brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
 // Pools, opening, listeners
 //===----------------------------------------------------------------------===//
 
-brew_status brew_pool_open(const brew_pool_options *options, brew_pool **pool) {
-  return api::open(pool, [&](brew_pool &handle) {
-    const brew_pool_options given = take(options);
+brew_status brew_thread_pool_open(const brew_thread_pool_options *options, brew_thread_pool **pool) {
+  return api::open(pool, [&](brew_thread_pool &handle) {
+    const brew_thread_pool_options given = take(options);
     if (given.threads < 0)
       throw usage("the number of threads is negative");
     handle.pool = std::make_shared<runtime::WorkerPool>(given.threads);
   });
 }
 
-const char *brew_pool_message(const brew_pool *pool) {
+const char *brew_thread_pool_message(const brew_thread_pool *pool) {
   return pool ? pool->message.text() : Message::outOfMemory();
 }
 
-void brew_pool_destroy(brew_pool *pool) { delete pool; }
+void brew_thread_pool_destroy(brew_thread_pool *pool) { delete pool; }
 
 brew_status brew_session_open(const brew_plan *plan,
                               const brew_session_options *options,
