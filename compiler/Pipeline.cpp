@@ -188,7 +188,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
   }
   case Phase::Plan:
     pm.addPass(passes::createOrderForwardFirst());
-    optimise("offer-kernels", [] { return passes::createOfferKernels(); });
+    optimise("generate-alternatives", [] { return passes::createGenerateAlternatives(); });
     optimise("order-steps", [] { return passes::createOrderSteps(); });
     if (options.distributed) {
       passes::InsertAllReducesOptions reduce;

@@ -600,7 +600,7 @@ def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
       "Gradients travel as bf16 (--reduce-precision)">];
 }
 
-def OfferKernels : Pass<"brew-offer-kernels", "::mlir::ModuleOp"> {
+def GenerateAlternatives : Pass<"brew-generate-alternatives", "::mlir::ModuleOp"> {
   let summary = "Generates code beside calls that libraries may be slow at";
   let description = [{
     A convolution of few channels (a first layer, a depthwise one) or of few pixels, on GPUs

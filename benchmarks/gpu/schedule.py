@@ -19,7 +19,7 @@ CHOICES = {
     "without fuse-launches": ["--without=fuse-launches"],
     "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
     "with recompute": ["--memory-limit=4300M"],
-    "without offer-kernels": ["--without=offer-kernels"],
+    "without generate-alternatives": ["--without=generate-alternatives"],
     "without pad-channels": ["--without=pad-channels"],
     "without fuse-reductions": ["--without=fuse-reductions"],
 }

@@ -332,7 +332,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fuse-final-reduction",
                 "on GPUs, a launch for what little follows a sum"},
                {"fuse-sibling-reductions", "add up over the same elements separately"},
-               {"offer-kernels",
+               {"generate-alternatives",
                 "no generated code beside calls that libraries may be slow at"},
                {"order-steps", "steps in the order of the prototxt"},
                {"order-weights",

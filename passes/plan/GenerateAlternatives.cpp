@@ -1,4 +1,4 @@
-//===- OfferKernels.cpp - Generated code beside weak library calls --------===//
+//===- GenerateAlternatives.cpp - Generated code beside weak library calls --------===//
 //
 // Libraries are made for convolutions that compute much for what they move.
 // Where a call does not, a kernel that does the same on the same buffers goes
@@ -30,7 +30,7 @@
 #include <optional>
 
 namespace brew::passes {
-#define GEN_PASS_DEF_OFFERKERNELS
+#define GEN_PASS_DEF_GENERATEALTERNATIVES
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -219,8 +219,8 @@ private:
   llvm::StringSet<> names;
 };
 
-struct OfferKernels : brew::passes::impl::OfferKernelsBase<OfferKernels> {
-  using OfferKernelsBase::OfferKernelsBase;
+struct GenerateAlternatives : brew::passes::impl::GenerateAlternativesBase<GenerateAlternatives> {
+  using GenerateAlternativesBase::GenerateAlternativesBase;
 
   void runOnOperation() override {
     OpPassManager generate(ModuleOp::getOperationName());

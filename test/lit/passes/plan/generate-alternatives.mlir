@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-offer-kernels --split-input-file --mlir-print-local-scope | FileCheck %s
-// RUN: %brew-opt %s --brew-offer-kernels --brew-plan-memory --brew-verify-plan --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-offer-kernels --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=GPU
+// RUN: %brew-opt %s --brew-generate-alternatives --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-generate-alternatives --brew-plan-memory --brew-verify-plan --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-generate-alternatives --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=GPU
 
 // Depthwise convolutions and first ones get a kernel each, of their own operands and results.
 #last = #brew.layout<0, 2, 3, 1>
