@@ -45,7 +45,7 @@ private:
   void importNet();
   void runPhase(Phase phase, Emit emit, llvm::StringRef name);
   /// What the passes of a phase need to know of the net and of the machine.
-  PipelineOptions optionsOf(Phase phase);
+  PipelineOptions pipelineOptions(Phase phase);
   void describeTarget(PipelineOptions &pipeline);
   mlir::LogicalResult runPasses(mlir::ModuleOp module, Phase phase,
                                 const PipelineOptions &pipeline,
@@ -55,17 +55,17 @@ private:
   void fitMemory(mlir::ModuleOp phaseImport);
   /// Sets rematerializeBudget so that the plan of `graph` holds the limit; if
   /// nothing does, returns the smallest plan.
-  mlir::OwningOpRef<mlir::ModuleOp> fitGraph(mlir::ModuleOp graph);
+  mlir::OwningOpRef<mlir::ModuleOp> fitToMemoryLimit(mlir::ModuleOp graph);
   /// The plan of a graph, with that asked of brew-rematerialize.
-  mlir::OwningOpRef<mlir::ModuleOp> planned(mlir::ModuleOp graph,
+  mlir::OwningOpRef<mlir::ModuleOp> lowerToPlan(mlir::ModuleOp graph,
                                             std::optional<int64_t> bytes);
   /// Whether the runtime may take Winograd's algorithms.
-  bool takesWinograd() const;
+  bool usesWinograd() const;
   /// Bytes of the arena and of the scratch that is known.
-  int64_t needOf(mlir::ModuleOp plan) const;
+  int64_t requiredBytes(mlir::ModuleOp plan) const;
   /// 0: none fits.
   int64_t largestBatch(mlir::ModuleOp phaseImport, int64_t limit);
-  [[noreturn]] void failToFit(mlir::ModuleOp smallest,
+  [[noreturn]] void throwMemoryLimit(mlir::ModuleOp smallest,
                               mlir::ModuleOp phaseImport);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
   /// The last phase, for either target; builds the manifest.
@@ -76,10 +76,10 @@ private:
   void buildManifest(const std::vector<plan::Kernel> &kernels);
   void makeReport();
   void checkGivenBlobs();
-  bool wants(Emit emit) const {
+  bool emits(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
-  bool wantsDot(Emit emit) const {
+  bool emitsDot(Emit emit) const {
     return options.emit == emit || options.emit == Emit::Dot;
   }
   /// Whether nothing but the module of that phase is asked for.

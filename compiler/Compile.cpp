@@ -25,7 +25,7 @@ void Compilation::importNet() {
   imported = prototxt::importText(context, source, import, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
-    throw Reported();
+    throw DiagnosedError();
 }
 
 /// Whether a caller brings in a loss and its gradient.
@@ -36,7 +36,7 @@ bool Compilation::hasMemoryLoss() {
       .wasInterrupted();
 }
 
-PipelineOptions Compilation::optionsOf(Phase phase) {
+PipelineOptions Compilation::pipelineOptions(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.rematerializeBudget = rematerializeBudget;
   pipeline.hasMemoryLimit = options.memoryLimit.has_value();
@@ -83,16 +83,16 @@ mlir::LogicalResult Compilation::runPasses(mlir::ModuleOp module, Phase phase,
 void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   auto scope = timingScope.nest(name);
   if (mlir::failed(
-          runPasses(*imported.module, phase, optionsOf(phase), scope))) {
+          runPasses(*imported.module, phase, pipelineOptions(phase), scope))) {
     // Up to the graph the user's net can be at fault; later only Brew.
     if (phase == Phase::Import || phase == Phase::Graph)
-      throw Reported{passDiagnostics.exitStatus()};
+      throw DiagnosedError{passDiagnostics.exitStatus()};
     throw Error(ExitStatus::Bug,
                 "phase " + name.str() +
                     " failed; this is a defect of Brew, please report it with "
                     "the prototxt and the lines above");
   }
-  if (wants(emit))
+  if (emits(emit))
     emitModule(*imported.module, name);
 }
 
@@ -141,7 +141,7 @@ void Compilation::checkGivenBlobs() {
   compiler::checkGivenBlobs(*imported.module, imported.blobs, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
-    throw Reported();
+    throw DiagnosedError();
 }
 
 void Compilation::run() {
@@ -159,7 +159,7 @@ void Compilation::run() {
     phaseImport = imported.module->clone();
   runPhase(Phase::Graph, Emit::Graph, "graph");
   checkGivenBlobs();
-  if (wantsDot(Emit::GraphDot))
+  if (emitsDot(Emit::GraphDot))
     writeText("graph.dot", dotText(graphOfLayers(*imported.module), "graph"));
   if (options.report == ReportKind::Html)
     page.layers = graphOfLayers(*imported.module);
@@ -168,7 +168,7 @@ void Compilation::run() {
   if (options.memoryLimit)
     fitMemory(*phaseImport);
   runPhase(Phase::Fused, Emit::Fused, "fused");
-  if (wantsDot(Emit::FusedDot))
+  if (emitsDot(Emit::FusedDot))
     writeText("fused.dot", dotText(graphOfSteps(*imported.module), "fused"));
   if (options.report == ReportKind::Html)
     page.steps = graphOfSteps(*imported.module);
@@ -233,7 +233,7 @@ static void upgradeTo(CompileResult &result, Reporter &reporter,
   std::optional<std::string> text = prototxt::upgradedText(source, diagnostics);
   reporter.report(diagnostics);
   if (!text)
-    throw Reported();
+    throw DiagnosedError();
   result.upgraded = std::move(*text);
 }
 

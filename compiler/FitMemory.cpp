@@ -14,7 +14,7 @@ using namespace brew::compiler;
 namespace {
 
 /// What brew-rematerialize frees is known only when kernels are formed and offsets
-/// planned, so that is done anew for each of some numbers of bytes asked of it.
+/// lowerToPlan, so that is done anew for each of some numbers of bytes asked of it.
 constexpr int kTries = 6;
 /// Less than this share of the limit is too little: so much need not be
 /// computed again.
@@ -87,24 +87,24 @@ dialects::plan::ProgramOp largestOf(mlir::ModuleOp plan) {
 
 } // namespace
 
-bool Compilation::takesWinograd() const {
+bool Compilation::usesWinograd() const {
   return options.target == TargetKind::Cpu && !options.exactConvolutions &&
          cpu::resolveCpuTarget(options.cpu).has("avx2");
 }
 
-int64_t Compilation::needOf(mlir::ModuleOp plan) const {
-  return arenaOf(plan) + (takesWinograd() ? winogradScratch(plan) : 0);
+int64_t Compilation::requiredBytes(mlir::ModuleOp plan) const {
+  return arenaOf(plan) + (usesWinograd() ? winogradScratch(plan) : 0);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp>
-Compilation::planned(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
+Compilation::lowerToPlan(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
   rematerializeBudget = bytes;
   mlir::OwningOpRef<mlir::ModuleOp> module(graph.clone());
   auto scope = timingScope.nest("fit memory");
   for (Phase phase : {Phase::Fused, Phase::Plan})
-    if (mlir::failed(runPasses(*module, phase, optionsOf(phase), scope)))
+    if (mlir::failed(runPasses(*module, phase, pipelineOptions(phase), scope)))
       throw Error(ExitStatus::Bug,
-                  "a net cannot be planned for less memory; this is a defect "
+                  "a net cannot be lowerToPlan for less memory; this is a defect "
                   "of Brew, please report it with the prototxt");
   return module;
 }
@@ -115,11 +115,11 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
       &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto fits = [&](int64_t batch) {
     mlir::OwningOpRef<mlir::ModuleOp> module(phaseImport.clone());
-    PipelineOptions pipeline = optionsOf(Phase::Graph);
+    PipelineOptions pipeline = pipelineOptions(Phase::Graph);
     pipeline.batch = batch;
     auto scope = timingScope.nest("fit batch");
     return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
-           needOf(*planned(*module, 0)) <= limit;
+           requiredBytes(*lowerToPlan(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the net: of its largest feed
   imported.module->walk([&](dialects::FeedOp feed) {
@@ -135,14 +135,14 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
   return good;
 }
 
-void Compilation::failToFit(mlir::ModuleOp smallest,
+void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
                             mlir::ModuleOp phaseImport) {
   const int64_t limit = *options.memoryLimit,
-                scratch = needOf(smallest) - arenaOf(smallest);
+                scratch = requiredBytes(smallest) - arenaOf(smallest);
   std::string text =
       "activations and their gradients" +
       std::string(scratch ? " and scratch of convolutions" : "") +
-      " take at least " + std::to_string(needOf(smallest)) +
+      " take at least " + std::to_string(requiredBytes(smallest)) +
       " bytes, which is more than --memory-limit=" + std::to_string(limit);
   if (dialects::plan::ProgramOp program = largestOf(smallest)) {
     text += "; the largest of program " + program.getSymName().str() +
@@ -163,11 +163,11 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
   throw Error(ExitStatus::Unavailable, text);
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
+mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitToMemoryLimit(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
   rematerializeBudget = std::nullopt;
   auto need = [&](std::optional<int64_t> bytes) {
-    return needOf(*planned(graph, bytes));
+    return requiredBytes(*lowerToPlan(graph, bytes));
   };
   if (need(std::nullopt) <= limit) {
     rematerializeBudget = std::nullopt; // no more than in any plan
@@ -188,8 +188,8 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
   }
   if (!best) {
     // As little as can be.
-    mlir::OwningOpRef<mlir::ModuleOp> smallest = planned(graph, 0);
-    if (needOf(*smallest) > limit)
+    mlir::OwningOpRef<mlir::ModuleOp> smallest = lowerToPlan(graph, 0);
+    if (requiredBytes(*smallest) > limit)
       return smallest;
     best = 0;
   }
@@ -198,7 +198,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
 }
 
 void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
-  mlir::OwningOpRef<mlir::ModuleOp> smallest = fitGraph(*imported.module);
+  mlir::OwningOpRef<mlir::ModuleOp> smallest = fitToMemoryLimit(*imported.module);
   if (!smallest)
     return;
   // One product for many keeps the operands of all until it runs, and so does
@@ -211,11 +211,11 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
         &context, [](mlir::Diagnostic &) { return mlir::success(); });
     auto scope = timingScope.nest("fit graph");
     if (mlir::failed(
-            runPasses(*separate, Phase::Graph, optionsOf(Phase::Graph), scope)))
-      failToFit(*smallest, phaseImport);
+            runPasses(*separate, Phase::Graph, pipelineOptions(Phase::Graph), scope)))
+      throwMemoryLimit(*smallest, phaseImport);
   }
-  if (mlir::OwningOpRef<mlir::ModuleOp> other = fitGraph(*separate))
-    failToFit(needOf(*other) < needOf(*smallest) ? *other : *smallest,
+  if (mlir::OwningOpRef<mlir::ModuleOp> other = fitToMemoryLimit(*separate))
+    throwMemoryLimit(requiredBytes(*other) < requiredBytes(*smallest) ? *other : *smallest,
               phaseImport);
   imported.module = std::move(separate);
 }

@@ -30,7 +30,7 @@ void Compilation::makeReport() {
                                  options.pipeline.precision,
                                  options.target == TargetKind::Cuda,
                                  options.import.phase.has_value(),
-                                 takesWinograd(),
+                                 usesWinograd(),
                                  accesses};
   switch (options.report) {
   case ReportKind::None:
@@ -73,7 +73,7 @@ void Compilation::generateForCpu() {
                     "and bf16 works everywhere");
   std::vector<cpu::EmittedKernel> emitted;
   auto kernels = emitKernels(*imported.module, emitted);
-  if (wants(Emit::Kernels))
+  if (emits(Emit::Kernels))
     emitKernelFiles(*kernels, target);
   if (options.report == ReportKind::Html)
     for (const cpu::EmittedKernel &kernel : emitted)
@@ -106,7 +106,7 @@ void Compilation::generateForCpu() {
 
 void Compilation::generateForCuda() {
   std::vector<cuda::CudaKernel> kernels = cuda::emitCuda(*imported.module);
-  if (wants(Emit::Kernels))
+  if (emits(Emit::Kernels))
     for (const cuda::CudaKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);
   std::vector<plan::Kernel> described;
@@ -128,7 +128,7 @@ void Compilation::generateForCuda() {
   cuda::CudaImageOptions images;
   images.archs = gpuArchs;
   images.cache = options.kernelCache;
-  if (wants(Emit::Kernels))
+  if (emits(Emit::Kernels))
     images.textFolder = options.dumpDir;
   described.assign(manifest.kernels().begin(), manifest.kernels().end());
   compileCuda(kernels, images, described, *target, segments);

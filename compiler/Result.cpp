@@ -30,7 +30,7 @@ void Reporter::report(const prototxt::Diagnostics &diagnostics) {
 void Reporter::reportException() {
   try {
     throw;
-  } catch (const Reported &reported) {
+  } catch (const DiagnosedError &reported) {
     result.status = reported.status;
   } catch (const prototxt::LocatedError &error) {
     result.status = error.status();

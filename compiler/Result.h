@@ -48,7 +48,7 @@ private:
 };
 
 /// Thrown when diagnostics have been reported and tell the reason.
-struct Reported {
+struct DiagnosedError {
   ExitStatus status = ExitStatus::BadInput;
 };
 

@@ -66,7 +66,7 @@ std::string givenBytes(const prototxt::GivenBlobs &blobs,
 
 /// Reports layers in only one of `file` and the net. Throws Error (1) as
 /// embedWeights() does.
-void reportOneSided(const caffe::WeightBinding &binding,
+void reportUnmatchedLayers(const caffe::WeightBinding &binding,
                     const std::vector<caffe::FileLayer> &layers,
                     const prototxt::GivenBlobs &blobs,
                     const plan::Manifest &manifest, const std::string &file,
@@ -131,7 +131,7 @@ void compiler::embedWeights(const std::string &path, bool allowMissing,
     const std::vector<caffe::FileLayer> layers = caffe::fileLayersOf(manifest);
     const caffe::WeightBinding binding =
         caffe::bindWeights(layers, weights, file);
-    reportOneSided(binding, layers, blobs, manifest, file, allowMissing,
+    reportUnmatchedLayers(binding, layers, blobs, manifest, file, allowMissing,
                    diagnostics);
     for (const auto &[index, blob] : binding.values) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));

@@ -152,7 +152,7 @@ function layOut(nodes, edges) {
     }
     return weight ? sum / weight : none;
   };
-  const place = (row, wants) => spread(row, wants).forEach((x, i) => row[i].x = x);
+  const place = (row, emits) => spread(row, emits).forEach((x, i) => row[i].x = x);
   rows.forEach((row) => place(row, row.map(() => 0)));
   for (let i = 0; i < 6; ++i)
     sweep((row, side) => place(row, row.map((each) => middle(each[side], each.x))));
