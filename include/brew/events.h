@@ -27,7 +27,7 @@ typedef enum brew_event_kind {
   BREW_EVENT_SOLVER_READY = 4,     /* the nets are set up, weights are next */
   BREW_EVENT_WEIGHTS_LOADING = 5,  /* file; flag: to train from */
   BREW_EVENT_SNAPSHOT_LOADING = 6, /* file; flag: its history, else weights */
-  BREW_EVENT_SOLVING = 7,          /* name: of the net; text: the rate's policy;
+  BREW_EVENT_SOLVING_BEGIN = 7,          /* name: of the net; text: the rate's policy;
                                     * iteration, max_iteration */
   BREW_EVENT_ITERATION = 8, /* iteration, loss, smoothed_loss, learning_rate,
                              * seconds since the first of the call began (in
@@ -36,10 +36,10 @@ typedef enum brew_event_kind {
   BREW_EVENT_DISPLAY = 9,   /* iteration, smoothed_loss, seconds since the last
                              * one shown, rate: iterations per second, number:
                              * the solver's `display`, outputs */
-  BREW_EVENT_RATE = 10,     /* iteration, learning_rate; flag: displayed;
+  BREW_EVENT_LEARNING_RATE = 10,     /* iteration, learning_rate; flag: displayed;
                              * number: steps that multistep has now taken, or
                              * -1 */
-  BREW_EVENT_CLIPPED = 11,  /* iteration, norm, limit, factor */
+  BREW_EVENT_GRADIENTS_CLIPPED = 11,  /* iteration, norm, limit, factor */
   BREW_EVENT_PROGRESS = 12, /* iteration: done, max_iteration, smoothed_loss,
                              * seconds, number: done in this call; flag: last */
   BREW_EVENT_TEST_BEGIN = 13,       /* iteration, net */
@@ -48,14 +48,14 @@ typedef enum brew_event_kind {
   BREW_EVENT_TEST_INTERRUPTED = 15, /* iteration, net */
   BREW_EVENT_SNAPSHOT_WRITING = 16, /* file; flag: the state, else weights */
   BREW_EVENT_SNAPSHOT = 17,         /* iteration, file: weights, state_file */
-  BREW_EVENT_STARVATION = 18,  /* name: of the layer, number: times, seconds */
+  BREW_EVENT_DATA_STALL = 18,  /* name: of the layer, number: times, seconds */
   BREW_EVENT_PAUSED = 19,      /* iteration */
   BREW_EVENT_RESUMED = 20,     /* iteration */
   BREW_EVENT_FIELD_SET = 21,   /* iteration: the first with it; name, text */
   BREW_EVENT_FINAL_LOSS = 22,  /* iteration, smoothed_loss */
   BREW_EVENT_SOLVING_DONE = 23, /* iteration: done; flag: stopped by a request
                                  */
-  BREW_EVENT_SPEED = 24, /* after a display: iteration, rate: items per second
+  BREW_EVENT_THROUGHPUT = 24, /* after a display: iteration, rate: items per second
                           * (0: no inputs), seconds that are left of the call,
                           * number: how often sources kept training waiting */
   BREW_EVENT_STOPPED_BY_RULE = 25, /* iteration: done; text: why */

@@ -49,7 +49,7 @@ public:
       text("file", event.file);
       words["history"] = bool(event.flag);
       break;
-    case BREW_EVENT_SOLVING:
+    case BREW_EVENT_SOLVING_BEGIN:
       text("name", event.name);
       text("policy", event.text);
       iteration();
@@ -70,13 +70,13 @@ public:
       words["display"] = event.number;
       outputs();
       break;
-    case BREW_EVENT_RATE:
+    case BREW_EVENT_LEARNING_RATE:
       iteration();
       words["learning_rate"] = event.learning_rate;
       words["displayed"] = bool(event.flag);
       words["steps"] = event.number;
       break;
-    case BREW_EVENT_CLIPPED:
+    case BREW_EVENT_GRADIENTS_CLIPPED:
       iteration();
       words["norm"] = event.norm;
       words["limit"] = event.limit;
@@ -108,7 +108,7 @@ public:
       text("file", event.file);
       text("state_file", event.state_file);
       break;
-    case BREW_EVENT_STARVATION:
+    case BREW_EVENT_DATA_STALL:
       text("name", event.name);
       words["times"] = event.number;
       words["seconds"] = event.seconds;
@@ -122,7 +122,7 @@ public:
     case BREW_EVENT_RESET:
       iteration();
       break;
-    case BREW_EVENT_SPEED:
+    case BREW_EVENT_THROUGHPUT:
       iteration();
       words["rate"] = event.rate;
       words["seconds"] = event.seconds;

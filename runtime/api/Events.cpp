@@ -59,7 +59,7 @@ struct Translator {
     out.flag = event.history;
   }
   void operator()(const event::SolvingBegin &event) {
-    kind(BREW_EVENT_SOLVING, event.iteration);
+    kind(BREW_EVENT_SOLVING_BEGIN, event.iteration);
     out.name = event.net.c_str();
     out.text = event.learningRatePolicy.c_str();
     out.max_iteration = event.maxIteration;
@@ -80,13 +80,13 @@ struct Translator {
     outputs(event.outputs);
   }
   void operator()(const event::RateChosen &event) {
-    kind(BREW_EVENT_RATE, event.iteration);
+    kind(BREW_EVENT_LEARNING_RATE, event.iteration);
     out.learning_rate = event.learningRate;
     out.flag = event.displayed;
     out.number = event.newStep ? *event.newStep : -1;
   }
   void operator()(const event::GradientsClipped &event) {
-    kind(BREW_EVENT_CLIPPED, event.iteration);
+    kind(BREW_EVENT_GRADIENTS_CLIPPED, event.iteration);
     out.norm = event.norm;
     out.limit = event.limit;
     out.factor = event.factor;
@@ -125,7 +125,7 @@ struct Translator {
     out.state_file = event.state.c_str();
   }
   void operator()(const event::Starvation &event) {
-    kind(BREW_EVENT_STARVATION);
+    kind(BREW_EVENT_DATA_STALL);
     out.name = event.layer.c_str();
     out.number = static_cast<std::int64_t>(event.times);
     out.seconds = event.seconds;
@@ -142,7 +142,7 @@ struct Translator {
     out.text = event.value.c_str();
   }
   void operator()(const event::Speed &event) {
-    kind(BREW_EVENT_SPEED, event.iteration);
+    kind(BREW_EVENT_THROUGHPUT, event.iteration);
     out.rate = event.itemsPerSecond;
     out.seconds = event.secondsLeft;
     out.number = static_cast<std::int64_t>(event.waits);

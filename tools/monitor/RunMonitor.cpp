@@ -275,10 +275,10 @@ void RunMonitor::hear(const brew_event &event) {
     return note(event.text);
   case BREW_EVENT_DISPLAY:
     return hearOutputs(event, "train.", /*losses=*/false, nullptr);
-  case BREW_EVENT_SPEED:
+  case BREW_EVENT_THROUGHPUT:
     waits = event.number;
     return;
-  case BREW_EVENT_STARVATION:
+  case BREW_EVENT_DATA_STALL:
     secondsWaiting = event.seconds;
     return note("Layer '" + std::string(event.name) +
                 "' kept training waiting " + std::to_string(event.number) +
