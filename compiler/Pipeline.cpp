@@ -60,10 +60,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createVerifyImport());
     return;
   case Phase::Graph: {
-    passes::ResolveFeedsOptions feeds;
+    passes::InferDataShapesOptions feeds;
     feeds.inputShapes = words(options.inputShapes);
     feeds.batch = options.batch;
-    pm.addPass(createResolveFeeds(feeds));
+    pm.addPass(createInferDataShapes(feeds));
     pm.addPass(passes::createInferShapes());
     // Blobs are pinned by name while every layer is still there.
     passes::PinBlobsOptions kept;

@@ -17,7 +17,7 @@ class valuesOf<list<string> cases, string enumeration> {
 // Phase graph
 //===----------------------------------------------------------------------===//
 
-def ResolveFeeds : Pass<"brew-resolve-feeds", "::mlir::ModuleOp"> {
+def InferDataShapes : Pass<"brew-infer-data-shapes", "::mlir::ModuleOp"> {
   let summary = "Gives the tops of data layers their shapes";
   let description = [{
     From the layer's own settings, or the first record of its source. A source that

@@ -62,7 +62,7 @@ private:
     case FeedSource::Weights:
       return {{layer.loss_param().class_weighting_size()}};
     case FeedSource::RandomKey:
-      break; // what the key means fixes its shape (see brew-resolve-feeds)
+      break; // what the key means fixes its shape (see brew-infer-data-shapes)
     }
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }

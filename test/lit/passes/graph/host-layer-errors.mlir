@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-resolve-feeds --brew-infer-shapes --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-infer-data-shapes --brew-infer-shapes --verify-diagnostics --split-input-file
 
 brew.program @main train {
   %x = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-resolve-feeds='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-verify-graph --mlir-print-local-scope | FileCheck %s
-// RUN: %brew-opt %s --brew-resolve-feeds='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-lower-to-nests --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
+// RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-verify-graph --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=y=2,5 input-shape=n=' --brew-infer-shapes --brew-differentiate --brew-lower-to-nests --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
 
 // A host layer has the shapes that are given, keeps its call though nobody reads
 // one of its tops, and gets zeros where no gradient arrives.

@@ -1,4 +1,4 @@
-//===- ResolveFeeds.cpp - Shapes of the tops of data layers ---------------===//
+//===- InferDataShapes.cpp - Shapes of the tops of data layers ---------------===//
 #include "caffe/FeedKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
@@ -13,7 +13,7 @@
 #include <set>
 
 namespace brew::passes {
-#define GEN_PASS_DEF_RESOLVEFEEDS
+#define GEN_PASS_DEF_INFERDATASHAPES
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -23,8 +23,8 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-struct ResolveFeeds : brew::passes::impl::ResolveFeedsBase<ResolveFeeds> {
-  using ResolveFeedsBase::ResolveFeedsBase;
+struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes> {
+  using InferDataShapesBase::InferDataShapesBase;
 
   void runOnOperation() override {
     brew::passes::FeedOptions given;

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-resolve-feeds --split-input-file | FileCheck %s --check-prefixes=CHECK,NET
-// RUN: %brew-opt %s --brew-resolve-feeds='batch=7' --split-input-file | FileCheck %s --check-prefixes=CHECK,BATCH
+// RUN: %brew-opt %s --brew-infer-data-shapes --split-input-file | FileCheck %s --check-prefixes=CHECK,NET
+// RUN: %brew-opt %s --brew-infer-data-shapes='batch=7' --split-input-file | FileCheck %s --check-prefixes=CHECK,BATCH
 
 // Input and DummyData say their shapes; the config then holds the shapes that
 // hold at run time, too.

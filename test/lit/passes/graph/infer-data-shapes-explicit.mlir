@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-resolve-feeds='input-shape=data=1,3,8,9' | FileCheck %s --check-prefix=NET
-// RUN: %brew-opt %s --brew-resolve-feeds='input-shape=data=1,3,8,9 batch=5' | FileCheck %s --check-prefix=BATCH
+// RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=data=1,3,8,9' | FileCheck %s --check-prefix=NET
+// RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=data=1,3,8,9 batch=5' | FileCheck %s --check-prefix=BATCH
 
 // --input-shape stands in for a source that is not there. Of a Data layer it
 // gives the image; the number stays the layer's own, so that one flag serves

@@ -1,10 +1,10 @@
-// RUN: %brew-opt %s --brew-resolve-feeds --verify-diagnostics --split-input-file
-// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=none=1,2' 2>&1 | FileCheck %s --check-prefix=TOP
-// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=x=1,0' 2>&1 | FileCheck %s --check-prefix=DIM
-// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=x=1 input-shape=x=2' 2>&1 | FileCheck %s --check-prefix=TWICE
-// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=7' 2>&1 | FileCheck %s --check-prefix=DIM
-// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape==7' 2>&1 | FileCheck %s --check-prefix=NAME
-// RUN: not %brew-opt %s --brew-resolve-feeds='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
+// RUN: %brew-opt %s --brew-infer-data-shapes --verify-diagnostics --split-input-file
+// RUN: not %brew-opt %s --brew-infer-data-shapes='input-shape=none=1,2' 2>&1 | FileCheck %s --check-prefix=TOP
+// RUN: not %brew-opt %s --brew-infer-data-shapes='input-shape=x=1,0' 2>&1 | FileCheck %s --check-prefix=DIM
+// RUN: not %brew-opt %s --brew-infer-data-shapes='input-shape=x=1 input-shape=x=2' 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not %brew-opt %s --brew-infer-data-shapes='input-shape=7' 2>&1 | FileCheck %s --check-prefix=DIM
+// RUN: not %brew-opt %s --brew-infer-data-shapes='input-shape==7' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not %brew-opt %s --brew-infer-data-shapes='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
 
 // TOP: --input-shape: no data layer or host layer has a top 'none'
 // DIM: is no dimension; write BLOB=d,d,... with dimensions from 1 to 2147483647
