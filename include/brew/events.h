@@ -110,7 +110,7 @@ BREW_API void brew_log(brew_log_severity severity, const char *file, int line,
                        const char *text);
 /* Takes away the line of progress that a training session with `log_to_stderr`
  * shows on a terminal. Any thread. */
-BREW_API void brew_log_clear_status(void);
+BREW_API void brew_log_clear_status_line(void);
 
 #ifdef __cplusplus
 }

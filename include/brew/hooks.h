@@ -49,7 +49,7 @@ BREW_API brew_status brew_trainer_add_hooks(brew_trainer *trainer,
 BREW_API brew_status brew_trainer_remove_hook(brew_trainer *trainer,
                                               const char *name);
 /* Conditions `external NAME` hold when they are looked at next. Any thread. */
-BREW_API void brew_trainer_raise(brew_trainer *trainer, const char *name);
+BREW_API void brew_trainer_raise_flag(brew_trainer *trainer, const char *name);
 /* The last value of what hooks and rules can name (docs/brew-run.md: e.g.
  * "test.accuracy", "train.loss", "hook.NAME"); NaN before it was measured.
  * BREW_USAGE: there is none of this name. */

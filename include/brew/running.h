@@ -15,7 +15,7 @@ extern "C" {
 typedef enum brew_pass {
   BREW_FORWARD = 0,
   BREW_BACKWARD = 1,
-  BREW_BOTH = 2
+  BREW_FORWARD_BACKWARD = 2
 } brew_pass;
 
 /* Brings the next batch of every input into the program's memory. Due before
@@ -122,10 +122,10 @@ BREW_API brew_status brew_session_score(brew_session *session, int program,
 
 /* Tells listeners of a program's net (BREW_EVENT_NET_SET_UP), as training does
  * of its own. */
-BREW_API brew_status brew_session_announce(brew_session *session, int program);
+BREW_API brew_status brew_session_emit_net_set_up(brew_session *session, int program);
 /* Tells listeners what `debug_info` shows of the last forward pass; nothing if
  * the net was compiled without it. */
-BREW_API brew_status brew_session_tell_debug_info(brew_session *session,
+BREW_API brew_status brew_session_emit_debug_info(brew_session *session,
                                                   int program);
 
 #ifdef __cplusplus

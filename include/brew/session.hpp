@@ -227,7 +227,7 @@ public:
   // Running.
 
   void feed(int program) { check(brew_session_feed(get(), program)); }
-  void run(int program, brew_pass pass = BREW_BOTH) {
+  void run(int program, brew_pass pass = BREW_FORWARD_BACKWARD) {
     check(brew_session_run(get(), program, pass));
   }
   void feedAndRun(int program) {
@@ -331,9 +331,9 @@ public:
     score.means = detail::copies(means, count);
     return score;
   }
-  void announce(int program) { check(brew_session_announce(get(), program)); }
-  void tellDebugInfo(int program) {
-    check(brew_session_tell_debug_info(get(), program));
+  void announce(int program) { check(brew_session_emit_net_set_up(get(), program)); }
+  void emitDebugInfo(int program) {
+    check(brew_session_emit_debug_info(get(), program));
   }
 
   // Tensors.
@@ -387,7 +387,7 @@ public:
   /// Has a blob lie in memory of the caller, or with nullptr in the session's.
   void place(const TensorName &name, void *data, std::int64_t bytes) {
     const brew_tensor_name given = nameOf(name);
-    check(brew_session_place(get(), &given, data, bytes));
+    check(brew_session_bind_memory(get(), &given, data, bytes));
   }
   template <typename Value>
   void write(const TensorName &name, const std::vector<Value> &values) {

@@ -40,7 +40,7 @@ typedef struct brew_tensor {
   size_t struct_size;
   brew_dtype dtype;
   int on_device; /* `data` is an address of the GPU's memory */
-  /* The first element, for the session's life (or until brew_session_place());
+  /* The first element, for the session's life (or until brew_session_bind_memory());
    * what is there, until the next run. Writing through it is writing the
    * tensor. */
   void *data;
@@ -97,7 +97,7 @@ BREW_API brew_status brew_session_write(brew_session *session,
  * input that lies there and was never set keeps the caller's values. The next
  * run is a little slower. BREW_USAGE: another size or alignment, a session
  * on a GPU, or a blob that is a part of another one's memory. */
-BREW_API brew_status brew_session_place(brew_session *session,
+BREW_API brew_status brew_session_bind_memory(brew_session *session,
                                         const brew_tensor_name *name,
                                         void *data, int64_t bytes);
 

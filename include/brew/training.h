@@ -165,17 +165,17 @@ BREW_API brew_status brew_trainer_get_field(const brew_trainer *trainer,
                                             const char *field, char *value,
                                             size_t size);
 
-typedef enum brew_action {
+typedef enum brew_solver_action {
   BREW_ACTION_NONE = 0,
   BREW_ACTION_STOP = 1,
   BREW_ACTION_SNAPSHOT = 2
-} brew_action;
+} brew_solver_action;
 
 /* Asked after every iteration and before every batch of a test, on the training
  * thread, and once more after BREW_ACTION_SNAPSHOT: for signals. NULL: nobody.
  */
-typedef brew_action (*brew_action_function)(void *user);
-BREW_API brew_status brew_trainer_set_action_source(brew_trainer *trainer,
+typedef brew_solver_action (*brew_action_function)(void *user);
+BREW_API brew_status brew_trainer_set_action_function(brew_trainer *trainer,
                                                     brew_action_function source,
                                                     void *user);
 

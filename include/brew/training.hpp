@@ -159,7 +159,7 @@ public:
     detail::check(status, message);
   }
   void raise(const std::string &name) {
-    brew_trainer_raise(get(), name.c_str());
+    brew_trainer_raise_flag(get(), name.c_str());
   }
   void requestStepTimes() { brew_trainer_request_step_times(get()); }
   void setField(const std::string &field, const std::string &value) {
@@ -179,25 +179,25 @@ public:
   /// Asked between iterations on the training thread, for signals; empty:
   /// nobody is. What it throws ends the call that asked it, as a stop does, and
   /// so does what a listener has thrown.
-  void setActionSource(std::function<brew_action()> source) {
+  void setActionSource(std::function<brew_solver_action()> source) {
     auto next = std::make_unique<ActionSource>(
         ActionSource{std::move(source), state.get()});
-    check(brew_trainer_set_action_source(get(), ask, next.get()));
+    check(brew_trainer_set_action_function(get(), ask, next.get()));
     action = std::move(next);
   }
 
 private:
   struct ActionSource {
-    std::function<brew_action()> ask;
+    std::function<brew_solver_action()> ask;
     Session::State *state;
   };
-  static brew_action ask(void *user) {
+  static brew_solver_action ask(void *user) {
     ActionSource &it = *static_cast<ActionSource *>(user);
     if (it.state->thrown)
       return BREW_ACTION_STOP;
     if (!it.ask)
       return BREW_ACTION_NONE;
-    brew_action action = BREW_ACTION_STOP;
+    brew_solver_action action = BREW_ACTION_STOP;
     it.state->thrown.keep([&] { action = it.ask(); });
     return action;
   }

@@ -180,7 +180,7 @@ void brew::python::bindSession(nb::module_ &module) {
   nb::enum_<brew_pass>(module, "Pass")
       .value("FORWARD", BREW_FORWARD)
       .value("BACKWARD", BREW_BACKWARD)
-      .value("BOTH", BREW_BOTH);
+      .value("BOTH", BREW_FORWARD_BACKWARD);
 
   nb::class_<SharedSession>(module, "Session")
       .def(
@@ -329,7 +329,7 @@ void brew::python::bindSession(nb::module_ &module) {
           [](SharedSession &it, int program, brew_pass pass) {
             it.during([&](Session &session) { session.run(program, pass); });
           },
-          "program"_a, "pass_"_a = BREW_BOTH)
+          "program"_a, "pass_"_a = BREW_FORWARD_BACKWARD)
       .def(
           "run_layers",
           [](SharedSession &it, int program, const std::string &first,

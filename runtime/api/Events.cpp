@@ -194,6 +194,6 @@ void brew_log(brew_log_severity severity, const char *file, int line,
       [](const char *) {});
 }
 
-void brew_log_clear_status(void) {
+void brew_log_clear_status_line(void) {
   guard([] { log::status(""); }, [](const char *) {});
 }

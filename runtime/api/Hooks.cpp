@@ -53,7 +53,7 @@ brew_status brew_trainer_remove_hook(brew_trainer *trainer, const char *name) {
   });
 }
 
-void brew_trainer_raise(brew_trainer *trainer, const char *name) {
+void brew_trainer_raise_flag(brew_trainer *trainer, const char *name) {
   if (name)
     request(trainer, [&](runtime::Trainer &it) { it.raise(name); });
 }

@@ -97,7 +97,7 @@ runtime::Pass passOf(brew_pass pass) {
     return runtime::Pass::Forward;
   case BREW_BACKWARD:
     return runtime::Pass::Backward;
-  case BREW_BOTH:
+  case BREW_FORWARD_BACKWARD:
     return runtime::Pass::Both;
   }
   throw usage("there is no such pass");
@@ -408,12 +408,12 @@ brew_status brew_session_score(brew_session *session, int program, int batches,
   });
 }
 
-brew_status brew_session_announce(brew_session *session, int program) {
+brew_status brew_session_emit_net_set_up(brew_session *session, int program) {
   return on(session, program,
             [&](runtime::Session &it, int number) { it.announce(number); });
 }
 
-brew_status brew_session_tell_debug_info(brew_session *session, int program) {
+brew_status brew_session_emit_debug_info(brew_session *session, int program) {
   return on(session, program, [&](runtime::Session &it, int number) {
     const plan::Program &description = it.manifest().programs(number);
     if (runtime::DebugInfo::isIn(description))

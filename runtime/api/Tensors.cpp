@@ -133,7 +133,7 @@ brew_status brew_session_read(brew_session *session,
   });
 }
 
-brew_status brew_session_place(brew_session *session,
+brew_status brew_session_bind_memory(brew_session *session,
                                const brew_tensor_name *name, void *data,
                                int64_t bytes) {
   return on(session, [&](runtime::Session &it) {

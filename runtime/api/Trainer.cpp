@@ -215,7 +215,7 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
 // Signals, and the table of fields
 //===----------------------------------------------------------------------===//
 
-brew_status brew_trainer_set_action_source(brew_trainer *trainer,
+brew_status brew_trainer_set_action_function(brew_trainer *trainer,
                                            brew_action_function source,
                                            void *user) {
   return on(trainer, [&](runtime::Trainer &it) {

@@ -27,7 +27,7 @@ struct SignalActions::Saved {
   struct sigaction handedOn[2];
 };
 
-brew_action parseAction(const std::string &text, const std::string &flag) {
+brew_solver_action parseAction(const std::string &text, const std::string &flag) {
   if (text == "stop")
     return BREW_ACTION_STOP;
   if (text == "snapshot")
@@ -37,7 +37,7 @@ brew_action parseAction(const std::string &text, const std::string &flag) {
   throw usage(flag + ": '" + text + "' is none of stop, snapshot, none");
 }
 
-SignalActions::SignalActions(brew_action onInterrupt, brew_action onHangUp,
+SignalActions::SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
                              bool isOneOfSeveral)
     : saved(new Saved), isRank(isOneOfSeveral), interruptAction(onInterrupt),
       hangUpAction(onHangUp) {
@@ -64,7 +64,7 @@ SignalActions::~SignalActions() {
   delete saved;
 }
 
-brew_action SignalActions::takeRequest() {
+brew_solver_action SignalActions::takeRequest() {
   if (gotInterrupt) {
     gotInterrupt = 0;
     return interruptAction;

@@ -9,28 +9,28 @@ namespace brew::run {
 
 /// "stop", "snapshot" or "none"; throws Error (2) otherwise. `flag` is named in
 /// the error.
-brew_action parseAction(const std::string &text, const std::string &flag);
+brew_solver_action parseAction(const std::string &text, const std::string &flag);
 
 /// While alive, SIGINT and SIGHUP only set a flag that takeRequest() reads.
 /// One instance at a time; the previous handlers come back at its end.
 class SignalActions {
 public:
   /// On a rank of several SIGUSR1 and SIGUSR2 are the same as SIGINT and SIGHUP.
-  SignalActions(brew_action onInterrupt, brew_action onHangUp,
+  SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
                 bool isOneOfSeveral = false);
   ~SignalActions();
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;
 
   /// A request not yet taken, SIGINT's before SIGHUP's; NONE if there is none.
-  brew_action takeRequest();
+  brew_solver_action takeRequest();
 
 private:
   struct Saved;
   Saved *saved;
   bool isRank;
-  brew_action interruptAction;
-  brew_action hangUpAction;
+  brew_solver_action interruptAction;
+  brew_solver_action hangUpAction;
 };
 
 /// What check() throws: destructors take back what is half written.

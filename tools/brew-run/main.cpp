@@ -18,7 +18,7 @@
 namespace {
 
 int fail(brew_status status, const std::string &text) {
-  brew_log_clear_status();
+  brew_log_clear_status_line();
   std::fprintf(stderr, "brew-run: error: %s\n", text.c_str());
   return static_cast<int>(status);
 }

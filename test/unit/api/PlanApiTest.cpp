@@ -628,7 +628,7 @@ TEST_F(PlanApi, ActionSourcesMayThrowAndGo) {
   Session session = fedSession(plan);
   Trainer trainer(session);
   trainer.setActionSource(
-      []() -> brew_action { throw std::out_of_range("no signal"); });
+      []() -> brew_solver_action { throw std::out_of_range("no signal"); });
   EXPECT_THROW(trainer.step(3), std::out_of_range);
   EXPECT_EQ(trainer.iteration(), 1);
   trainer.setActionSource([] { return BREW_ACTION_STOP; });

@@ -413,7 +413,7 @@ TEST(RuntimeApi, DebugInfoIsToldOnRequest) {
       lines += event.kind == BREW_EVENT_LOG &&
                std::strstr(event.text, "[Forward]") != nullptr;
     });
-    session.tellDebugInfo(program);
+    session.emitDebugInfo(program);
     EXPECT_EQ(lines > 0, compiled);
   }
 }

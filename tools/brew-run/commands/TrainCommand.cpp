@@ -220,9 +220,9 @@ private:
 int trainHere(const TrainOptions &options, Session &session) {
   const api::Communicator *ranks = options.plan.ranks;
   const bool isRoot = !ranks || ranks->rank() == 0;
-  const brew_action onInterrupt =
+  const brew_solver_action onInterrupt =
       parseAction(options.onInterrupt, "--sigint-effect");
-  const brew_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
+  const brew_solver_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
   auto info = [&](log::Site site, const std::string &text) {
     if (isRoot)
       log::info(site, text);
@@ -273,7 +273,7 @@ int trainAsRank(TrainOptions options) {
       {options.commTimeout.value_or(kCommTimeout), options.plan.deterministic});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto end = [&](brew_status status, const std::string &text) {
-    brew_log_clear_status();
+    brew_log_clear_status_line();
     std::fprintf(stderr, "brew-run: error: %s%s\n", name.c_str(), text.c_str());
     std::fflush(stderr);
     ranks.abort(status);
