@@ -122,7 +122,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
            requiredBytes(*lowerToPlan(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the net: of its largest feed
-  imported.module->walk([&](dialects::FeedOp feed) {
+  imported.module->walk([&](dialects::DataInputOp feed) {
     for (mlir::Value value : feed.getValues())
       if (auto shape = dialects::shapeOf(value); !shape.empty())
         batch = std::max(batch, shape[0]);

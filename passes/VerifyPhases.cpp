@@ -27,7 +27,7 @@ namespace {
 /// What is at the edges of a program in every phase.
 bool isEdge(Operation *op) {
   return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>() ||
-         isa<FeedOp, SeedOp>(op);
+         isa<DataInputOp, SeedOp>(op);
 }
 
 /// The parameter that an operation reads or stores, if it does.

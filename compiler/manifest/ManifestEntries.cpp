@@ -15,10 +15,10 @@ namespace plan = brew::plan;
 
 namespace {
 
-struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
+struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto feed = cast<FeedOp>(op);
+    auto feed = cast<DataInputOp>(op);
     plan::Feed *to = program.add_feeds();
     to->set_layer(feed.getConfig().getLayer().SerializeAsString());
     to->set_folder(feed.getFolder().str());
@@ -29,7 +29,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
       addPixels(feed, builder, *kernel, *to->mutable_pixels());
   }
 
-  static void addPixels(FeedOp feed, ManifestBuilder &builder, StringRef kernel,
+  static void addPixels(DataInputOp feed, ManifestBuilder &builder, StringRef kernel,
                         plan::PixelConversion &to) {
     to.set_kernel_index(builder.kernelIndexOf(kernel));
     auto image = cast<RankedTensorType>(
@@ -121,7 +121,7 @@ struct CheckEntry
 } // namespace
 
 void brew::compiler::attachEdgeEntries(MLIRContext &context) {
-  FeedOp::attachInterface<FeedEntry>(context);
+  DataInputOp::attachInterface<FeedEntry>(context);
   SeedOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   KeepOp::attachInterface<KeepEntry>(context);

@@ -123,7 +123,7 @@ private:
       node.layers =
           byLayer ? std::vector{node.name} : split(origin.layer.getValue());
     }
-    if (auto feed = dyn_cast<FeedOp>(op)) {
+    if (auto feed = dyn_cast<DataInputOp>(op)) {
       node.kind = GraphNode::Kind::Data;
       node.what = feed.getKind().str();
     } else if (auto seed = dyn_cast<SeedOp>(op)) {

@@ -10,7 +10,7 @@
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Plan/PlanBase.td"
 
-def Brew_FeedOp : Brew_Op<"feed"> {
+def Brew_DataInputOp : Brew_Op<"data_input"> {
   let summary = "A layer that brings data in";
   let description = [{
     `kind` is the layer's type (caffe/FeedKinds.h), `config` the whole
@@ -19,9 +19,9 @@ def Brew_FeedOp : Brew_Op<"feed"> {
     the first top has so many, and the first result zeros in those beyond.
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
-    Plan_FeedConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels);
+    Plan_DataInputConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels);
   let results = (outs Variadic<AnyTensor>:$values);
-  let assemblyFormat = "$layer $kind custom<FeedDict>(attr-dict) `:` type($values)";
+  let assemblyFormat = "$layer $kind custom<DataInputDict>(attr-dict) `:` type($values)";
 }
 
 def Brew_ReLUOp : Brew_Elementwise<"relu", [ScalarInPlace]> {

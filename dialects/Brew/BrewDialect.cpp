@@ -18,8 +18,8 @@
 
 using namespace mlir;
 using namespace brew::dialects;
-using brew::dialects::plan::parseFeedDict;
-using brew::dialects::plan::printFeedDict;
+using brew::dialects::plan::parseDataInputDict;
+using brew::dialects::plan::printDataInputDict;
 
 #include "dialects/Brew/BrewDialect.cpp.inc"
 #include "dialects/Brew/BrewEnums.cpp.inc"

@@ -1,7 +1,7 @@
 //===- RandomBits.h - Random numbers in kernels -----------------*- C++ -*-===//
 //
 // A layer that draws random numbers reads a *key*: a tensor<2xi32> that a
-// `brew.feed` of kind "Random" delivers. The importer gives a layer its key
+// `brew.data_input` of kind "Random" delivers. The importer gives a layer its key
 // with `LayerBuild::randomKey()`. Before every run of the program the host
 // writes a fresh one, a function of the seed (the solver's `random_seed`),
 // program and layer, and the number of runs so far (runtime/data/Feeder.cpp).

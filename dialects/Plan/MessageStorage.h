@@ -30,8 +30,8 @@ struct MessageStorage : mlir::AttributeStorage {
   Message message;
 };
 
-struct FeedConfigAttrStorage
-    : MessageStorage<FeedConfigAttrStorage, caffe::LayerParameter> {
+struct DataInputConfigAttrStorage
+    : MessageStorage<DataInputConfigAttrStorage, caffe::LayerParameter> {
   using MessageStorage::MessageStorage;
 };
 

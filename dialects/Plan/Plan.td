@@ -188,18 +188,18 @@ def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]
   }];
 }
 
-def Plan_FeedOp : Plan_Op<"feed"> {
+def Plan_DataInputOp : Plan_Op<"data_input"> {
   let summary = "Buffers a reader fills before the first step";
   let description = [{
     `pixels` names a kernel that makes the first buffer of bytes on the device, and
     `mean_dims` the mean that it subtracts; see PixelConversion in plan.proto.
   }];
-  let arguments = (ins StrAttr:$layer, StrAttr:$kind, Plan_FeedConfigAttr:$config,
+  let arguments = (ins StrAttr:$layer, StrAttr:$kind, Plan_DataInputConfigAttr:$config,
     StrAttr:$folder,
     Arg<Variadic<AnyMemRef>, "", [MemWrite]>:$buffers,
     OptionalAttr<FlatSymbolRefAttr>:$pixels,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
-  let assemblyFormat = "$layer $kind `(` $buffers `)` custom<FeedDict>(attr-dict) `:` type($buffers)";
+  let assemblyFormat = "$layer $kind `(` $buffers `)` custom<DataInputDict>(attr-dict) `:` type($buffers)";
 }
 
 def Plan_SeedOp : Plan_Op<"seed"> {

@@ -10,7 +10,7 @@ class FillerParameter;
 class LayerParameter;
 } // namespace brew::caffe
 namespace brew::dialects::plan::detail {
-struct FeedConfigAttrStorage;
+struct DataInputConfigAttrStorage;
 struct FillerAttrStorage;
 } // namespace brew::dialects::plan::detail
 
@@ -21,8 +21,8 @@ struct FillerAttrStorage;
 namespace brew::dialects::plan {
 /// The attributes of a feed behind its layer and kind; its configuration stands
 /// there as a string.
-mlir::ParseResult parseFeedDict(mlir::OpAsmParser &parser,
+mlir::ParseResult parseDataInputDict(mlir::OpAsmParser &parser,
                                 mlir::NamedAttrList &attributes);
-void printFeedDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
+void printDataInputDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
                    mlir::DictionaryAttr attributes);
 } // namespace brew::dialects::plan

@@ -99,8 +99,8 @@ def Plan_SharerAttr : AttrDef<Plan_Dialect, "Sharer"> {
 }
 def Plan_SharerArrayAttr : TypedArrayAttrBase<Plan_SharerAttr, "layers that share a parameter">;
 
-def Plan_FeedConfigAttr : AttrDef<Plan_Dialect, "FeedConfig"> {
-  let mnemonic = "feed_config";
+def Plan_DataInputConfigAttr : AttrDef<Plan_Dialect, "DataInputConfig"> {
+  let mnemonic = "data_input_config";
   let summary = "The settings of a layer that brings data in";
   let description = [{
     A LayerParameter, which the attribute holds parsed: `text` is its prototxt on

@@ -26,7 +26,7 @@ Value brew::passes::ownerOf(Value value) {
 }
 
 bool brew::passes::isSetOnce(Value value) {
-  auto feed = value.getDefiningOp<FeedOp>();
+  auto feed = value.getDefiningOp<DataInputOp>();
   if (!feed)
     return false;
   const caffe::FeedKind *kind = caffe::findFeedKind(feed.getKind());

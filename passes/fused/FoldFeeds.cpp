@@ -27,7 +27,7 @@ using namespace brew::dialects;
 namespace {
 
 /// Whether a kernel can make the feed's first blob of pixels.
-bool hasPixels(FeedOp feed) {
+bool hasPixels(DataInputOp feed) {
   const auto *kind = brew::caffe::findFeedKind(feed.getKind());
   return kind && kind->hasImages() &&
          brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
@@ -74,15 +74,15 @@ struct Readers {
 
 struct FoldFeeds : brew::passes::impl::FoldFeedsBase<FoldFeeds> {
   void runOnOperation() override {
-    SmallVector<FeedOp> feeds; // folding erases what comes next
-    getOperation().walk([&](FeedOp feed) { feeds.push_back(feed); });
-    for (FeedOp feed : feeds)
+    SmallVector<DataInputOp> feeds; // folding erases what comes next
+    getOperation().walk([&](DataInputOp feed) { feeds.push_back(feed); });
+    for (DataInputOp feed : feeds)
       if (brew::dialects::target::isForGpu(feed) && hasPixels(feed))
         fold(feed);
   }
 
 private:
-  static void fold(FeedOp feed) {
+  static void fold(DataInputOp feed) {
     Value image = feed.getValues()[0];
     Readers readers;
     if (!readers.collect(image) || !readers.areAlike())

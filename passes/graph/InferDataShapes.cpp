@@ -40,7 +40,7 @@ struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes
       return fail(getOperation(), error, "");
     }
     // Every feed is looked at, so that one run names all sources missing.
-    getOperation().walk([&](FeedOp feed) {
+    getOperation().walk([&](DataInputOp feed) {
       for (auto top : feed.getTops().getAsRange<StringAttr>())
         tops.insert(top.str());
       resolve(feed, given);
@@ -61,7 +61,7 @@ struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes
   }
 
 private:
-  void resolve(FeedOp feed, const brew::passes::FeedOptions &given) {
+  void resolve(DataInputOp feed, const brew::passes::FeedOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
     const auto *kind = brew::caffe::findFeedKind(feed.getKind());
@@ -84,7 +84,7 @@ private:
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementOf(value)));
       feed.setConfigAttr(
-          brew::dialects::plan::FeedConfigAttr::get(&getContext(), layer));
+          brew::dialects::plan::DataInputConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {
       fail(feed, error, who);
     }

@@ -183,7 +183,7 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     };
     for (Operation &op :
          llvm::make_early_inc_range(program.getBody().front())) {
-      if (auto feed = dyn_cast<FeedOp>(op)) {
+      if (auto feed = dyn_cast<DataInputOp>(op)) {
         if (!llvm::all_of(feed.getValues(), isKnown)) {
           layerError(feed) << "the shape of its data is not known";
           status = failure();

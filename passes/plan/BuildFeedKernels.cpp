@@ -257,8 +257,8 @@ struct BuildFeedKernels
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    SmallVector<brew::dialects::plan::FeedOp> feeds;
-    module.walk([&](brew::dialects::plan::FeedOp feed) {
+    SmallVector<brew::dialects::plan::DataInputOp> feeds;
+    module.walk([&](brew::dialects::plan::DataInputOp feed) {
       const auto *kind = brew::caffe::findFeedKind(feed.getKind());
       // Images that lie side by side in an item are converted by the host.
       if (kind && kind->hasImages() &&
@@ -266,12 +266,12 @@ struct BuildFeedKernels
               1)
         feeds.push_back(feed);
     });
-    for (brew::dialects::plan::FeedOp feed : feeds)
+    for (brew::dialects::plan::DataInputOp feed : feeds)
       build(feed, symbols);
   }
 
 private:
-  void build(brew::dialects::plan::FeedOp feed, SymbolTable &symbols) {
+  void build(brew::dialects::plan::DataInputOp feed, SymbolTable &symbols) {
     const caffe::LayerParameter &layer = feed.getConfig().getLayer();
     auto data =
         feed.getBuffers()[0].getDefiningOp<brew::dialects::plan::BufferOp>();

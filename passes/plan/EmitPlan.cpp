@@ -30,7 +30,7 @@ public:
 private:
   Value buffer(Value value);
   Value unpadded(Value whole, int64_t channels);
-  void emitFeed(FeedOp feed);
+  void emitFeed(DataInputOp feed);
   void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
   LogicalResult emitCall(CallInterface call);
   void emitCopies(int64_t step);
@@ -173,13 +173,13 @@ Value PlanEmitter::unpadded(Value whole, int64_t channels) {
       buffer.getLiveAttr(), buffer.getPinned(), b.getI64IntegerAttr(padded));
 }
 
-void PlanEmitter::emitFeed(FeedOp feed) {
+void PlanEmitter::emitFeed(DataInputOp feed) {
   SmallVector<Value> tops;
   for (Value value : feed.getValues())
     tops.push_back(buffer(value));
   if (auto channels = feed.getChannels())
     tops[0] = unpadded(tops[0], *channels);
-  dialects::plan::FeedOp::create(b, feed.getLoc(), feed.getLayerAttr(),
+  dialects::plan::DataInputOp::create(b, feed.getLoc(), feed.getLayerAttr(),
                                  feed.getKindAttr(), feed.getConfigAttr(),
                                  feed.getFolderAttr(), tops, nullptr, nullptr);
 }
@@ -259,7 +259,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
     auto kernel = dyn_cast<KernelOp>(op);
     if (kernel) {
       emitLaunch(kernel, plan);
-    } else if (auto feed = dyn_cast<FeedOp>(op)) {
+    } else if (auto feed = dyn_cast<DataInputOp>(op)) {
       emitFeed(feed);
     } else if (auto seed = dyn_cast<SeedOp>(op)) {
       dialects::plan::SeedOp::create(

@@ -85,7 +85,7 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
           continue;
       } else if (roots[root].pinned || lastUse.lookup(input) > step ||
                  roots[root].live.last > step ||
-                 isa<FeedOp>(input.getDefiningOp())) {
+                 isa<DataInputOp>(input.getDefiningOp())) {
         continue;
       }
       // Another view of the same bytes among the inputs rules it out.
@@ -109,7 +109,7 @@ void PlanRoots::shareSum(Operation *call, Value sum, int64_t step) {
   if (sum.getType() != result.getType() || isSubview(tensorOf(sum)) ||
       isSubview(tensorOf(result)) || roots[root].fixed || roots[root].pinned ||
       lastUse.lookup(sum) > step || roots[root].live.last > step ||
-      isa<FeedOp>(sum.getDefiningOp()) ||
+      isa<DataInputOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
         return rootOf(operand) == root;
       }) != 1)
@@ -138,7 +138,7 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
         continue;
     } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
                roots[root].live.last > step || isSubview(tensorOf(operand)) ||
-               placeOf(operand).owner.getDefiningOp<FeedOp>() ||
+               placeOf(operand).owner.getDefiningOp<DataInputOp>() ||
                placeOf(operand).owner.getDefiningOp<SeedOp>()) {
       continue;
     }
@@ -259,7 +259,7 @@ void PlanRoots::findRoots() {
     }
     if (isa<ReinterpretOp, CutOp>(op))
       continue; // lives as long as what it views
-    if (auto feed = dyn_cast<FeedOp>(op)) {
+    if (auto feed = dyn_cast<DataInputOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
       for (Value value : feed.getValues()) {

@@ -107,7 +107,7 @@ Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
         else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
           return b.getDenseI32ArrayAttr(each);
         else if constexpr (std::is_same_v<Type, caffe::LayerParameter>)
-          return dialects::plan::FeedConfigAttr::get(b.getContext(), each);
+          return dialects::plan::DataInputConfigAttr::get(b.getContext(), each);
         else
           return b.getStrArrayAttr(
               SmallVector<StringRef>(each.begin(), each.end()));

@@ -16,7 +16,7 @@ func.func private @negative(tensor<1x2xf32, #brew.layout<-1, 0>>)
 // -----
 
 brew.program @count test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<5xf32>
 }
@@ -24,7 +24,7 @@ brew.program @count test {
 // -----
 
 brew.program @element test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<6xi32>
 }
@@ -33,14 +33,14 @@ brew.program @element test {
 
 // Import phase: nothing is known, so nothing is wrong.
 brew.program @unranked test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   %y = brew.reinterpret %x : tensor<*xf32> -> tensor<5xf32>
 }
 
 // -----
 
 brew.program @arguments test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{'brew.kernel' op needs one block argument per input}}
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
@@ -51,7 +51,7 @@ brew.program @arguments test {
 // -----
 
 brew.program @argument_type test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{'brew.kernel' op block argument type differs from its input's}}
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<3xf32> {
   ^bb0(%a: tensor<3xf32>):
@@ -62,7 +62,7 @@ brew.program @argument_type test {
 // -----
 
 brew.program @results test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{'brew.kernel' op must yield its results' types}}
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<3xf32> {
   ^bb0(%a: tensor<2xf32>):
@@ -73,7 +73,7 @@ brew.program @results test {
 // -----
 
 brew.program @yields_nothing test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{'brew.kernel' op must yield its results' types}}
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
@@ -85,7 +85,7 @@ brew.program @yields_nothing test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @no_part test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{in a kernel needs brew.part and brew.grid}}
@@ -101,7 +101,7 @@ brew.program @no_part test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @deep test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{grid is deeper than the nest}}
@@ -118,7 +118,7 @@ brew.program @deep test {
 #in = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
 brew.program @reduction test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<f32> {
   ^bb0(%a: tensor<2xf32>):
     %e = tensor.empty() : tensor<f32>
@@ -135,7 +135,7 @@ brew.program @reduction test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @first_is_last test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{the last block's part must stand behind others, and be the only one}}
@@ -151,7 +151,7 @@ brew.program @first_is_last test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @half_is_last test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
@@ -171,7 +171,7 @@ brew.program @half_is_last test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @stages_skip test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
@@ -191,7 +191,7 @@ brew.program @stages_skip test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @half_a_stage test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
@@ -211,7 +211,7 @@ brew.program @half_a_stage test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @stage_of_the_last_block test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
@@ -231,7 +231,7 @@ brew.program @stage_of_the_last_block test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @extents test {
-  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2xf32>, tensor<3xf32>
+  %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2xf32>, tensor<3xf32>
   %y:2 = brew.kernel "k"(%x, %z) : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
   ^bb0(%a: tensor<2xf32>, %b: tensor<3xf32>):
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
@@ -251,7 +251,7 @@ brew.program @extents test {
 
 #id = affine_map<(d0) -> (d0)>
 brew.program @parts test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{parts must be consecutive}}
@@ -294,7 +294,7 @@ brew.program @test_first test role test {
 // -----
 
 brew.program @keeps test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{expected ::brew::planir::BlobValue to be one of: data, diff, count}}
   // expected-error @below {{custom op 'brew.keep' failed to parse Plan_BlobValueAttr parameter}}
   brew.keep gradient "x", %x : tensor<2x3xf32>

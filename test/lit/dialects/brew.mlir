@@ -13,8 +13,8 @@ brew.param @conv.1 : tensor<4xf64, #brew.layout<0>> {layer = "conv", index = 1 :
 
 // CHECK-LABEL: brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, caffe_bytes = 16 : i64, params = {conv = [array<i64: 2, 3>]}} {
 brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, params = {conv = [array<i64: 2, 3>]}, caffe_bytes = 16 : i64} {
-  // CHECK: %[[X:.*]]:2 = brew.feed "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
-  %x, %l = brew.feed "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
+  // CHECK: %[[X:.*]]:2 = brew.data_input "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
+  %x, %l = brew.data_input "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
   // CHECK: %[[W:.*]] = brew.param_value @conv.0 : tensor<2x2x3x3xf32>
   %w = brew.param_value @conv.0 : tensor<2x2x3x3xf32>
   // CHECK: %[[B:.*]] = brew.param_gradient @conv.1 : tensor<2xf32>
@@ -68,7 +68,7 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %v = brew.average_pooling "ave"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["v"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
   // CHECK: brew.average_pooling_backward "ave"
   %dv = brew.average_pooling_backward "ave"(%v) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>} : (tensor<*xf32>) -> tensor<1x2x4x4xf32>
-  %key = brew.feed "key" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
+  %key = brew.data_input "key" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
   // CHECK: brew.stochastic_pooling "sp"(%[[X]]#0, %{{.*}}) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["sp"]}
   %drawn, %chosen = brew.stochastic_pooling "sp"(%x, %key) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["sp"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2xi32>) -> (tensor<*xf32>, tensor<*xi8>)
   // CHECK: brew.weighted_pooling "wp"(%[[X]]#0)
@@ -106,7 +106,7 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   // CHECK: #brew<normalization none>
   %loss3:4 = brew.softmax_loss "loss3"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization none>, tops = ["loss3"]} : (tensor<2x5xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<*xf32>, tensor<i32>)
   // CHECK: brew.softmax_loss "loss4"(%{{.*}}, %{{.*}}, %[[CW:.*]]) {axis
-  %cw = brew.feed "loss4" "SoftmaxWithLoss" {config = "", folder = "", tops = []} : tensor<5xf32>
+  %cw = brew.data_input "loss4" "SoftmaxWithLoss" {config = "", folder = "", tops = []} : tensor<5xf32>
   %loss4:4 = brew.softmax_loss "loss4"(%i, %l, %cw) {axis = 1 : i64, normalization = #brew<normalization valid>, tops = ["loss4"]} : (tensor<2x5xf32>, tensor<1xf32>, tensor<5xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<*xf32>, tensor<i32>)
   // CHECK: brew.softmax_loss_backward "loss4"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[CW]]) {axis = 1 : i64}
   %dl4 = brew.softmax_loss_backward "loss4"(%loss4#1, %l, %loss4#2, %loss4#0, %cw) {axis = 1 : i64} : (tensor<*xf32>, tensor<1xf32>, tensor<*xf32>, tensor<f32>, tensor<5xf32>) -> tensor<*xf32>

@@ -33,8 +33,8 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   %i = plan.buffer "st" transient[64] live [0, 0] : memref<i32>
   %n = plan.buffer "n" transient[128] live [0, 0] : memref<1x1x4x4xf32>
   %w = plan.buffer "w" transient[128] live [0, 0] : memref<1x1x1x1xf32>
-  // CHECK: plan.feed "in" "Data"(%[[X]], %{{.*}}) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
-  plan.feed "in" "Data"(%x, %i) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
+  // CHECK: plan.data_input "in" "Data"(%[[X]], %{{.*}}) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
+  plan.data_input "in" "Data"(%x, %i) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
   // CHECK: plan.launch @k(%[[X]], %[[Y]]) {backward, layers = ["a"]} : memref<4xf32>, memref<4xf32>
   plan.launch @k(%x, %y) {layers = ["a"], backward} : memref<4xf32>, memref<4xf32>
   // CHECK: plan.convolution forward x %[[N:.*]] w %[[W:.*]] b %[[X]] y %[[N]] {dilation = array<i64: 1, 1>, flops = 7 : i64, group = 1 : i64, kernel = array<i64: 1, 1>, layers = ["c"], pad = array<i64: 0, 0>, relu = 5.000000e-01 : f32, stride = array<i64: 1, 1>} :

@@ -104,7 +104,7 @@ public:
     context.loadAllAvailableDialects();
     module = parseSourceString<ModuleOp>(
         "brew.program @main test {\n"
-        "  %x = brew.feed \"in\" \"Input\" {config = \"\", folder = \"\", "
+        "  %x = brew.data_input \"in\" \"Input\" {config = \"\", folder = \"\", "
         "tops = [\"x\"]} : tensor<16xf32>\n"
         "  %y = \"test.call\"(%x) {step = \"" +
             step +

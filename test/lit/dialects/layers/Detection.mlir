@@ -4,7 +4,7 @@
 // RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/detection/Detection.td
 
 brew.program @main test {
-  %x, %rois = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "rois"]} : tensor<2x8x4x5xf32>, tensor<7x5xf32>
+  %x, %rois = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "rois"]} : tensor<2x8x4x5xf32>, tensor<7x5xf32>
   // CHECK: %[[Y:.*]], %[[A:.*]] = brew.roi_pooling "r"(%[[X:.*]], %[[ROIS:.*]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
   %y, %argmax = brew.roi_pooling "r"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
   // CHECK: brew.roi_pooling "rp"({{.*}}) {pad_ratio = 2.500000e-01 : f32, pooled_h = 2 : i64
@@ -24,6 +24,6 @@ brew.program @main test {
   // CHECK: brew.prior_box "b"(%[[X]], %[[X]]) {clip, heights = array<f32: 2.000000e+00>, image_size = array<i64: 30, 40>, offset = 5.000000e-01 : f32, step = array<f32: 0.000000e+00, 0.000000e+00>, tops = ["b"], variances = array<f32: 1.000000e-01>, widths = array<f32: 4.000000e+00>}
   %b = brew.prior_box "b"(%x, %x) {widths = array<f32: 4.0>, heights = array<f32: 2.0>, variances = array<f32: 0.1>, image_size = array<i64: 30, 40>, step = array<f32: 0.0, 0.0>, offset = 0.5 : f32, clip, tops = ["b"]} : (tensor<2x8x4x5xf32>, tensor<2x8x4x5xf32>) -> tensor<*xf32>
   // CHECK: brew.detection_output "d"(%{{.*}}, %{{.*}}, %{{.*}}) {background = 0 : i64, center_size, confidence_threshold = 1.000000e-01 : f32, eta = 1.000000e+00 : f32, keep_top_k = 5 : i64, nms_threshold = 4.500000e-01 : f32, num_classes = 3 : i64, share_location, top_k = 4 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
-  %l, %c, %o = brew.feed "ssd" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>
+  %l, %c, %o = brew.data_input "ssd" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, center_size, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, confidence_threshold = 0.1 : f32, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
 }

@@ -4,12 +4,12 @@
 
 // CHECK-LABEL: brew.program @p train
 brew.program @p train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3xf32>
-  %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["t"]} : tensor<4x3xf32>
-  %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["l"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3xf32>
+  %t = brew.data_input "in" "Input" {config = "", folder = "", tops = ["t"]} : tensor<4x3xf32>
+  %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l"]} : tensor<4xf32>
   // CHECK: brew.euclidean_loss "e"(%{{.*}}, %{{.*}}) {tops = ["e"]}
   %e = brew.euclidean_loss "e"(%x, %t) {tops = ["e"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<*xf32>
-  %v = brew.feed "m" "Input" {config = "", folder = "", tops = []} : tensor<f32>
+  %v = brew.data_input "m" "Input" {config = "", folder = "", tops = []} : tensor<f32>
   // CHECK: brew.memory_loss "m"(%{{.*}}, %{{.*}}, %{{.*}}) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]}
   %m = brew.memory_loss "m"(%x, %t, %v) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>) -> tensor<*xf32>
   // CHECK: brew.smooth_l1_loss "s"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {sigma = 2.000000e+00 : f32, tops = ["s"]}

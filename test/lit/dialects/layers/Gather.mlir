@@ -5,7 +5,7 @@
 
 brew.param @w.0 : tensor<4x3xf32> {layer = "w", index = 0 : i64}
 brew.program @main test {
-  %x, %i = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "i"]} : tensor<2x3xf32>, tensor<5xf32>
+  %x, %i = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "i"]} : tensor<2x3xf32>, tensor<5xf32>
   %w = brew.param_value @w.0 : tensor<4x3xf32>
   // CHECK: brew.argmax "a"(%[[X:.*]]) {axis = 1 : i64, max_values, top_k = 2 : i64, tops = ["a"]}
   %a = brew.argmax "a"(%x) {axis = 1 : i64, max_values, top_k = 2 : i64, tops = ["a"]} : (tensor<2x3xf32>) -> tensor<*xf32>

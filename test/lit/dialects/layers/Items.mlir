@@ -4,7 +4,7 @@
 // RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/indexing/Items.td
 
 brew.program @main test {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4x1xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4x1xf32>
   // CHECK: %[[F:.*]], %[[C:.*]], %[[P:.*]] = brew.filter "f"(%[[X:.*]], %[[S:.*]]) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   %y, %count, %place = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // CHECK: %[[M:.*]] = brew.mask_items "r"(%[[F]], %[[C]]) {fill = 0.000000e+00 : f64} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
@@ -12,7 +12,7 @@ brew.program @main test {
   // CHECK: brew.average_items "r"(%[[M]], %[[C]]) {items = 4 : i64, loss_weights = array<f32: 1.000000e+00>, tops = ["r"]}
   %a = brew.average_items "r"(%m, %count) {items = 4 : i64, loss_weights = array<f32: 1.0>, tops = ["r"]} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   // CHECK: brew.counted "n"(%[[X]], %{{.*}}) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
-  %number = brew.feed "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
+  %number = brew.data_input "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
   %n, %counted = brew.counted "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   // CHECK: brew.filter_backward "f"(%[[M]], %[[P]]) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
   %dx = brew.filter_backward "f"(%m, %place) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>

@@ -4,9 +4,9 @@
 
 // CHECK-LABEL: brew.program @p train
 brew.program @p train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3xf32>
-  %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["l"]} : tensor<4xf32>
-  %h = brew.feed "in" "InfogainLoss" {config = "", folder = "", tops = []} : tensor<3x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3xf32>
+  %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l"]} : tensor<4xf32>
+  %h = brew.data_input "in" "InfogainLoss" {config = "", folder = "", tops = []} : tensor<3x3xf32>
   // CHECK: brew.hinge_loss "h"(%{{.*}}, %{{.*}}) {squared, tops = ["h"]}
   %a, %sa = brew.hinge_loss "h"(%x, %l) {squared, tops = ["h"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<*xf32>, tensor<*xi32>)
   // CHECK: brew.hinge_loss "h"(%{{.*}}, %{{.*}}) {ignore_label = 2 : i64, tops = ["g"]}

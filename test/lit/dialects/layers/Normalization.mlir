@@ -4,7 +4,7 @@
 // RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/normalization/Normalization.td
 
 brew.program @main test {
-  %x, %c, %one = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "c", "one"]} : tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<1xf32>
+  %x, %c, %one = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "c", "one"]} : tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<1xf32>
   // CHECK: %[[Y:.*]], %[[D:.*]], %{{.*}}:3 = brew.batch_norm "n"(%{{.*}}#0, %{{.*}}#1, %{{.*}}#1, %{{.*}}#2) {eps = 1.000000e-01 : f32, fraction = 5.000000e-01 : f32, tops = ["y"]}
   %y, %d, %next:3 = brew.batch_norm "n"(%x, %c, %c, %one) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = ["y"]} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<1xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{.*}}, %{{.*}}, %{{.*}}) {blend, eps
@@ -13,7 +13,7 @@ brew.program @main test {
   %y4, %d4, %next4:2 = brew.batch_norm "n"(%x, %c, %c) {blend, from_first, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}) {eps
   %y3, %d3 = brew.batch_norm "n"(%x) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
-  %count = brew.feed "count" "Input" {config = "", folder = "", tops = ["count"]} : tensor<i32>
+  %count = brew.data_input "count" "Input" {config = "", folder = "", tops = ["count"]} : tensor<i32>
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}, %[[COUNT:[^,]*]]) {counted, eps
   %y5, %d5 = brew.batch_norm "n"(%x, %count) {counted, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>, tensor<i32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}) {eps = 1.000000e-01 : f32, fraction = 5.000000e-01 : f32, synchronized

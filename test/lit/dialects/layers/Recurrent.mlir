@@ -4,9 +4,9 @@
 
 // CHECK-LABEL: brew.program @p train
 brew.program @p train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x3xf32>
-  %cont = brew.feed "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<4x2xf32>
-  %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<20x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x3xf32>
+  %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<4x2xf32>
+  %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<20x3xf32>
   // CHECK: brew.lstm "l"(%{{.*}}, %{{.*}}, %{{.*}}) {expose_hidden, has_static, num_output = 5 : i64, tops = ["y"]}
   %y = brew.lstm "l"(%x, %cont, %w) {expose_hidden, has_static, num_output = 5 : i64, tops = ["y"]} : (tensor<4x2x3xf32>, tensor<4x2xf32>, tensor<20x3xf32>) -> tensor<*xf32>
   // CHECK: brew.rnn "r"(%{{.*}}, %{{.*}}) {num_output = 5 : i64, tops = ["z"]}

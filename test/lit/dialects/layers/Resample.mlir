@@ -4,7 +4,7 @@
 // RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/shape/Resample.td
 
 brew.program @main test {
-  %x, %a = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "a"]} : tensor<1x4x2x2xf32>, tensor<1x4xf32>
+  %x, %a = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "a"]} : tensor<1x4x2x2xf32>, tensor<1x4xf32>
   // CHECK: brew.shuffle_channel "s"(%[[X:.*]]) {group = 2 : i64, tops = ["s"]}
   %s = brew.shuffle_channel "s"(%x) {group = 2 : i64, tops = ["s"]} : (tensor<1x4x2x2xf32>) -> tensor<*xf32>
   // CHECK: brew.reorg "r"(%[[X]]) {reverse, stride = 2 : i64, tops = ["r"]}

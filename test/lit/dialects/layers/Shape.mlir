@@ -5,7 +5,7 @@
 
 brew.param @w.0 : tensor<2x3xf32> {layer = "w", index = 0 : i64}
 brew.program @main test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %w = brew.param_value @w.0 : tensor<2x3xf32>
   // CHECK: brew.concat "c"(%[[X:.*]], %[[X]]) {axis = -1 : i64, tops = ["c"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xf32>
   %c = brew.concat "c"(%x, %x) {axis = -1 : i64, tops = ["c"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xf32>

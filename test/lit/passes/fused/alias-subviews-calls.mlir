@@ -16,7 +16,7 @@
 // CPU: linalg.generic
 // CPU: brew.join
 brew.program @aligned train {
-  %x, %dj, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
+  %x, %dj, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
   // CHECK: %[[A:.*]] = brew.convolution "a"({{.*}} -> tensor<2x8x4x4xbf16, {strides = array<i64: 384, 1, 96, 24>}>
   %a = brew.convolution "a"(%x, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   // CHECK: %[[B:.*]] = brew.convolution "b"(%[[A]], {{.*}} : (tensor<2x8x4x4xbf16, {strides = array<i64: 384, 1, 96, 24>}>, {{.*}} -> tensor<2x8x4x4xbf16, {strides = array<i64: 384, 1, 96, 24>}>
@@ -37,7 +37,7 @@ brew.program @aligned train {
 // CPU: brew.convolution_backward_weights "a"(%{{.*}}, %[[COPY]])
 // CPU: brew.convolution_backward_data "a"(%[[COPY]],
 brew.program @gradients train {
-  %x, %dj, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
+  %x, %dj, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
   %da = brew.cut "j"(%dj) {offsets = array<i64: 0, 16, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   %dw = brew.convolution_backward_weights "a"(%x, %da) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<8x8x1x1xf32>
   %dx = brew.convolution_backward_data "a"(%da, %w) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
@@ -61,7 +61,7 @@ brew.program @gradients train {
 // CHECK: linalg.generic
 // CHECK: brew.join
 brew.program @others train {
-  %x, %dj, %dk, %w, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dj", "dk", "w", "s"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<2x20x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>, tensor<2x8x4x4xbf16, #last>
+  %x, %dj, %dk, %w, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "dk", "w", "s"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<2x20x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>, tensor<2x8x4x4xbf16, #last>
   %begin = brew.cut "j"(%dj) {offsets = array<i64: 0, 4, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   %a = brew.convolution_backward_weights "a"(%x, %begin) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<8x8x1x1xf32>
   %few = brew.cut "j"(%dj) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x4x4x4xbf16, #last>
@@ -90,7 +90,7 @@ brew.program @others train {
 // CPU: brew.convolution "d"({{.*}} -> tensor<2x64x32x32xf32, #{{.*}}>
 // CPU: linalg.generic
 brew.program @cpu train {
-  %x, %w, %v, %u = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "u"]} : tensor<2x64x32x32xf32, #last>, tensor<64x64x1x1xf32>, tensor<64x64x3x3xf32>, tensor<64x64x5x5xf32>
+  %x, %w, %v, %u = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "u"]} : tensor<2x64x32x32xf32, #last>, tensor<64x64x1x1xf32>, tensor<64x64x3x3xf32>, tensor<64x64x5x5xf32>
   %a = brew.convolution "a"(%x, %w) {num_output = 64 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x1x1xf32>) -> tensor<2x64x32x32xf32, #last>
   %b = brew.convolution "b"(%x, %v) {num_output = 64 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x3x3xf32>) -> tensor<2x64x32x32xf32, #last>
   %c = brew.convolution "c"(%x, %u) {num_output = 64 : i64, kernel = array<i64: 5, 5>, stride = array<i64: 1, 1>, pad = array<i64: 2, 2>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x5x5xf32>) -> tensor<2x64x32x32xf32, #last>

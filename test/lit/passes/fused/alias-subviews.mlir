@@ -3,7 +3,7 @@
 // Nests write their subview of the joined tensor.
 // CHECK-LABEL: brew.program @join
 brew.program @join test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %e = tensor.empty() : tensor<2x3xf32>
   // What a data layer writes is copied, right behind it.
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 6, 1>}>) attrs = {brew.layer = "c"}
@@ -79,7 +79,7 @@ brew.program @copied test {
 // CHECK-LABEL: brew.program @cut
 brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
 brew.program @cut test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   %w = brew.param_value @w : tensor<4x3xf32>
   // CHECK: %[[P:.*]] = brew.cut "s"(%{{.*}}) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
   // CHECK: %[[DENSE:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>) attrs = {brew.layer = "s"}
@@ -97,7 +97,7 @@ brew.program @cut test {
 // view of another shape reads a copy.
 // CHECK-LABEL: brew.program @all_of_a_part
 brew.program @all_of_a_part test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   // CHECK: %[[P:.*]] = brew.cut "s"
   // CHECK-NOT: brew.cut "c"
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>)
@@ -116,8 +116,8 @@ brew.program @all_of_a_part test {
 // another one reads a copy.
 // CHECK-LABEL: brew.program @relaid
 brew.program @relaid test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
   %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x3x4x5xf32>
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3x4x5xf32>)
   // CHECK: brew.reinterpret %[[COPY]] : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
@@ -126,8 +126,8 @@ brew.program @relaid test {
 }
 // CHECK-LABEL: brew.program @same
 brew.program @same test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK-NEXT: brew.output %[[X]]
   brew.output %y "y" loss_weight 0.0 : tensor<2x3xf32>

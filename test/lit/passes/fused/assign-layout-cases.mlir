@@ -6,7 +6,7 @@
 // CHECK-LABEL: brew.program @ones
 brew.program @ones test {
   // CHECK: : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32, #brew.layout<0, 2, 3, 1>>{{$}}
-  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32>
+  %x, %y, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32>
 }
 
 // -----
@@ -16,7 +16,7 @@ brew.program @ones test {
 // CHECK-LABEL: brew.program @views
 brew.program @views test {
   // CHECK: : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>{{$}}
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>
   // CHECK: brew.reinterpret %{{.*}} : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
   %v = brew.reinterpret %x : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
   // The second value is not viewed.
@@ -32,10 +32,10 @@ brew.param @t.0 : tensor<48x5xf32> {layer = "t", index = 0 : i64, file_dims = ar
 // Or they stay as the files have them, and the bottom is row-major.
 // FILES: brew.param @t.0 : tensor<3x4x4x5xf32> {
 // FILES-LABEL: brew.program @transposed
-// FILES: brew.feed {{.*}} : tensor<2x3x4x4xf32>{{$}}
+// FILES: brew.data_input {{.*}} : tensor<2x3x4x4xf32>{{$}}
 // CHECK-LABEL: brew.program @transposed
 brew.program @transposed test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
   %w = brew.param_value @t.0 : tensor<48x5xf32>
   %y = brew.inner_product "t"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, transpose, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<48x5xf32>) -> tensor<2x5xf32>
 }
@@ -48,7 +48,7 @@ brew.program @transposed test {
 brew.param @s.0 : tensor<5x48xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 5, 48>}
 // CHECK-LABEL: brew.program @shared
 brew.program @shared test {
-  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x3x4x4xf32>, tensor<2x4x3x4xf32>
+  %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x3x4x4xf32>, tensor<2x4x3x4xf32>
   %w = brew.param_value @s.0 : tensor<5x48xf32>
   %y = brew.inner_product "s"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
   // CHECK: brew.param_value @s.0 : tensor<5x48xf32>
@@ -66,7 +66,7 @@ brew.program @shared test {
 brew.param @s.0 : tensor<5x48xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 5, 48>}
 // CHECK-LABEL: brew.program @summed
 brew.program @summed train differentiate {
-  %x, %z, %d = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z", "d"]} : tensor<2x3x4x4xf32>, tensor<2x3x4x4xf32>, tensor<2x5xf32>
+  %x, %z, %d = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z", "d"]} : tensor<2x3x4x4xf32>, tensor<2x3x4x4xf32>, tensor<2x5xf32>
   %w = brew.param_value @s.0 : tensor<5x48xf32>
   %y = brew.inner_product "s"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
   %u = brew.inner_product "s2"(%z, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["u"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>

@@ -13,7 +13,7 @@ brew.param @dw.0 : tensor<32x1x3x3xf32> {layer = "dw", index = 0 : i64}
 brew.param @wide.0 : tensor<8x32x3x3xf32> {layer = "wide", index = 0 : i64}
 brew.param @kept.0 : tensor<32x1x3x3xf32> {layer = "kept", index = 0 : i64}
 brew.program @main train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x32x8x8xbf16>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x32x8x8xbf16>
   // CHECK: %[[W:.*]] = brew.param_value @dw.0 : tensor<32x1x3x3xf32, #brew.layout<1, 2, 3, 0>>
   // CHECK: brew.cast "c"(%[[W]]){{.*}} -> tensor<32x1x3x3xbf16, #brew.layout<1, 2, 3, 0>>
   %w = brew.param_value @dw.0 : tensor<32x1x3x3xf32>
@@ -54,7 +54,7 @@ brew.program @prepare test role prepare {
   brew.store_param %r, @dw.0.folded : tensor<32x1x3x3xf32>
 }
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x32x8x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x32x8x8xf32>
   %w = brew.param_value @dw.0.folded : tensor<32x1x3x3xf32>
   %y = brew.convolution "dw"(%x, %w) {num_output = 32 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 32 : i64, tops = ["y"]} : (tensor<2x32x8x8xf32>, tensor<32x1x3x3xf32>) -> tensor<2x32x8x8xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x32x8x8xf32>

@@ -29,9 +29,9 @@ brew.param @flat.0 : tensor<6x5xf32> {layer = "flat", index = 0 : i64, file_dims
 
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  // NHWC: brew.feed {{.*}} : tensor<2x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
-  // NCHW: brew.feed {{.*}} : tensor<2x3x4x4xf32>{{$}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  // NHWC: brew.data_input {{.*}} : tensor<2x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+  // NCHW: brew.data_input {{.*}} : tensor<2x3x4x4xf32>{{$}}
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
   %w = brew.param_value @conv.0 : tensor<4x3x3x3xf32>
   // NHWC: brew.convolution {{.*}} -> tensor<2x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
   // NCHW: brew.convolution {{.*}} -> tensor<2x4x2x2xf32>{{$}}

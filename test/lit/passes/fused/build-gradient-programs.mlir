@@ -71,7 +71,7 @@ brew.program @forward_backward train {
 
 // Nothing is learnt: nothing to add up.
 brew.program @forward_backward train {
-  %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
+  %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
   brew.keep data "w", %w : tensor<2xf32>
 }
 // CHECK-LABEL: brew.program @forward_backward

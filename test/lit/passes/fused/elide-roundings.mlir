@@ -12,7 +12,7 @@
 // CHECK-NEXT: %[[R:.*]] = arith.truncf %[[C]]
 // CHECK-NEXT: linalg.yield %[[R]]
 brew.program @inner train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xbf16>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xbf16>
   %e = tensor.empty() : tensor<8xbf16>
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xbf16>) outs(%e : tensor<8xbf16>) {
   ^bb0(%v: bf16, %o: bf16):
@@ -35,7 +35,7 @@ brew.program @inner train {
 // CHECK: %[[R:.*]] = arith.truncf
 // CHECK: arith.extf %[[R]]
 brew.program @overflow train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
   %e = tensor.empty() : tensor<8xf32>
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
   ^bb0(%v: f32, %o: f32):
@@ -54,7 +54,7 @@ brew.program @overflow train {
 // CHECK: %[[T:.*]] = arith.truncf %[[W]] : f32 to f16
 // CHECK: arith.extf %[[T]] : f16 to f64
 brew.program @stored train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
   %e = tensor.empty() : tensor<8xbf16>
   %f = tensor.empty() : tensor<8xf64>
   %y:2 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e, %f : tensor<8xbf16>, tensor<8xf64>) {

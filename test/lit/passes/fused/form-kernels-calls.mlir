@@ -4,8 +4,8 @@
 // cannot join the first, however little work there is.
 // CHECK-LABEL: brew.program @call_between
 brew.program @call_between test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
-  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<6x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %v = brew.data_input "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<6x6xf32>
   // CHECK: %[[A:.*]] = brew.kernel "a"
   // CHECK: %[[I:.*]] = brew.inner_product "ip"(%[[A]],
   // CHECK: brew.kernel "b"(%[[I]], %[[A]])
@@ -21,8 +21,8 @@ brew.program @call_between test {
 // it moves down behind the call.
 // CHECK-LABEL: brew.program @siblings
 brew.program @siblings test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
-  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<6x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %v = brew.data_input "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<6x6xf32>
   // CHECK-NOT: brew.kernel
   // CHECK: brew.inner_product "ip"
   // CHECK-NEXT: brew.kernel "a_b"{{.*}} -> (tensor<2x6xf32>, tensor<2x6xf32>)
@@ -40,7 +40,7 @@ brew.program @siblings test {
 // A kernel between forward and backward of the same net knows which it is.
 // CHECK-LABEL: brew.program @backward
 brew.program @backward train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   // CHECK: brew.kernel "s_backward"{{.*}}{backward, layers = ["s"]}
   %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64, brew.backward} : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x6xf32>
   brew.keep diff "x", %d : tensor<2x6xf32>

@@ -11,7 +11,7 @@
 // CPU-LABEL: brew.program @planes
 // CPU: brew.kernel "a_pool"
 brew.program @planes test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x16x256x256xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x16x256x256xf32>
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<16x16x256x256xf32>) -> tensor<16x16x256x256xf32>
   brew.keep data "a", %a : tensor<16x16x256x256xf32>
   %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<16x16x256x256xf32>) -> (tensor<16x16x128x128xf32>, tensor<16x16x128x128xi8>)
@@ -26,7 +26,7 @@ brew.program @planes test {
 // CHECK-COUNT-4: brew.grid = 1 : i64, brew.layer = "soft", brew.part = 0
 // CPU-LABEL: brew.program @softmax
 brew.program @softmax test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
   %s = brew.softmax "soft"(%x) {axis = 1 : i64, tops = ["s"]} : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
   brew.output %s "s" loss_weight 0.0 : tensor<64x1000xf32>
 }
@@ -40,7 +40,7 @@ brew.program @softmax test {
 // SMALL: brew.kernel "a_pool"
 // CPU-LABEL: brew.program @some
 brew.program @some test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x16x64x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x16x64x64xf32>
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<8x16x64x64xf32>) -> tensor<8x16x64x64xf32>
   brew.keep data "a", %a : tensor<8x16x64x64xf32>
   %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<8x16x64x64xf32>) -> (tensor<8x16x32x32xf32>, tensor<8x16x32x32xi8>)

@@ -4,7 +4,7 @@
 // of this is small enough for one kernel; what it does not see may wait.
 // CHECK-LABEL: brew.program @main
 brew.program @main train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %h = brew.power "hidden"(%x) {power = 2.0 : f32, scale = 1.0 : f32, shift = 0.0 : f32, tops = ["h"]} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: %[[Y:.*]] = brew.kernel "hidden_y"
   %y = brew.power "y"(%h) {power = 1.0 : f32, scale = 3.0 : f32, shift = 0.0 : f32, tops = ["y"]} : (tensor<4xf32>) -> tensor<4xf32>

@@ -5,8 +5,8 @@
 // the value between them never leaves it.
 // CHECK-LABEL: brew.program @chain
 brew.program @chain test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
   // CHECK-NEXT: %[[K:.*]] = brew.kernel "a_b"(%[[X]]) {layers = ["a", "b"]} : (tensor<64x100xf32>) -> tensor<64x100xf32> {
   // CHECK: %[[A:.*]] = linalg.generic {{.*}}brew.grid = 2 : i64, brew.layer = "a", brew.part = 0 : i64
   // CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]] {{.*}}brew.grid = 2 : i64, brew.layer = "b", brew.part = 0 : i64
@@ -23,7 +23,7 @@ brew.program @chain test {
 // A value that someone keeps leaves the kernel as well: two results.
 // CHECK-LABEL: brew.program @two_results
 brew.program @two_results test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
   // CHECK: %[[K:.*]]:2 = brew.kernel "a_b"
   // CHECK: brew.yield %[[A:.*]], %[[B:.*]] :
   // CHECK: brew.keep data "a", %[[K]]#0
@@ -41,7 +41,7 @@ brew.program @two_results test {
 // nests share the rows' grid.
 // CHECK-LABEL: brew.program @softmax
 brew.program @softmax test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
   // CHECK: brew.kernel "soft"({{.*}}) -> tensor<64x1000xf32> {
   // CHECK-COUNT-4: brew.grid = 1 : i64, brew.layer = "soft", brew.part = 0
   // CHECK-NOT: linalg.generic
@@ -57,7 +57,7 @@ brew.program @softmax test {
 // (number and channel), which is enough here to keep the plane local.
 // CHECK-LABEL: brew.program @pool
 brew.program @pool test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x8x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x8x8xf32>
   // CHECK: brew.kernel "a_pool"
   // CHECK: brew.grid = 2 : i64, brew.layer = "a"
   // CHECK: brew.grid = 2 : i64, brew.layer = "pool"
@@ -74,7 +74,7 @@ brew.program @pool test {
 // for the threads: two kernels.
 // CHECK-LABEL: brew.program @pool_large
 brew.program @pool_large test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x512x512xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x512x512xf32>
   // CHECK: %[[A:.*]] = brew.kernel "a"
   // CHECK: brew.grid = 4
   // CHECK: brew.kernel "pool"(%[[A]])
@@ -91,7 +91,7 @@ brew.program @pool_large test {
 // grid would be large enough.
 // CHECK-LABEL: brew.program @local_memory
 brew.program @local_memory test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x128x128xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x128x128xf32>
   // CHECK: brew.kernel "a"
   // CHECK: brew.kernel "pool"
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<16x4x128x128xf32>) -> tensor<16x4x128x128xf32>
@@ -104,7 +104,7 @@ brew.program @local_memory test {
 // Little work is gathered into one sequential kernel: a grid without loops.
 // CHECK-LABEL: brew.program @small
 brew.program @small test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x10xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x10xf32>
   // CHECK: brew.kernel "a_sum"
   // CHECK: brew.grid = 0 : i64, brew.layer = "a"
   // CHECK: brew.grid = 0 : i64, brew.layer = "sum"
@@ -166,7 +166,7 @@ brew.program @update train role update {
 // grid is rows and columns before channels.
 // CHECK-LABEL: brew.program @nhwc
 brew.program @nhwc test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>
   // CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>]
   // CHECK-SAME: brew.grid = 4
   %a = brew.relu "a"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>

@@ -9,8 +9,8 @@
 #channel = affine_map<(n, c, h, w) -> (c)>
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  // CHECK: %[[IN:.*]]:4 = brew.feed
-  %x, %dz, %scale, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dz", "s", "w"]} : tensor<8x32x56x56xf32, #last>, tensor<8x32x28x28xf32, #last>, tensor<32xf32>, tensor<32x1x3x3xf32>
+  // CHECK: %[[IN:.*]]:4 = brew.data_input
+  %x, %dz, %scale, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dz", "s", "w"]} : tensor<8x32x56x56xf32, #last>, tensor<8x32x28x28xf32, #last>, tensor<32xf32>, tensor<32x1x3x3xf32>
   %e = tensor.empty() : tensor<8x32x56x56xf32, #last>
   // CHECK: %[[W:.*]] = linalg.generic {{.*}} ins(%[[IN]]#3 : {{.*}} outs({{.*}} : tensor<32x1x3x3xf32, #brew.layout<1, 2, 3, 0>>)
   // CHECK-NOT: ins(%[[IN]]#0
@@ -51,7 +51,7 @@ brew.program @forward_backward train {
 // CHECK-LABEL: brew.program @others
 // CHECK: brew.convolution "dw"
 brew.program @others train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32, #last>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32, #last>
   %w = brew.fill 1.0 : tensor<32x1x3x3xf32>
   %e = tensor.empty() : tensor<8x32x56x56xf32, #last>
   %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<8x32x56x56xf32, #last>) outs(%e : tensor<8x32x56x56xf32, #last>) {
@@ -72,7 +72,7 @@ brew.program @others train {
 // CHECK-LABEL: brew.program @rows
 // CHECK: brew.convolution "dw"
 brew.program @rows train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32>
   %w = brew.fill 1.0 : tensor<32x1x3x3xf32>
   %e = tensor.empty() : tensor<8x32x56x56xf32>
   %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<8x32x56x56xf32>) outs(%e : tensor<8x32x56x56xf32>) {
@@ -94,7 +94,7 @@ brew.program @rows train {
 // CHECK: brew.convolution "mixing"
 // CHECK: brew.convolution "dear"
 brew.program @dear train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32, #last>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xf32, #last>
   %w = brew.fill 1.0 : tensor<32x32x3x3xf32>
   %v = brew.fill 1.0 : tensor<32x1x3x3xf32>
   %e = tensor.empty() : tensor<8x32x56x56xf32, #last>
@@ -124,7 +124,7 @@ brew.program @dear train {
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
 // CHECK-LABEL: brew.program @narrow
-// CHECK: %[[X:.*]] = brew.feed
+// CHECK: %[[X:.*]] = brew.data_input
 // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<8x32x28x28xf32,
 // CHECK: %[[I:.*]] = tensor.extract %[[X]]
 // CHECK: %[[Y:.*]] = arith.addf %[[I]], %[[I]] : bf16
@@ -132,7 +132,7 @@ brew.program @dear train {
 // CHECK: arith.select %{{.*}}, %[[WIDE]],
 // CHECK: brew.cast
 brew.program @narrow train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xbf16, #last>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x32x56x56xbf16, #last>
   %w = brew.fill 1.0 : tensor<32x1x3x3xbf16>
   %e = tensor.empty() : tensor<8x32x56x56xbf16, #last>
   %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<8x32x56x56xbf16, #last>) outs(%e : tensor<8x32x56x56xbf16, #last>) {

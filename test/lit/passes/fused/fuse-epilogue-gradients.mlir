@@ -9,7 +9,7 @@
 // CHECK-LABEL: brew.program @forward_backward
 // CPU-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   // CHECK: %[[A:.*]] = brew.convolution_backward_data "a"(%[[DY:.*]], %[[W:[^ ,]*]])

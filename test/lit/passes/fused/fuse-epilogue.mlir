@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: brew.program @fused
 brew.program @fused train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
   // CHECK: %[[Y:.*]] = brew.convolution "conv+relu"
@@ -29,7 +29,7 @@ brew.program @fused train {
 // The value before the ReLU is read by another layer: it must exist.
 // CHECK-LABEL: brew.program @used_twice
 brew.program @used_twice train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
   // CHECK: brew.inner_product "ip"
   // CHECK-NOT: relu =
@@ -45,7 +45,7 @@ brew.program @used_twice train {
 // Somebody wants to see the value before the ReLU.
 // CHECK-LABEL: brew.program @kept
 brew.program @kept train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
   // CHECK: brew.inner_product "ip"
   // CHECK: brew.relu "relu"
@@ -61,7 +61,7 @@ brew.program @kept train {
 // no call to go into.
 // CHECK-LABEL: brew.program @twice
 brew.program @twice train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
   // CHECK: brew.relu "before"
   // CHECK: %[[Z:.*]] = brew.inner_product "ip+relu"
@@ -79,7 +79,7 @@ brew.program @twice train {
 // convolutions and plain ReLUs are fused as ever.
 // PLAIN-LABEL: brew.program @sloping
 brew.program @sloping train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
   %u = brew.fill 1.0 : tensor<3x5xf32>
@@ -103,7 +103,7 @@ brew.program @sloping train {
 // the call adds to the other blob, here the result of the earlier convolution.
 // CHECK-LABEL: brew.program @deploy
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
   %b = brew.fill 1.0 : tensor<2xf32>
   // CHECK: %[[A:.*]] = brew.convolution "a"
@@ -125,7 +125,7 @@ brew.program @deploy test role deploy {
 // CHECK-LABEL: brew.program @trained
 // CHECK-NOT: convolution_sum
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
   %w = brew.fill 1.0 : tensor<1x1x1x1xf32>
   %a = brew.convolution "a"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
   %fed = brew.eltwise "fed"(%x, %a) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["f"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
@@ -139,7 +139,7 @@ brew.program @deploy test role deploy {
   brew.output %later "l" loss_weight 0.0 : tensor<1x1x4x4xf32>
 }
 brew.program @trained train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
   %w = brew.fill 1.0 : tensor<1x1x1x1xf32>
   %a = brew.convolution "a"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
   %b = brew.convolution "b"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>

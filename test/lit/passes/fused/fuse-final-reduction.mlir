@@ -25,7 +25,7 @@
 // CHECK-NOT: brew.kernel
 // CHECK: brew.keep data "m", %[[K]]#1
 brew.program @sums train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<256x64x64xf32>, tensor<64xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<256x64x64xf32>, tensor<64xf32>
   %p = brew.kernel "part"(%x) {backward, layers = ["sum"]} : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
   ^bb0(%a: tensor<256x64x64xf32>):
     %zero = arith.constant 0.0 : f32
@@ -64,7 +64,7 @@ brew.program @sums train {
 // CHECK-COUNT-2: brew.kernel
 // CHECK: brew.keep data "p"
 brew.program @kept train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64x64xf32>
   %p = brew.kernel "part"(%x) : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
   ^bb0(%a: tensor<256x64x64xf32>):
     %zero = arith.constant 0.0 : f32
@@ -97,7 +97,7 @@ brew.program @kept train {
 // CHECK-COUNT-2: brew.kernel
 // CHECK: brew.keep data "m"
 brew.program @long train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<65536x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<65536x64xf32>
   %p = brew.kernel "twice"(%x) : (tensor<65536x64xf32>) -> tensor<65536x64xf32> {
   ^bb0(%a: tensor<65536x64xf32>):
     %e = tensor.empty() : tensor<65536x64xf32>

@@ -8,7 +8,7 @@
 #channel = affine_map<(n, h, c) -> (c)>
 #place = affine_map<(n, h, c) -> (n, h)>
 // CHECK-LABEL: brew.program @windows
-// CHECK: %[[IN:.*]]:2 = brew.feed
+// CHECK: %[[IN:.*]]:2 = brew.data_input
 // CHECK-NOT: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} iterator_types = ["reduction", "reduction", "parallel"]} ins(%[[IN]]#0 : {{.*}} attrs = {brew.backward, brew.layer = "pool+sum"}
 // CHECK: %[[FIRST:.*]] = tensor.extract %[[IN]]#1
@@ -24,7 +24,7 @@
 // CHECK: tensor.extract %[[IN]]#1
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @windows train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
@@ -77,7 +77,7 @@ brew.program @windows train {
 // CHECK-NOT: brew.layer = "pool+
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @alone train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
@@ -131,7 +131,7 @@ brew.program @alone train {
 // CHECK-NOT: brew.layer = "pool+
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @neighbours train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
@@ -184,7 +184,7 @@ brew.program @neighbours train {
 // CHECK-NOT: brew.layer = "pool+
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @stored train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
@@ -238,7 +238,7 @@ brew.program @stored train {
 // CHECK-NOT: brew.layer = "pool+
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @apart train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>
@@ -291,7 +291,7 @@ brew.program @apart train {
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
 brew.program @cpu train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e3 = tensor.empty() : tensor<512x16x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e3 : tensor<512x16x64xf32>) -> tensor<512x16x64xf32>

@@ -27,7 +27,7 @@
 // CPU-COUNT-2: linalg.generic
 // CPU: brew.keep
 brew.program @bias train {
-  %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<128x256x64xf32>, tensor<8x64xf32>
+  %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<128x256x64xf32>, tensor<8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x256x64xf32>
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<128x256x64xf32>) outs(%e : tensor<128x256x64xf32>) attrs = {brew.backward, brew.layer = "relu"} {
@@ -58,7 +58,7 @@ brew.program @bias train {
 // CHECK-NOT: :2 = linalg.generic
 // CHECK: brew.keep diff "d"
 brew.program @apart train {
-  %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<4096x64xf32>, tensor<8x64xf32>
+  %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<4096x64xf32>, tensor<8x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4096x64xf32>
   %f = tensor.empty() : tensor<64xf32>

@@ -12,7 +12,7 @@
 // CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
 // CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-LABEL: brew.program @channels
-// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[Z:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]
 // CHECK: %[[S:.*]]:3 = linalg.generic {indexing_maps = [#[[IN]], #[[IN]], #[[IN]], #[[OUT]], #[[OUT]], #[[OUT]]], iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[X]]#0, %[[X]]#1, %[[Z]] :
 // CHECK-SAME: attrs = {brew.backward, brew.layer = "scale+bn"}
@@ -28,7 +28,7 @@
 // CHECK: brew.keep data "b", %[[S]]#1
 // CHECK: brew.keep data "c", %[[S]]#2
 brew.program @channels train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -74,7 +74,7 @@ brew.program @channels train {
 // CHECK-COUNT-5: linalg.generic
 // CHECK-NOT: linalg.generic
 brew.program @apart train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x16x64xf32>, tensor<16x16x64xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x16x64xf32>, tensor<16x16x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
@@ -119,7 +119,7 @@ brew.program @apart train {
 // before it of gamma * dy and of gamma * dy * x: two sums, and two products of each
 // channel.
 // CHECK-LABEL: brew.program @factors
-// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :
 // CHECK: ^bb0(%[[DY:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32, %[[P:.*]]: f32, %[[Q:.*]]: f32):
 // CHECK: arith.addf %[[P]], %[[DY]]
@@ -128,7 +128,7 @@ brew.program @apart train {
 // CHECK: linalg.generic {{.*}} ins(%[[S]]#0, %[[X]]#2 :
 // CHECK: linalg.generic {{.*}} ins(%[[S]]#1, %[[X]]#2 :
 brew.program @factors train {
-  %dy, %x, %gamma = brew.feed "in" "Input" {config = "", folder = "", tops = ["dy", "x", "g"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<4xf32>
+  %dy, %x, %gamma = brew.data_input "in" "Input" {config = "", folder = "", tops = ["dy", "x", "g"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<4xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -161,12 +161,12 @@ brew.program @factors train {
 // Two branches' normalizations take sums of one gradient. The first branch's are read
 // before the second's are asked for; what these begin with does not keep them apart.
 // CHECK-LABEL: brew.program @branches
-// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.backward, brew.layer = "a+b"}
 // CHECK-NOT: "reduction"
 // CHECK: brew.keep data "b", %[[S]]#1
 brew.program @branches train {
-  %dy, %x1, %x2 = brew.feed "in" "Input" {config = "", folder = "", tops = ["dy", "a", "b"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %dy, %x1, %x2 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["dy", "a", "b"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>

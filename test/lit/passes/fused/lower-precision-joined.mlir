@@ -11,7 +11,7 @@ brew.program @joined train {
   // CHECK-NEXT: %[[B:.*]] = brew.param_value @b.0
   // CHECK-NEXT: %[[AN:.*]] = brew.cast "a"(%[[A]])
   // CHECK-NEXT: %[[BN:.*]] = brew.cast "a"(%[[B]])
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4x6x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4x6x6xf32>
   %a = brew.param_value @a.0 : tensor<8x4x1x1xf32>
   %b = brew.param_value @b.0 : tensor<16x4x1x1xf32>
   // CHECK: %[[W:.*]] = brew.join "a"(%[[AN]], %[[BN]]) {axis = 0 : i64} : (tensor<8x4x1x1xbf16>, tensor<16x4x1x1xbf16>) -> tensor<24x4x1x1xbf16>

@@ -26,9 +26,9 @@ brew.program @forward_backward train {
   // CHECK-NEXT: %[[VN:.*]] = brew.cast "ip"(%[[V]]) : (tensor<3x2xf32>) -> tensor<3x2xbf16>
   // HALF: brew.cast "conv"{{.*}} -> tensor<2x1x3x3xf16>
   // The data layer gives f32; the convolution alone reads it rounded.
-  // CHECK: %[[IN:.*]]:2 = brew.feed {{.*}} : tensor<1x1x4x4xf32>, tensor<1xf32>
+  // CHECK: %[[IN:.*]]:2 = brew.data_input {{.*}} : tensor<1x1x4x4xf32>, tensor<1xf32>
   // CHECK: %[[X:.*]] = brew.cast "conv"(%[[IN]]#0) : (tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xbf16>
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x1x4x4xf32>, tensor<1xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x1x4x4xf32>, tensor<1xf32>
   %w = brew.param_value @conv.0 : tensor<2x1x3x3xf32>
   %b = brew.param_value @conv.1 : tensor<2xf32>
   // CALLS: %[[C:.*]] = brew.convolution "conv"(%[[X]], %[[WN]], %[[BN]]) {{.*}} -> tensor<1x2x2x2xbf16>
@@ -108,8 +108,8 @@ brew.program @update train {
 // is not rounded; one that is read elsewhere too is shown rounded.
 // CHECK-LABEL: brew.program @exact
 brew.program @exact test {
-  // CHECK: %[[IN:.*]]:2 = brew.feed
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x4xf32>, tensor<2x2xf32>
+  // CHECK: %[[IN:.*]]:2 = brew.data_input
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x4xf32>, tensor<2x2xf32>
   // CHECK-NEXT: %[[CUT:.*]] = brew.cut "slice"(%[[IN]]#1) {{.*}} -> tensor<2x1xf32>
   // CHECK-NEXT: %[[SHIFT:.*]] = brew.power "shift"(%[[CUT]]) {{.*}} -> tensor<2x1xf32>
   %c = brew.cut "slice"(%l) {offsets = array<i64: 0, 1>} : (tensor<2x2xf32>) -> tensor<2x1xf32>
@@ -133,9 +133,9 @@ brew.program @exact test {
 // Joined with something narrow, a constant or a data layer's top is made so.
 // CHECK-LABEL: brew.program @joined
 brew.program @joined test {
-  // CHECK: %[[X:.*]] = brew.feed
+  // CHECK: %[[X:.*]] = brew.data_input
   // CHECK: %[[XN:.*]] = brew.cast "join"(%[[X]]) {{.*}} -> tensor<2x4xbf16>
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   // CHECK: %[[Z:.*]] = brew.fill 0.000000e+00 : tensor<2x4xbf16>
   %z = brew.fill 0.0 : tensor<2x4xf32>
   // CHECK: %[[T:.*]] = brew.cast "tanh"{{.*}} -> tensor<2x4xbf16>
@@ -151,8 +151,8 @@ brew.program @joined test {
 // selector that is hardly more than 0 selects; what stands beside them is rounded.
 // CHECK-LABEL: brew.program @filtered
 brew.program @filtered test {
-  // CHECK: %[[IN:.*]]:3 = brew.feed
-  %x, %l, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l", "s"]} : tensor<2x4xf32>, tensor<1x2xf32>, tensor<2xf32>
+  // CHECK: %[[IN:.*]]:3 = brew.data_input
+  %x, %l, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l", "s"]} : tensor<2x4xf32>, tensor<1x2xf32>, tensor<2xf32>
   // CHECK-NEXT: %[[E:.*]] = brew.exp "exp"
   // CHECK-NEXT: %[[P:.*]] = brew.permute "permute"
   // CHECK-NEXT: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"(%{{.*}}#0, %[[P]], %[[E]])
@@ -174,8 +174,8 @@ brew.program @filtered test {
 // digits of what it reads and of what it gives.
 // CHECK-LABEL: brew.program @silent
 brew.program @silent test {
-  // CHECK: brew.feed
-  %x, %c = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "c"]} : tensor<2x4xf32>, tensor<f32>
+  // CHECK: brew.data_input
+  %x, %c = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "c"]} : tensor<2x4xf32>, tensor<f32>
   // CHECK-NEXT: %[[T:.*]] = brew.tanh "t"
   %t = brew.tanh "t"(%x) {tops = ["t"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK-NEXT: %[[U:.*]] = brew.choose "u"(%{{.*}}, %[[T]], %{{.*}})

@@ -5,9 +5,9 @@
 // Which calls stay: those of an f32 net whose group is not switched off.
 // CHECK-LABEL: brew.program @groups
 brew.program @groups test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
-  %w = brew.feed "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
-  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x4x2x2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.data_input "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
+  %v = brew.data_input "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x4x2x2xf32>
   // LIB: brew.convolution "conv"
   // LIB: brew.inner_product "ip"
   // LIB-NOT: linalg.generic
@@ -29,8 +29,8 @@ brew.program @groups test {
 // Double precision is generic code only.
 // CHECK-LABEL: brew.program @f64
 brew.program @f64 test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf64>
-  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x6xf64>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf64>
+  %v = brew.data_input "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x6xf64>
   // CHECK-NOT: brew.inner_product
   // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x5xf64>)
   %i = brew.inner_product "ip"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x6xf64>, tensor<5x6xf64>) -> tensor<2x5xf64>
@@ -43,9 +43,9 @@ brew.program @f64 test {
 // call, nor is one over all dimensions.
 // CHECK-LABEL: brew.program @no_call
 brew.program @no_call test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
-  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x12xf32>
-  %u = brew.feed "uin" "Input" {config = "", folder = "", tops = ["u"]} : tensor<5x2x3x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  %v = brew.data_input "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x12xf32>
+  %u = brew.data_input "uin" "Input" {config = "", folder = "", tops = ["u"]} : tensor<5x2x3x4xf32>
   // CHECK-NOT: brew.inner_product
   // CHECK: brew.output
   %i = brew.inner_product "flat"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x3x4xf32>, tensor<5x12xf32>) -> tensor<2x5xf32>
@@ -59,8 +59,8 @@ brew.program @no_call test {
 // Elementwise layers: one nest with the scalar expression, known by the layer.
 // CHECK-LABEL: brew.program @elementwise
 brew.program @elementwise test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // x > 0 ? x : 0.25 * x
   // CHECK: %[[R:.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%[[X]] : tensor<2x3xf32>) {{.*}} attrs = {brew.layer = "relu"}
   // CHECK-NEXT: ^bb0(%[[IN:.*]]: f32, %{{.*}}: f32):
@@ -87,7 +87,7 @@ brew.program @elementwise test {
 // their bodies.
 // CHECK-LABEL: brew.program @fills
 brew.program @fills train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // CHECK: %[[WRITTEN:.*]] = linalg.generic {{.*}}outs(%{{.*}} : tensor<2x3xf32>)
   // CHECK-NEXT: ^bb0
   // CHECK-NEXT: %[[C:.*]] = arith.constant 4.0
@@ -106,7 +106,7 @@ brew.program @fills train {
 // Results have the layout their type says.
 // CHECK-LABEL: brew.program @layout
 brew.program @layout test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
   // CHECK: tensor.empty(){{.*}} : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
   // CHECK: } -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
   %y, %argmax = brew.max_pooling "pool"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["y"]} : (tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
@@ -121,7 +121,7 @@ brew.program @layout test {
 // make the top.
 // CHECK-LABEL: brew.program @largest
 brew.program @largest test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x1000xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x1000xf32>
   // CHECK-COUNT-7: linalg.generic {{.*}} outs({{.*}} tensor<2x1000xf32>
   // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x800xf32>, tensor<2x800xi32>)
   // CHECK: linalg.generic {{.*}} outs({{.*}} tensor<2x400xf32>, tensor<2x400xi32>)
@@ -140,8 +140,8 @@ brew.program @largest test {
 // only its last operation.
 // CHECK-LABEL: brew.program @reference
 brew.program @reference test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
-  %w = brew.feed "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.data_input "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
   // CHECK-NOT: "conv"
   // CHECK-NOT: "relu"
   // CHECK-NOT: linalg.generic
@@ -158,8 +158,8 @@ brew.program @reference test {
 // of the convolution, and the call gives only that of the weights.
 // CHECK-LABEL: brew.program @bias
 brew.program @bias train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x402x402xf32>
-  %dy = brew.feed "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x400x400xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x402x402xf32>
+  %dy = brew.data_input "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x400x400xf32>
   // LIB: %[[DB:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%{{.*}} : tensor<2x5x400x400xf32>) outs(%{{.*}}) attrs = {brew.backward, brew.layer = "long"}
   // LIB: %[[DW:.*]] = brew.convolution_backward_weights "long"{{.*}}brew.backward{{.*}} -> tensor<5x3x3x3xf32>
   // LIB: brew.output %[[DW]] "dw"
@@ -173,8 +173,8 @@ brew.program @bias train {
 
 // CHECK-LABEL: brew.program @short_bias
 brew.program @short_bias train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
-  %dy = brew.feed "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x2x2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %dy = brew.data_input "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x2x2xf32>
   // LIB-NOT: linalg.generic
   // LIB: brew.convolution_backward_weights "short"{{.*}} -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
   %dw, %db = brew.convolution_backward_weights "short"(%x, %dy) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, brew.backward} : (tensor<2x3x4x4xf32>, tensor<2x5x2x2xf32>) -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
@@ -200,8 +200,8 @@ brew.program @sinks train {
 // that all of a plane take: no loop looks for the windows that an element is in.
 // CHECK-LABEL: brew.program @planes
 brew.program @planes test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x7x5xf32>
-  %dy = brew.feed "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x7x5xf32>
+  %dy = brew.data_input "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
   // CHECK: %[[SUM:.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4, d5)>, affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, d3)>]
   // CHECK-SAME: ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]
   // CHECK-SAME: tensor<2x3x7x5xf32>) outs({{.*}} : tensor<2x3x1x1xf32>)
@@ -221,7 +221,7 @@ brew.program @planes test {
 // A single window that leaves the last row out says for each row whether it has it.
 // CHECK-LABEL: brew.program @one_window
 brew.program @one_window test {
-  %dy = brew.feed "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
+  %dy = brew.data_input "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>
   // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins({{.*}} : tensor<1x1xi8>) outs({{.*}} : tensor<2x3x7x5xf32>)
   // CHECK: arith.constant 6 : index
   // CHECK: arith.cmpi slt

@@ -18,7 +18,7 @@
 // CPU-LABEL: brew.program @mask
 // CPU-NOT: xi1
 brew.program @mask train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<16x4x64xbf16>, tensor<16x4x64xbf16>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<16x4x64xbf16>, tensor<16x4x64xbf16>
   %e = tensor.empty() : tensor<16x4x64xbf16>
   %zero = arith.constant 0.0 : f32
   %y = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x4x64xbf16>) outs(%e : tensor<16x4x64xbf16>) attrs = {brew.layer = "relu"} {
@@ -50,7 +50,7 @@ brew.program @mask train {
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: xi1
 brew.program @others train {
-  %x, %small, %odd = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s", "o"]} : tensor<16x4x64xf32>, tensor<1x2x8xf32>, tensor<16x4x65xf32>
+  %x, %small, %odd = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s", "o"]} : tensor<16x4x64xf32>, tensor<1x2x8xf32>, tensor<16x4x65xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x4x64xf32>
   %es = tensor.empty() : tensor<1x2x8xf32>

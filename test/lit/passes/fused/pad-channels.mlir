@@ -15,10 +15,10 @@ brew.program @forward_backward train {
   // CHECK-NEXT: %[[WN:.*]] = brew.cast "conv"(%[[W8]]) : (tensor<16x8x3x3xf32>) -> tensor<16x8x3x3xbf16>
   %w = brew.param_value @conv.0 : tensor<16x3x3x3xf32>
   %wn = brew.cast "conv"(%w) : (tensor<16x3x3x3xf32>) -> tensor<16x3x3x3xbf16>
-  // CHECK: %[[X:.*]] = brew.feed
+  // CHECK: %[[X:.*]] = brew.data_input
   // CHECK-NEXT: %[[X8:.*]] = brew.paste "conv"(%[[X]]) {{.*}} : (tensor<4x3x8x8xf32>) -> tensor<4x8x8x8xf32>
   // CHECK-NEXT: %[[XN:.*]] = brew.cast "conv"(%[[X8]])
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3x8x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3x8x8xf32>
   %xn = brew.cast "conv"(%x) : (tensor<4x3x8x8xf32>) -> tensor<4x3x8x8xbf16>
   // CHECK: brew.convolution "conv"(%[[XN]], %[[WN]]) {brew.channels = 3 : i64, {{.*}} : (tensor<4x8x8x8xbf16>, tensor<16x8x3x3xbf16>) -> tensor<4x16x6x6xbf16>
   %y = brew.convolution "conv"(%xn, %wn) {num_output = 16 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<4x3x8x8xbf16>, tensor<16x3x3x3xbf16>) -> tensor<4x16x6x6xbf16>
@@ -38,7 +38,7 @@ brew.program @forward_backward train {
 // CHECK-NOT: brew.paste
 // CHECK-NOT: brew.channels
 brew.program @others test {
-  %x, %w, %v, %g, %e = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "g", "e"]} : tensor<4x4x8x8xf32>, tensor<16x4x3x3xf32>, tensor<20x4x3x3xf32>, tensor<16x2x3x3xf32>, tensor<4x8x8x8xf32>
+  %x, %w, %v, %g, %e = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "g", "e"]} : tensor<4x4x8x8xf32>, tensor<16x4x3x3xf32>, tensor<20x4x3x3xf32>, tensor<16x2x3x3xf32>, tensor<4x8x8x8xf32>
   %xn = brew.cast "a"(%x) : (tensor<4x4x8x8xf32>) -> tensor<4x4x8x8xbf16>
   %wn = brew.cast "a"(%w) : (tensor<16x4x3x3xf32>) -> tensor<16x4x3x3xbf16>
   %vn = brew.cast "b"(%v) : (tensor<20x4x3x3xf32>) -> tensor<20x4x3x3xbf16>

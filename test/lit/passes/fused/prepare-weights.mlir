@@ -20,7 +20,7 @@
 // CHECK: brew.inner_product "ip"(%[[X]], %[[P]])
 brew.param @ip.0 : tensor<4x8xf32> {layer = "ip", index = 0 : i64}
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x8xf32>
   %w = brew.param_value @ip.0 : tensor<4x8xf32>
   %e = tensor.empty() : tensor<4x8xbf16>
   %xr = linalg.generic {indexing_maps = [#w, #w], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xbf16>) attrs = {brew.layer = "ip"} {
@@ -50,7 +50,7 @@ brew.program @deploy test role deploy {
 // CHECK: linalg.generic {{.*}} ins(%[[D]] :
 // CHECK-NOT: @s.0.folded
 // CHECK-LABEL: brew.program @deploy
-// CHECK-NEXT: brew.feed
+// CHECK-NEXT: brew.data_input
 // CHECK: brew.param_value @s.0.prepared
 brew.param @s.0.folded : tensor<4xf32> {brew.derived, layer = "s", index = 0 : i64}
 brew.program @prepare test role prepare {
@@ -58,7 +58,7 @@ brew.program @prepare test role prepare {
   brew.store_param %v, @s.0.folded : tensor<4xf32>
 }
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %s = brew.param_value @s.0.folded : tensor<4xf32>
   %e = tensor.empty() : tensor<4xbf16>
   %r = linalg.generic {indexing_maps = [#n, #n], iterator_types = ["parallel"]} ins(%s : tensor<4xf32>) outs(%e : tensor<4xbf16>) attrs = {brew.layer = "s"} {

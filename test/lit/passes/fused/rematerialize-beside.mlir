@@ -7,7 +7,7 @@
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  %in = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   // CHECK: %[[X:.*]] = brew.convolution "a"
@@ -52,7 +52,7 @@ brew.program @forward_backward train {
 // CHECK-LABEL: brew.program @forward_backward
 // CHECK-NOT: brew.recomputed
 brew.program @forward_backward train {
-  %in = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   %x = brew.convolution "a"(%in, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["t"]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
@@ -92,7 +92,7 @@ brew.program @forward_backward train {
 #channel = affine_map<(d0, d1, d2, d3) -> (d1)>
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  %in, %other = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "o"]} : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+  %in, %other = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "o"]} : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   %zero = arith.constant 0.0 : f32
@@ -141,7 +141,7 @@ brew.program @forward_backward train {
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  %in = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %v = brew.fill 1.0 : tensor<4x2x1x1xf32>
   %w = brew.fill 1.0 : tensor<64x2x1x1xf32>
   %e64 = tensor.empty() : tensor<1x64x4x4xf32>
@@ -183,7 +183,7 @@ brew.program @forward_backward train {
 // CHECK-LABEL: brew.program @forward_backward
 // CHECK-NOT: brew.recomputed
 brew.program @forward_backward train {
-  %in = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %v = brew.fill 1.0 : tensor<4x2x1x1xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>

@@ -6,7 +6,7 @@
 // A normalised blob is not stored: what reads it, in the backward pass too, reads
 // the bottom. The scale's layer is then computed with it, the sum's is not.
 // CHECK-LABEL: brew.program @normalised
-// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.layer = "bn+scale"}
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[M:.*]]: f32, %[[G:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT: %[[D:.*]] = arith.subf %[[A]], %[[M]]
@@ -18,7 +18,7 @@
 // CHECK: brew.keep data "y", %[[Y]]
 // CHECK: brew.keep data "s", %[[S]]
 brew.program @normalised train {
-  %x, %mean, %gamma = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "m", "g"]} : tensor<16x4x64xf32>, tensor<4xf32>, tensor<4xf32>
+  %x, %mean, %gamma = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "m", "g"]} : tensor<16x4x64xf32>, tensor<4xf32>, tensor<4xf32>
   %e = tensor.empty() : tensor<16x4x64xf32>
   %xhat = linalg.generic {indexing_maps = [#x, #channel, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %mean : tensor<16x4x64xf32>, tensor<4xf32>) outs(%e : tensor<16x4x64xf32>) attrs = {brew.layer = "bn"} {
   ^bb0(%a: f32, %m: f32, %o: f32):
@@ -49,7 +49,7 @@ brew.program @normalised train {
 // What something else needs stored is read, unless the reader has all it takes:
 // then it computes the value, through another one that it would have to read.
 // CHECK-LABEL: brew.program @stored
-// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
 // CHECK: brew.keep data "y", %[[Y]]
 // CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%[[Y]], %[[X]]#1 :
@@ -59,7 +59,7 @@ brew.program @normalised train {
 // CHECK-NEXT: arith.addf %[[N]], %[[V]]
 // CHECK: brew.keep data "a", %[[A]]
 brew.program @stored train {
-  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %e = tensor.empty() : tensor<16x4x64xf32>
   %y = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
   ^bb0(%v: f32, %o: f32):
@@ -88,7 +88,7 @@ brew.program @stored train {
 // An exponential for each reader is dearer than memory, and so are two tensors in
 // place of one for each of three readers.
 // CHECK-LABEL: brew.program @dear
-// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[E:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
 // CHECK: math.exp
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1 :
@@ -96,7 +96,7 @@ brew.program @stored train {
 // CHECK-COUNT-2: linalg.generic {{.*}} ins(%[[E]] :
 // CHECK-COUNT-3: linalg.generic {{.*}} ins(%[[S]] :
 brew.program @dear train {
-  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %e = tensor.empty() : tensor<16x4x64xf32>
   %y = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
   ^bb0(%v: f32, %o: f32):
@@ -149,14 +149,14 @@ brew.program @dear train {
 #one = affine_map<(c) -> (c)>
 // CHECK-LABEL: module attributes {target.machine = #target.gpu
 // CHECK: brew.program @probe
-// CHECK: %[[X:.*]] = brew.feed
+// CHECK: %[[X:.*]] = brew.data_input
 // CHECK-NOT: linalg.generic {{.*}} ["parallel"]
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[X]] :
 // CHECK: %[[C:.*]] = linalg.index 0
 // CHECK: tensor.extract %[[X]][%[[C]],
 module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, wide_gradients = false, long_sum = 1048576>>} {
 brew.program @probe train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x4096xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x4096xf32>
   %e = tensor.empty() : tensor<4xf32>
   %first = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
   ^bb0(%o: f32):
@@ -214,7 +214,7 @@ brew.program @extent train {
 // A masked gradient that a call reads is stored by the last nest that reads it before
 // that; the sum before computes it itself. Bits are cheap to read.
 // CHECK-LABEL: brew.program @storedByAReader
-// CHECK: %[[X:.*]]:4 = brew.feed
+// CHECK: %[[X:.*]]:4 = brew.data_input
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :
 // CHECK: arith.select
 // CHECK: arith.mulf
@@ -223,7 +223,7 @@ brew.program @extent train {
 // CHECK: arith.select
 // CHECK: brew.convolution_backward_data "conv"(%[[BOTH]]#1, %{{.*}}, %[[BOTH]]#0)
 brew.program @storedByAReader train {
-  %g, %bits, %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["g", "b", "x", "w"]} : tensor<16x4x8x8xf32>, tensor<16x4x8x8xi1>, tensor<16x4x8x8xf32>, tensor<4x4x1x1xf32>
+  %g, %bits, %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["g", "b", "x", "w"]} : tensor<16x4x8x8xf32>, tensor<16x4x8x8xi1>, tensor<16x4x8x8xf32>, tensor<4x4x1x1xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x4x8x8xf32>
   %masked = linalg.generic {indexing_maps = [#y, #y, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%g, %bits : tensor<16x4x8x8xf32>, tensor<16x4x8x8xi1>) outs(%e : tensor<16x4x8x8xf32>) attrs = {brew.backward, brew.layer = "relu"} {

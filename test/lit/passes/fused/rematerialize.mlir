@@ -9,7 +9,7 @@
 // CHECK-LABEL: brew.program @forward_backward
 // ENOUGH-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
   %e = tensor.empty() : tensor<64xf32>
   // CHECK: %[[A:.*]] = linalg.generic {{.*}} attrs = {brew.layer = "a"}
   %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.layer = "a"} {
@@ -59,6 +59,6 @@ brew.program @forward_backward train {
 // CHECK-LABEL: brew.program @test_0
 // CHECK-NOT: brew.recomputed
 brew.program @test_0 test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
   brew.output %x "x" loss_weight 0.0 : tensor<64xf32>
 }

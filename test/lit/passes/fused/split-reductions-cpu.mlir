@@ -17,7 +17,7 @@
 #channel = affine_map<(n, c, h, w) -> (c)>
 #last = #brew.layout<0, 2, 3, 1>
 brew.program @few train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x56x56xf32, #last>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x56x56xf32, #last>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<32xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
@@ -29,7 +29,7 @@ brew.program @few train {
   brew.keep data "s", %s : tensor<32xf32>
 }
 brew.program @others train {
-  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<16x512x56x56xf32, #last>, tensor<2x32x28x28xf32, #last>, tensor<16x32x56x56xf32>
+  %x, %y, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<16x512x56x56xf32, #last>, tensor<2x32x28x28xf32, #last>, tensor<16x32x56x56xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512xf32>) -> tensor<512xf32>
@@ -70,7 +70,7 @@ brew.program @others train {
 #gradient = affine_map<(t, k, n, h, w) -> (n, k, h, w)>
 #tap = affine_map<(t, k, n, h, w) -> (t, k)>
 brew.program @taps train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<16x128x16x14xf32, #last>, tensor<16x128x14x14xf32, #last>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<16x128x16x14xf32, #last>, tensor<16x128x14x14xf32, #last>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<3x128xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x128xf32>) -> tensor<3x128xf32>
@@ -90,7 +90,7 @@ brew.program @taps train {
   brew.keep data "s", %s : tensor<3x128xf32>
 }
 brew.program @many train {
-  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x1024x8x4xf32, #last>, tensor<512x1024x4x4xf32, #last>
+  %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x1024x8x4xf32, #last>, tensor<512x1024x4x4xf32, #last>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<5x1024xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<5x1024xf32>) -> tensor<5x1024xf32>

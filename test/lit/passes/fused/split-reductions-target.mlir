@@ -12,7 +12,7 @@
 #flat = affine_map<(k) -> (k)>
 #none = affine_map<(k) -> ()>
 brew.program @flat train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<300007xf32>, tensor<3000007xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<300007xf32>, tensor<3000007xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<f32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>

@@ -21,7 +21,7 @@
 // CHECK: brew.keep data "a", %[[S]]#0
 // CHECK: brew.keep data "b", %[[S]]#1
 brew.program @channels train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x64x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x64x64xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
@@ -48,8 +48,8 @@ brew.program @channels train {
 // CHECK-COUNT-5: linalg.generic
 // CHECK-NOT: linalg.generic
 brew.program @kept train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<512x1024xf32>
-  %y = brew.feed "in2" "Input" {config = "", folder = "", tops = ["y"]} : tensor<128x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<512x1024xf32>
+  %y = brew.data_input "in2" "Input" {config = "", folder = "", tops = ["y"]} : tensor<128x64xf32>
   %zero = arith.constant 0.0 : f32
   %half = arith.constant 0.5 : f32
   %e = tensor.empty() : tensor<f32>
@@ -98,7 +98,7 @@ brew.program @kept train {
 // CHECK-DAG: #[[ALONG:.*]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG: #[[NONE:.*]] = affine_map<(d0) -> ()>
 // CHECK-LABEL: brew.program @flat
-// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[LOOPS:.*]] = tensor.empty() : tensor<264x1137xi8>
 // CHECK: %[[P:.*]] = linalg.generic {indexing_maps = [#[[BOTH]], #[[FIRST]]], iterator_types = ["parallel", "reduction"]} ins(%[[LOOPS]] : tensor<264x1137xi8>)
 // CHECK-SAME: outs(%{{.*}} : tensor<264xf32>) attrs = {brew.layer = "sum"}
@@ -128,7 +128,7 @@ brew.program @kept train {
 #rows = affine_map<(c, n, k) -> (c, n, k)>
 #channel = affine_map<(c, n, k) -> (c)>
 brew.program @flat train {
-  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<300007xf32>, tensor<270336xf32>, tensor<3x8x500003xf32>
+  %x, %y, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<300007xf32>, tensor<270336xf32>, tensor<3x8x500003xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<f32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
@@ -171,7 +171,7 @@ brew.program @flat train {
 // CHECK: } -> tensor<16x64xf32>
 #nhwc = #brew.layout<0, 2, 3, 1>
 brew.program @last train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x64x112x112xf32, #nhwc>, tensor<16x64x112x112xf32>
+  %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x64x112x112xf32, #nhwc>, tensor<16x64x112x112xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>

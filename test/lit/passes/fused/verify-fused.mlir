@@ -3,7 +3,7 @@
 // Vendor calls, kernels, views, reads and sinks.
 brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
 brew.program @good train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x1xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x1xf32>
   %v = brew.reinterpret %x : tensor<4x2x1xf32> -> tensor<4x2xf32>
   %w = brew.param_value @w : tensor<3x2xf32>
   %y = brew.inner_product "ip"(%v, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
@@ -14,7 +14,7 @@ brew.program @good train {
 
 // A layer that is no vendor call should have become a nest.
 brew.program @layer train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}
   %y = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
 }
@@ -24,7 +24,7 @@ brew.program @layer train {
 // A nest should be in a kernel.
 #id = affine_map<(d0) -> (d0)>
 brew.program @nest train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>) {
   ^bb0(%in: f32, %out: f32):
@@ -35,7 +35,7 @@ brew.program @nest train {
 // -----
 
 brew.program @join test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
   %y = brew.join "c"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 }
@@ -43,7 +43,7 @@ brew.program @join test {
 // -----
 
 brew.program @cut test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
   %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
 }
@@ -51,7 +51,7 @@ brew.program @cut test {
 // -----
 
 brew.program @view test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32, {strides = array<i64: 3, 1>}>
   // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
   %z = brew.reinterpret %y : tensor<2x2xf32, {strides = array<i64: 3, 1>}> -> tensor<4xf32>
@@ -61,7 +61,7 @@ brew.program @view test {
 
 // Kernels hold no layers.
 brew.program @layer test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %e = tensor.empty() : tensor<2xf32>
@@ -75,7 +75,7 @@ brew.program @layer test {
 
 // Of the dialects of nests not everything is one.
 brew.program @slice test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<4xf32>):
     // expected-error @below {{phase fused: this operation has no place in a kernel}}
@@ -87,7 +87,7 @@ brew.program @slice test {
 // -----
 
 brew.program @copy test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
@@ -101,7 +101,7 @@ brew.program @copy test {
 
 brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
 brew.program @sink test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2xf32>
   brew.output %x "x" loss_weight 0.0 : tensor<4x2xf32>
   %w = brew.param_value @w : tensor<3x2xf32>
   // expected-error @below {{phase fused: a step stands behind what stores or keeps values}}
@@ -112,7 +112,7 @@ brew.program @sink test {
 
 // A pass that makes a nest of a layer says of which.
 brew.program @unmarked train {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
@@ -130,7 +130,7 @@ brew.program @unmarked train {
 
 // One that makes a nest of a gradient says that it belongs to the backward pass.
 brew.program @forgotten train {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %g = brew.kernel "g"(%x) {backward} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
@@ -176,7 +176,7 @@ brew.program @collect train role collect {
 // Convolutions follow strides on a GPU alone.
 #last = #brew.layout<0, 2, 3, 1>
 brew.program @call test {
-  %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x16x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
+  %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x16x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
   %y = brew.cut "s"(%x) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x16x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>
   // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
   %z = brew.convolution "c"(%y, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["z"]} : (tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>

@@ -3,7 +3,7 @@
 // A parameter behind the labels would need their gradient, which no one has.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @labels train differentiate {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
   %p = brew.param_value @p : tensor<2xf32>
   %b = brew.bias "bias"(%l, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   // expected-error @below {{layer 'loss': cannot backpropagate to label inputs}}
@@ -15,7 +15,7 @@ brew.program @labels train differentiate {
 // propagate_down: false for the labels is the way out.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @cut train differentiate {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
   %p = brew.param_value @p : tensor<2xf32>
   %b = brew.bias "bias"(%l, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %b) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true, false>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>)
@@ -26,7 +26,7 @@ brew.program @cut train differentiate {
 // Threshold jumps, and Caffe has no gradient for it either.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @threshold train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %p = brew.param_value @p : tensor<2xf32>
   %b = brew.bias "bias"(%x, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   // expected-error @below {{layer 't': Threshold has no gradient, but a parameter before it needs one}}
@@ -38,7 +38,7 @@ brew.program @threshold train differentiate {
 // Labels that nothing is learnt through (ArgMax is blocked) need no gradient.
 brew.param @p : tensor<3xf32> {layer = "bias", index = 0 : i64}
 brew.program @blocked_labels train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %p = brew.param_value @p : tensor<3xf32>
   %b = brew.bias "bias"(%x, %p) {axis = 1 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
   %l = brew.threshold "t"(%b) {threshold = 0.0 : f32, propagate_down = array<i1: false>, tops = ["l"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>

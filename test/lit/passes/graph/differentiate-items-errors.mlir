@@ -2,7 +2,7 @@
 
 brew.param @w.0 : tensor<4xf32> {layer = "w", index = 0 : i64}
 brew.program @p train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %s = brew.param_value @w.0 : tensor<4xf32>
   // expected-error @below {{layer 'f': cannot backpropagate to its selector}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<i32>, tensor<4xi32>)

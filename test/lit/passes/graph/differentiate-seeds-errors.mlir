@@ -3,7 +3,7 @@
 // Nothing learns behind a feed.
 brew.program @feed train differentiate {
   // expected-error @below {{--output-gradient: no learnable parameter gets a gradient through blob 'y'}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
 }
 
 // -----
@@ -11,7 +11,7 @@ brew.program @feed train differentiate {
 // The parameter is there, but propagate_down keeps gradients from it.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 brew.program @held train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>
   %i = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   // expected-error @below {{--output-gradient: no learnable parameter gets a gradient through blob 'y'}}
@@ -23,10 +23,10 @@ brew.program @held train differentiate {
 // expected-error @unknown {{--output-gradient: the net that learns has no blob 'y'; did you mean 'y1'?}}
 module {
   brew.program @forward_backward train differentiate {
-    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y1"]} : tensor<2x4xf32>
+    %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y1"]} : tensor<2x4xf32>
   }
   brew.program @test_0 test {
-    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
+    %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
   }
 }
 
@@ -35,14 +35,14 @@ module {
 // Whole numbers.
 brew.program @integers train differentiate {
   // expected-error @below {{--output-gradient: blob 'y' holds whole numbers, which have no gradient}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2xi32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2xi32>
 }
 
 // -----
 
 // Which of its items are there is only known at run time.
 brew.program @counted train differentiate {
-  %x, %n = brew.feed "in" "Input" {config = "", folder = "", tops = ["y", "n"]} : tensor<2x4xf32>, tensor<i32>
+  %x, %n = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y", "n"]} : tensor<2x4xf32>, tensor<i32>
   // expected-error @below {{--output-gradient: the number of items of blob 'y' is only known at run time; reduce it first}}
   brew.keep "count" "y", %n : tensor<i32>
 }

@@ -5,8 +5,8 @@
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @alone
 brew.program @alone train differentiate {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>
   %i = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   // CHECK: %[[R:.*]] = brew.relu "relu"
@@ -26,7 +26,7 @@ brew.program @alone train differentiate {
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @with_loss
 brew.program @with_loss train differentiate {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x4xf32>, tensor<2xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x4xf32>, tensor<2xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>
   %i = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
   // CHECK: brew.softmax_loss "loss"
@@ -43,7 +43,7 @@ brew.program @with_loss train differentiate {
 // CHECK-NOT: brew.keep
 // CHECK-NOT: brew.seed
 brew.program @test_0 test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>
   %i = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x4xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
 }

@@ -9,8 +9,8 @@ brew.param @ip.0 : tensor<3x8xf32> {layer = "ip", index = 0 : i64}
 brew.param @ip.1 : tensor<3xf32> {layer = "ip", index = 1 : i64}
 // CHECK-LABEL: brew.program @chain
 brew.program @chain train differentiate {
-  // CHECK: %[[IN:.*]]:2 = brew.feed
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x1x4x4xf32>, tensor<1xf32>
+  // CHECK: %[[IN:.*]]:2 = brew.data_input
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x1x4x4xf32>, tensor<1xf32>
   %w = brew.param_value @conv.0 : tensor<2x1x3x3xf32>
   %c = brew.convolution "conv"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x2x2xf32>
   // CHECK: %[[R:.*]] = brew.relu "relu"
@@ -46,7 +46,7 @@ brew.program @chain train differentiate {
 // CHECK-NOT: backward
 // CHECK-NOT: store_gradient
 brew.program @test_0 test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.param_value @ip.0 : tensor<3x8xf32>
   %i = brew.inner_product "ip"(%x, %v) {num_output = 3 : i64, axis = 1 : i64, tops = ["i"], loss_weights = array<f32: 1.0>} : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<1x3xf32>
 }
@@ -60,7 +60,7 @@ brew.param @cut.0 : tensor<4x4xf64> {layer = "cut", index = 0 : i64}
 brew.param @deep.0 : tensor<4x4xf64> {layer = "deep", index = 0 : i64}
 // CHECK-LABEL: brew.program @stops
 brew.program @stops train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf64>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf64>
   // CHECK: %[[D:.*]] = brew.param_value @deep.0
   %d = brew.param_value @deep.0 : tensor<4x4xf64>
   %a = brew.inner_product "deep"(%x, %d) {num_output = 4 : i64, axis = 1 : i64, tops = ["a"]} : (tensor<2x4xf64>, tensor<4x4xf64>) -> tensor<2x4xf64>
@@ -91,7 +91,7 @@ brew.program @stops train differentiate {
 brew.param @w : tensor<4x4xf32> {layer = "first", index = 0 : i64, sharers = [#plan.sharer<"second"[0], "InnerProduct">]}
 // CHECK-LABEL: brew.program @shared
 brew.program @shared train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf32>
   // CHECK: %[[W1:.*]] = brew.param_value @w
   %w1 = brew.param_value @w : tensor<4x4xf32>
   // CHECK: %[[X:.*]] = brew.inner_product "first"
@@ -120,7 +120,7 @@ brew.program @shared train differentiate {
 brew.param @p : tensor<4xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @split
 brew.program @split train differentiate {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["in", "l"]} : tensor<2x4xf32>, tensor<2xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["in", "l"]} : tensor<2x4xf32>, tensor<2xf32>
   %p = brew.param_value @p : tensor<4xf32>
   // CHECK: %[[X:.*]] = brew.bias "bias"
   %b = brew.bias "bias"(%x, %p) {axis = 1 : i64, num_axes = 1 : i64, tops = ["x"]} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
@@ -146,7 +146,7 @@ brew.program @split train differentiate {
 brew.param @p : tensor<4xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @in_place
 brew.program @in_place train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf32>
   %p = brew.param_value @p : tensor<4xf32>
   %b = brew.bias "bias"(%x, %p) {axis = 1 : i64, num_axes = 1 : i64, tops = ["x"]} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   %r = brew.relu "relu"(%b) {negative_slope = 0.0 : f32, tops = ["x"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
@@ -164,7 +164,7 @@ brew.program @in_place train differentiate {
 brew.param @c.0 : tensor<1x1x1x1xf32> {layer = "c", index = 0 : i64}
 // CHECK-LABEL: brew.program @pooling
 brew.program @pooling train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<1x1x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<1x1x4x4xf32>
   %w = brew.param_value @c.0 : tensor<1x1x1x1xf32>
   %c = brew.convolution "c"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
   // CHECK: %{{.*}}, %[[ARGMAX:.*]] = brew.max_pooling "max"
@@ -182,7 +182,7 @@ brew.program @pooling train differentiate {
 // the data.
 // CHECK-LABEL: brew.program @forced
 brew.program @forced train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %y = brew.relu "relu"(%x) {negative_slope = 0.0 : f32, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true>, tops = ["y"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: %[[DX:.*]] = linalg.generic {{.*}}brew.layer = "relu"
   // CHECK: brew.keep diff "x", %[[DX]]
@@ -194,7 +194,7 @@ brew.program @forced train differentiate {
 brew.param @w : tensor<3x4xf64> {layer = "ip", index = 0 : i64, lr_mult = 0.0 : f32}
 // CHECK-LABEL: brew.program @frozen_with_gradient
 brew.program @frozen_with_gradient train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf64>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf64>
   %w = brew.param_value @w {brew.gradient} : tensor<3x4xf64>
   %y = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2x4xf64>, tensor<3x4xf64>) -> tensor<2x3xf64>
   // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "ip"
@@ -208,7 +208,7 @@ brew.program @frozen_with_gradient train differentiate {
 brew.param @ip.0 : tensor<4x4xf64> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @behind_blocked
 brew.program @behind_blocked train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf64>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf64>
   %w = brew.param_value @ip.0 : tensor<4x4xf64>
   %a = brew.inner_product "ip"(%x, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["a"]} : (tensor<2x4xf64>, tensor<4x4xf64>) -> tensor<2x4xf64>
   %cut = brew.relu "cut"(%a) {negative_slope = 0.0 : f32, propagate_down = array<i1: false>, tops = ["x"]} : (tensor<2x4xf64>) -> tensor<2x4xf64>

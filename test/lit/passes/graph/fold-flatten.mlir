@@ -3,8 +3,8 @@
 // CHECK-LABEL: brew.program @flatten
 brew.param @w : tensor<4x24xf32> {layer = "i", index = 0 : i64}
 brew.program @flatten test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x2xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x2xf32>
   %w = brew.param_value @w : tensor<4x24xf32>
   // CHECK-NOT: brew.flatten
   %f = brew.flatten "f"(%x) {axis = 1 : i64, end_axis = -1 : i64, tops = ["f"]} : (tensor<2x3x4x2xf32>) -> tensor<2x24xf32>
@@ -18,7 +18,7 @@ brew.program @flatten test {
 // CHECK-LABEL: brew.program @kept
 brew.param @w : tensor<4x6xf32> {layer = "i", index = 0 : i64}
 brew.program @kept test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x2xf32>
   %w = brew.param_value @w : tensor<4x6xf32>
   // CHECK: %[[F:.*]] = brew.flatten
   %f = brew.flatten "f"(%x) {axis = 1 : i64, end_axis = -1 : i64, tops = ["f"]} : (tensor<2x3x2xf32>) -> tensor<2x6xf32>
@@ -33,7 +33,7 @@ brew.program @kept test {
 // CHECK-LABEL: brew.program @rows
 brew.param @w : tensor<4x4xf32> {layer = "i", index = 0 : i64}
 brew.program @rows test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   %w = brew.param_value @w : tensor<4x4xf32>
   // CHECK: brew.reshape
   %f = brew.reshape "f"(%x) {axis = 0 : i64, num_axes = -1 : i64, dims = array<i64: 3, 4>, tops = ["f"]} : (tensor<2x6xf32>) -> tensor<3x4xf32>

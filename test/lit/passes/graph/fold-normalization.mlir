@@ -29,7 +29,7 @@ brew.param @n.2 : tensor<1xf32> {layer = "n", index = 2 : i64}
 brew.param @s.0 : tensor<2xf32> {layer = "s", index = 0 : i64}
 brew.param @s.1 : tensor<2xf32> {layer = "s", index = 1 : i64}
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
   %v = brew.param_value @n.1 : tensor<2xf32>
@@ -52,7 +52,7 @@ brew.program @deploy test role deploy {
 brew.param @c.0 : tensor<2x3x1x1xf32> {layer = "c", index = 0 : i64}
 brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
   %c = brew.convolution "c"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
@@ -70,7 +70,7 @@ brew.program @deploy test role deploy {
 brew.param @c.0 : tensor<2x3x1xf32> {layer = "c", index = 0 : i64}
 brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
 brew.program @deploy test role deploy {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x3x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x3x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
   %c = brew.convolution "c"(%x, %w) {axis = 2 : i64, num_output = 2 : i64, kernel = array<i64: 1>, stride = array<i64: 1>, pad = array<i64: 0>, dilation = array<i64: 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x2x3x4xf32>, tensor<2x3x1xf32>) -> tensor<1x2x2x4xf32>
@@ -86,7 +86,7 @@ brew.program @deploy test role deploy {
 // CHECK: brew.batch_norm_global
 brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
 brew.program @test_0 test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
   %n = brew.batch_norm_global "n"(%x, %m, %m) {eps = 0.1 : f32, tops = ["n"]} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
   brew.output %n "n" loss_weight 0.0 : tensor<1x2x4x4xf32>

@@ -5,8 +5,8 @@
 
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  // CHECK-NEXT: %[[X:.*]] = brew.feed "in" "Input"
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  // CHECK-NEXT: %[[X:.*]] = brew.data_input "in" "Input"
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   // CHECK-NEXT: %[[A:.*]] = brew.relu "a"(%[[X]])
   // CHECK-NEXT: %[[B:.*]] = brew.power "b"(%[[X]])
   // CHECK-NEXT: brew.output %[[A]] "a"
@@ -23,10 +23,10 @@ brew.program @forward_backward train {
 // A split of a split ends at the first bottom.
 // CHECK-LABEL: brew.program @test_0
 brew.program @test_0 test {
-  // CHECK-NEXT: %[[X:.*]] = brew.feed
+  // CHECK-NEXT: %[[X:.*]] = brew.data_input
   // CHECK-NEXT: brew.output %[[X]] "x"
   // CHECK-NEXT: {{^ *}$}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %s:2 = brew.split "outer"(%x) {tops = ["p", "q"]} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   %t:2 = brew.split "inner"(%s#1) {tops = ["r", "s"]} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   brew.silence "quiet"(%s#0, %t#0) {tops = []} : (tensor<4xf32>, tensor<4xf32>) -> ()

@@ -12,7 +12,7 @@
 // CHECK-NOT: brew.inner_product_backward_weights
 // CHECK: brew.keep data "dw", %[[DW]]
 brew.program @steps train {
-  %x0, %x1, %x2, %d0, %d1, %d2 = brew.feed "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "x2", "d0", "d1", "d2"]} : tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>
+  %x0, %x1, %x2, %d0, %d1, %d2 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "x2", "d0", "d1", "d2"]} : tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>
   %g2 = brew.inner_product_backward_weights "r"(%x2, %d2) {axis = 2 : i64, brew.backward} : (tensor<1x4x32xf32>, tensor<1x4x64xf32>) -> tensor<64x32xf32>
   %g1 = brew.inner_product_backward_weights "r"(%x1, %d1) {axis = 2 : i64, brew.backward} : (tensor<1x4x32xf32>, tensor<1x4x64xf32>) -> tensor<64x32xf32>
   %e = tensor.empty() : tensor<64x32xf32>
@@ -36,7 +36,7 @@ brew.program @steps train {
 // CHECK-NOT: brew.join
 // CHECK: brew.keep data "large"
 brew.program @others train {
-  %x0, %x1, %d0, %d1 = brew.feed "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "d0", "d1"]} : tensor<512x32xf32>, tensor<512x32xf32>, tensor<512x64xf32>, tensor<512x64xf32>
+  %x0, %x1, %d0, %d1 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "d0", "d1"]} : tensor<512x32xf32>, tensor<512x32xf32>, tensor<512x64xf32>, tensor<512x64xf32>
   %g0 = brew.inner_product_backward_weights "r"(%x0, %d0) {axis = 1 : i64, brew.backward} : (tensor<512x32xf32>, tensor<512x64xf32>) -> tensor<64x32xf32>
   %g1 = brew.inner_product_backward_weights "r"(%x1, %d1) {axis = 1 : i64, brew.backward} : (tensor<512x32xf32>, tensor<512x64xf32>) -> tensor<64x32xf32>
   %e = tensor.empty() : tensor<64x32xf32>
@@ -45,7 +45,7 @@ brew.program @others train {
     %0 = arith.addf %a, %b : f32
     linalg.yield %0 : f32
   } -> tensor<64x32xf32>
-  %y0, %y1, %f0, %f1 = brew.feed "in2" "Input" {config = "", folder = "", tops = ["y0", "y1", "f0", "f1"]} : tensor<4x32xf32>, tensor<2x2x32xf32>, tensor<4x64xf32>, tensor<2x2x64xf32>
+  %y0, %y1, %f0, %f1 = brew.data_input "in2" "Input" {config = "", folder = "", tops = ["y0", "y1", "f0", "f1"]} : tensor<4x32xf32>, tensor<2x2x32xf32>, tensor<4x64xf32>, tensor<2x2x64xf32>
   %h0 = brew.inner_product_backward_weights "r"(%y0, %f0) {axis = 1 : i64, brew.backward} : (tensor<4x32xf32>, tensor<4x64xf32>) -> tensor<64x32xf32>
   %h1 = brew.inner_product_backward_weights "r"(%y1, %f1) {axis = 2 : i64, brew.backward} : (tensor<2x2x32xf32>, tensor<2x2x64xf32>) -> tensor<64x32xf32>
   %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%h0, %h1 : tensor<64x32xf32>, tensor<64x32xf32>) outs(%e : tensor<64x32xf32>) {

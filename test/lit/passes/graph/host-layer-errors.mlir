@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-infer-data-shapes --brew-infer-shapes --verify-diagnostics --split-input-file
 
 brew.program @main train {
-  %x = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which has not told the compiler the shape of 'y'; say --input-shape y=d,d,...}}
   %y = brew.host_layer "mine"(%x) {kind = "m.Mine", settings = "", param_str = "", tops = ["y"]} : (tensor<*xf32>) -> tensor<*xf32>
 }

@@ -7,7 +7,7 @@
 // PLAN-LABEL: plan.program @main
 brew.param @ip.0 : tensor<*xf32> {layer = "ip", index = 0 : i64}
 brew.program @main train differentiate {
-  %x, %t = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 't' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x", "t"]} : tensor<*xf32>, tensor<*xf32>
+  %x, %t = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 't' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x", "t"]} : tensor<*xf32>, tensor<*xf32>
   %w = brew.param_value @ip.0 : tensor<*xf32>
   // CHECK: %[[I:.*]] = brew.inner_product
   %i = brew.inner_product "ip"(%x, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
@@ -28,6 +28,6 @@ brew.program @main train differentiate {
 // PLAN-LABEL: plan.program @test_0
 // PLAN: plan.host_call forward "Listener" "listener"
 brew.program @test_0 test {
-  %x = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
   brew.host_layer "listener"(%x) {kind = "Listener", settings = "", param_str = "", test_phase, tops = []} : (tensor<*xf32>) -> ()
 }

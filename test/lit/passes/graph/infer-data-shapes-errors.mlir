@@ -15,44 +15,44 @@
 // Two sources are missing: both are named in one run.
 brew.program @missing train {
   // expected-error @below {{layer 'a' (Data): LMDB database 'no_such_a' not found}}
-  %a = brew.feed "a" "Data" {config = "name: 'a' type: 'Data' top: 'data' data_param { source: 'no_such_a' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
+  %a = brew.data_input "a" "Data" {config = "name: 'a' type: 'Data' top: 'data' data_param { source: 'no_such_a' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
   // expected-error @below {{layer 'b' (HDF5Data): list of HDF5 files 'no_such_b' not found}}
-  %b = brew.feed "b" "HDF5Data" {config = "name: 'b' type: 'HDF5Data' top: 'b' hdf5_data_param { source: 'no_such_b' batch_size: 64 }", folder = ".", tops = ["b"]} : tensor<*xf32>
+  %b = brew.data_input "b" "HDF5Data" {config = "name: 'b' type: 'HDF5Data' top: 'b' hdf5_data_param { source: 'no_such_b' batch_size: 64 }", folder = ".", tops = ["b"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @unknown train {
   // expected-error @below {{layer 'w' (VideoData): data layers of type VideoData are not supported yet}}
-  %a = brew.feed "w" "VideoData" {config = "name: 'w' type: 'VideoData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
+  %a = brew.data_input "w" "VideoData" {config = "name: 'w' type: 'VideoData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @no_shape train {
   // expected-error @below {{layer 'in' (Input): the shape of 'x' is not given; write input_param { shape { ... } } or say --input-shape x=N,...}}
-  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x'", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x'", folder = ".", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{layer 'd' (DummyData): the shape of 'y' is not given}}
-  %b = brew.feed "d" "DummyData" {config = "name: 'd' type: 'DummyData' top: 'y'", folder = ".", tops = ["y"]} : tensor<*xf32>
+  %b = brew.data_input "d" "DummyData" {config = "name: 'd' type: 'DummyData' top: 'y'", folder = ".", tops = ["y"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @no_elements train {
   // expected-error @below {{layer 'in' (Input): 'x' has no elements: its shape is}}
-  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 0 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 0 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @too_many train {
   // expected-error @below {{layer 'in' (Input): 'x' has more than 2147483647 elements: its shape is}}
-  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 65536 dim: 65536 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 65536 dim: 65536 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @config train {
   // expected-error @below {{layer 'in' (Input): config is of a layer with other tops}}
-  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 'y'", folder = ".", tops = ["x"]} : tensor<*xf32>
+  %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 'y'", folder = ".", tops = ["x"]} : tensor<*xf32>
 }

@@ -7,10 +7,10 @@
 brew.program @forward_backward train {
   // NET: batch_size: 64{{.*}} : tensor<64x3x8x9xf32>, tensor<64xf32>
   // BATCH: batch_size: 5 {{.*}} : tensor<5x3x8x9xf32>, tensor<5xf32>
-  %x, %l = brew.feed "db" "Data" {config = "name: 'db' type: 'Data' top: 'data' top: 'label' data_param { source: 'not_there' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data", "label"]} : tensor<*xf32>, tensor<*xf32>
+  %x, %l = brew.data_input "db" "Data" {config = "name: 'db' type: 'Data' top: 'data' top: 'label' data_param { source: 'not_there' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data", "label"]} : tensor<*xf32>, tensor<*xf32>
 }
 brew.program @test_0 test {
   // NET: tensor<100x3x8x9xf32>{{$}}
   // BATCH: tensor<5x3x8x9xf32>{{$}}
-  %x = brew.feed "db" "Data" {config = "name: 'db' type: 'Data' top: 'data' data_param { source: 'not_there' batch_size: 100 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
+  %x = brew.data_input "db" "Data" {config = "name: 'db' type: 'Data' top: 'data' data_param { source: 'not_there' batch_size: 100 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
 }

@@ -17,7 +17,7 @@ brew.param @ip.0 : tensor<*xf32> {layer = "ip", index = 0 : i64}
 // CHECK-SAME: caffe_bytes = 1896 : i64
 // CHECK-SAME: params = {conv = [array<i64: 4, 3, 3, 3>, array<i64: 4>], ip = [array<i64: 16, 10>]}
 brew.program @deploy test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x3x7x7xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x3x7x7xf32>
   // CHECK: brew.param_value @conv.0 : tensor<4x3x3x3xf32>
   %w = brew.param_value @conv.0 : tensor<*xf32>
   %b = brew.param_value @conv.1 : tensor<*xf32>
@@ -41,7 +41,7 @@ brew.program @deploy test {
 // CHECK-LABEL: brew.program @windows
 brew.param @d.0 : tensor<*xf64> {layer = "d", index = 0 : i64}
 brew.program @windows test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6x8x9xf64>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6x8x9xf64>
   %w = brew.param_value @d.0 : tensor<*xf64>
   // Dilated extents 2*(3-1)+1 = 5 and 1: rows (8-5)/2+1 = 2 (rounded down from
   // 2.5), columns (9+2*1-1)/3+1 = 4 (from 4.33); group 3 leaves 6/3 = 2 input
@@ -81,7 +81,7 @@ brew.program @windows test {
 // pass needs; the label check learns the number of classes.
 // CHECK-LABEL: brew.program @losses
 brew.program @losses train {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x5x3xf32>, tensor<2x3xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x5x3xf32>, tensor<2x3xf32>
   // CHECK: brew.softmax_loss "loss"{{.*}}axis = 1 : i64{{.*}} -> (tensor<f32>, tensor<2x5x3xf32>, tensor<f32>, tensor<i32>)
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %l) {axis = -2 : i64, normalization = #brew<normalization valid>, tops = ["loss"]} : (tensor<2x5x3xf32>, tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi32>)
   // CHECK: brew.check_labels %{{.*}} limit 5 layer "loss" blob "l" : tensor<i32>
@@ -110,7 +110,7 @@ brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_na
 // CHECK-LABEL: brew.program @shared
 // CHECK-SAME: params = {first = [array<i64: 6, 4>], second = [array<i64: 8, 3>], third = [array<i64: 6, 4>]}
 brew.program @shared train {
-  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x4xf32>, tensor<2x3xf32>
+  %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x4xf32>, tensor<2x3xf32>
   %w = brew.param_value @first.0 : tensor<*xf32>
   %y = brew.inner_product "first"(%x, %w) {num_output = 6 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x4xf32>, tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.inner_product "first"
@@ -134,8 +134,8 @@ brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
 brew.param @d.0 : tensor<*xf32> {layer = "d", index = 0 : i64}
 brew.param @s.0 : tensor<*xf32> {layer = "s", index = 0 : i64}
 brew.program @dimensions test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x7xf32>
-  %v = brew.feed "in" "Input" {config = "", folder = "", tops = ["v"]} : tensor<1x4x5x6x7xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x7xf32>
+  %v = brew.data_input "in" "Input" {config = "", folder = "", tops = ["v"]} : tensor<1x4x5x6x7xf32>
   %w = brew.param_value @c.0 : tensor<*xf32>
   // Channels in dimension 2: one spatial dimension, (7 + 2 - 3) / 2 + 1 = 4.
   // CHECK: brew.convolution "c"{{.*}} {axis = 2 : i64, dilation = array<i64: 1>, group = 1 : i64, kernel = array<i64: 3>, num_output = 5 : i64, pad = array<i64: 1>, stride = array<i64: 2>, tops = ["y"]} : (tensor<2x3x4x7xf32>, tensor<5x4x3xf32>) -> tensor<2x3x5x4xf32>

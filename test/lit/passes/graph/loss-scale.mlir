@@ -12,7 +12,7 @@ brew.param @idle.0 : tensor<4xf32> {layer = "idle", index = 0 : i64}
 // CHECK-LABEL: brew.program @forward_backward
 // NARROW-LABEL: brew.program @forward_backward
 brew.program @forward_backward train differentiate {
-  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x8xf32>, tensor<1xf32>
+  %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x8xf32>, tensor<1xf32>
   %v = brew.param_value @ip.0 : tensor<3x8xf32>
   // No loss depends on it: its gradient is 0 as it stands.
   %u = brew.param_value @idle.0 : tensor<4xf32>

@@ -3,7 +3,7 @@
 // expected-error @unknown {{--pin: the net has no blob 'pool2'}}
 module {
   brew.program @deploy test {
-    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
+    %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
   }
 }
 
@@ -12,9 +12,9 @@ module {
 // One program that has it is enough.
 module {
   brew.program @forward_backward train {
-    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
+    %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
   }
   brew.program @test_0 test {
-    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["pool2"]} : tensor<4xf32>
+    %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["pool2"]} : tensor<4xf32>
   }
 }

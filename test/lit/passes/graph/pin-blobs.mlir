@@ -6,8 +6,8 @@
 
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
-  // CHECK: %[[IN:.*]]:2 = brew.feed
-  %in:2 = brew.feed "in" "Input" {config = "", folder = "", tops = ["data", "label"]} : tensor<2x3xf32>, tensor<2xf32>
+  // CHECK: %[[IN:.*]]:2 = brew.data_input
+  %in:2 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data", "label"]} : tensor<2x3xf32>, tensor<2xf32>
   %c = brew.power "conv"(%in#0) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["conv"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // The in-place ReLU is the last version of the blob.
   // CHECK: %[[R:.*]] = brew.relu "relu"
@@ -24,8 +24,8 @@ brew.program @forward_backward train {
 // A blob need not be in every program; results beyond the tops have no name.
 // CHECK-LABEL: brew.program @test_0
 brew.program @test_0 test {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x1x2x2xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x1x2x2xf32>
   // CHECK: %[[Y:.*]], %{{.*}} = brew.max_pooling
   %y, %argmax = brew.max_pooling "pool"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["pool"]} : (tensor<1x1x2x2xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xi8>)
   // ALL-NEXT: brew.keep data "data", %[[X]] : tensor<1x1x2x2xf32>

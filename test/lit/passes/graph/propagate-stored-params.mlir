@@ -6,8 +6,8 @@
 // CHECK-LABEL: brew.program @shared
 brew.param @s : tensor<3xf32> {layer = "a", index = 0 : i64}
 brew.program @shared train {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<3xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<3xf32>
   // CHECK: %[[OLD:.*]] = brew.param_value @s
   %old = brew.param_value @s : tensor<3xf32>
   // CHECK: %[[FIRST:.*]] = brew.eltwise "a"(%[[X]], %[[OLD]])
@@ -29,7 +29,7 @@ brew.program @shared train {
 // CHECK-LABEL: brew.program @loose
 brew.param @s : tensor<4xf32> {layer = "a", index = 0 : i64}
 brew.program @loose train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   // CHECK: %[[FIRST:.*]] = brew.relu "a"
   %first = brew.relu "a"(%x) {negative_slope = 0.5 : f32, tops = [""]} : (tensor<4xf32>) -> tensor<4xf32>
   brew.store_param %first, @s : tensor<4xf32>
@@ -49,7 +49,7 @@ brew.program @loose train {
 // CHECK: brew.param_value @s
 brew.param @s : tensor<4xf32> {layer = "a", index = 0 : i64}
 brew.program @train train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   brew.store_param %x, @s : tensor<4xf32>
 }
 brew.program @test test {

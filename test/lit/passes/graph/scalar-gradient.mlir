@@ -5,7 +5,7 @@
 brew.param @bias.0 : tensor<2xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @choice
 brew.program @choice train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %p = brew.param_value @bias.0 : tensor<2xf32>
   %b = brew.bias "bias"(%x, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %y = brew.expression "e"(%b) {expr = "b > 0.5 ? sqrt(b) : 3 * b", names = ["b"], axes = array<i64>, loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
@@ -31,7 +31,7 @@ brew.param @e.0 : tensor<f32> {layer = "e", index = 0 : i64}
 brew.param @e.1 : tensor<3xf32> {layer = "e", index = 1 : i64}
 // CHECK-LABEL: brew.program @parameters
 brew.program @parameters train differentiate {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
   %p = brew.param_value @e.0 : tensor<f32>
   %q = brew.param_value @e.1 : tensor<3xf32>
   %y = brew.expression "e"(%x, %p, %q) {expr = "param(0) * x + exp(param(1))", names = ["x"], axes = array<i64: -1, 1>, loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2x3x4xf32>, tensor<f32>, tensor<3xf32>) -> tensor<2x3x4xf32>

@@ -3,8 +3,8 @@
 // The ReLU clips what the pooling left, and its result has the pooled blob's name.
 // CHECK-LABEL: brew.program @plain
 brew.program @plain train {
-  // CHECK: %[[X:.*]] = brew.feed
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  // CHECK: %[[X:.*]] = brew.data_input
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
   // CHECK-NEXT: %[[Y:.*]], %{{.*}} = brew.max_pooling "pool"(%[[X]]) {{.*}}tops = [""]
   // CHECK-NEXT: %[[R:.*]] = brew.relu "relu"(%[[Y]]) {negative_slope = 0.000000e+00 : f32, tops = ["p"]} : (tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32>
   // CHECK-NEXT: brew.output %[[R]] "p"
@@ -18,10 +18,10 @@ brew.program @plain train {
 // One ReLU for all parts of a joined blob.
 // CHECK-LABEL: brew.program @joined
 brew.program @joined train {
-  // CHECK: %[[A:.*]] = brew.feed "a"
-  // CHECK: %[[B:.*]] = brew.feed "b"
-  %a = brew.feed "a" "Input" {config = "", folder = "", tops = ["a"]} : tensor<2x3x4x4xf32>
-  %b = brew.feed "b" "Input" {config = "", folder = "", tops = ["b"]} : tensor<2x1x4x4xf32>
+  // CHECK: %[[A:.*]] = brew.data_input "a"
+  // CHECK: %[[B:.*]] = brew.data_input "b"
+  %a = brew.data_input "a" "Input" {config = "", folder = "", tops = ["a"]} : tensor<2x3x4x4xf32>
+  %b = brew.data_input "b" "Input" {config = "", folder = "", tops = ["b"]} : tensor<2x1x4x4xf32>
   // CHECK-NEXT: %[[C:.*]] = brew.concat "concat"(%[[A]], %[[B]])
   // CHECK-NEXT: %[[Y:.*]], %{{.*}} = brew.max_pooling "pool"(%[[C]])
   // CHECK-NEXT: brew.relu "relu_a"(%[[Y]])
@@ -39,7 +39,7 @@ brew.program @joined train {
 // clipped, or where a mask shows which of several zeros was the largest.
 // CHECK-LABEL: brew.program @stays
 brew.program @stays train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
   // CHECK: %[[R:.*]] = brew.relu "kept"
   // CHECK-NEXT: brew.max_pooling "pool_kept"(%[[R]])
   %r = brew.relu "kept"(%x) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32>

@@ -17,12 +17,12 @@
 // SUMS-LABEL: brew.program @test
 // SUMS-NOT: all_reduce
 brew.program @main train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32>
   %y, %d = brew.batch_norm "n"(%x) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = ["y"]} : (tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<3xf32>)
   brew.output %y "y" loss_weight 0.0 : tensor<2x3x4x5xf32>
 }
 brew.program @test test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32>
   %y, %d = brew.batch_norm "n"(%x) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = ["y"]} : (tensor<2x3x4x5xf32>) -> (tensor<2x3x4x5xf32>, tensor<3xf32>)
   brew.output %y "y" loss_weight 0.0 : tensor<2x3x4x5xf32>
 }

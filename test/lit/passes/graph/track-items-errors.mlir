@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-track-items --verify-diagnostics --split-input-file
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'b': does not accept a bottom whose number of items is only known at run time}}
@@ -11,7 +11,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'e': 'x' always has all its items, 'y' only those that layer 'f' lets through}}
@@ -21,7 +21,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s, %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
+  %x, %s, %t = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'l': bottom 't' always has all its items, 'y' only those that layer 'f' lets through}}
@@ -31,7 +31,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s, %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
+  %x, %s, %t = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-note @below {{layer 'g' decides at run time how many items of 'z' there are}}
   %z, %d, %q = brew.filter "g"(%x, %t) {tops = ["z"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
@@ -42,7 +42,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the items, of which only some are there}}
@@ -52,7 +52,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
@@ -62,7 +62,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
@@ -72,7 +72,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
@@ -82,7 +82,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
@@ -92,7 +92,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are there}}
@@ -102,7 +102,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %t, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4xf32>
+  %x, %t, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y:2, %c, %p = brew.filter "f"(%x, %x, %s) {tops = ["y", "z"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'l': axis 0 is the items, of which only some are there}}
@@ -112,7 +112,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   // expected-error @below {{layer 'f': a top whose number of items is only known at run time cannot have a loss_weight; reduce it first}}
   %y, %c, %p = brew.filter "f"(%x, %s) {loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
@@ -121,7 +121,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'l': needs all 4 time steps of its bottom in every batch}}
@@ -131,7 +131,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %t, %k, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "k", "s"]} : tensor<4x3xf32>, tensor<2x4x3xf32>, tensor<2x4xf32>, tensor<4xf32>
+  %x, %t, %k, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "k", "s"]} : tensor<4x3xf32>, tensor<2x4x3xf32>, tensor<2x4xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': needs all 4 items of its bottom in every batch}}
@@ -141,7 +141,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x1xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x1xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x1xf32>, tensor<4xf32>) -> (tensor<4x1xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'q': removes every dimension of size 1, as that of its bottom's items may be; `axis` says which to remove}}
@@ -151,7 +151,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %k, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "k", "s"]} : tensor<4x3xf32>, tensor<9x3xf32>, tensor<4xf32>
+  %x, %k, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "k", "s"]} : tensor<4x3xf32>, tensor<9x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'k': bottom 'k' always has all its items, 'y' only those that layer 'f' lets through}}
@@ -161,7 +161,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'k': starts at item 1 of its bottom, of which there need not be more items than it keeps}}
@@ -171,7 +171,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %i, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "i", "s"]} : tensor<4x3xf32>, tensor<5xf32>, tensor<4xf32>
+  %x, %i, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "i", "s"]} : tensor<4x3xf32>, tensor<5xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'b': does not accept a bottom whose number of items is only known at run time}}
@@ -181,7 +181,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %r, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "r", "s"]} : tensor<4x1x3x3xf32>, tensor<2x5xf32>, tensor<4xf32>
+  %x, %r, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "r", "s"]} : tensor<4x1x3x3xf32>, tensor<2x5xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x1x3x3xf32>, tensor<4xf32>) -> (tensor<4x1x3x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'r': does not accept a bottom whose number of items is only known at run time}}
@@ -191,7 +191,7 @@ brew.program @p train {
 // -----
 
 brew.program @p train {
-  %x, %v, %t, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "v", "t", "s"]} : tensor<4x4xf32>, tensor<3x2xf32>, tensor<3xf32>, tensor<4xf32>
+  %x, %v, %t, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "v", "t", "s"]} : tensor<4x4xf32>, tensor<3x2xf32>, tensor<3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x4xf32>, tensor<4xf32>) -> (tensor<4x4xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'i': does not accept a bottom whose number of items is only known at run time}}
@@ -201,7 +201,7 @@ brew.program @p train {
 // -----
 
 brew.program @p test {
-  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
+  %l, %c, %o = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
   // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
   // expected-error @below {{layer 's': does not accept bottom 'd', whose dimension 2 is only known at run time}}
@@ -211,7 +211,7 @@ brew.program @p test {
 // -----
 
 brew.program @p test {
-  %l, %c, %o, %o4 = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "p"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>, tensor<1x1x2x8xf32>
+  %l, %c, %o, %o4 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "p"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>, tensor<1x1x2x8xf32>
   // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
   // expected-error @below {{layer 'k': needs dimension 2 of bottom 'd', which is only known at run time}}
@@ -221,7 +221,7 @@ brew.program @p test {
 // -----
 
 brew.program @p test {
-  %l, %c, %o, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "s"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>, tensor<2xf32>
+  %l, %c, %o, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "s"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>, tensor<2xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %k, %p = brew.filter "f"(%l, %s) {tops = ["y"]} : (tensor<2x8xf32>, tensor<2xf32>) -> (tensor<2x8xf32>, tensor<i32>, tensor<2xi32>)
   // expected-error @below {{layer 'd': does not accept a bottom whose number of items is only known at run time}}
@@ -231,7 +231,7 @@ brew.program @p test {
 // -----
 
 brew.program @p train {
-  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'v': reverses dimension 0 of its bottom, the items, of which only some are there}}

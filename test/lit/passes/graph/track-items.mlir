@@ -4,8 +4,8 @@
 // rest masked, and what is divided by the number of items is corrected.
 // CHECK-LABEL: brew.program @combine
 brew.program @combine train {
-  // CHECK: %[[IN:.*]]:3 = brew.feed
-  %x, %t, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4x1xf32>
+  // CHECK: %[[IN:.*]]:3 = brew.data_input
+  %x, %t, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4x1xf32>
   // CHECK: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"
   %y:2, %c, %p = brew.filter "f"(%x, %t, %s) {tops = ["y", "u"]} : (tensor<4x3xf32>, tensor<4xf32>, tensor<4x1xf32>) -> (tensor<4x3xf32>, tensor<4xf32>, tensor<i32>, tensor<4xi32>)
   // CHECK-NEXT: %[[R:.*]] = brew.relu "relu"(%[[Y]]#0)
@@ -46,8 +46,8 @@ brew.program @combine train {
 // its rest.
 // CHECK-LABEL: brew.program @filters
 brew.program @filters test {
-  // CHECK: %[[IN:.*]]:4 = brew.feed
-  %x, %z, %s, %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z", "s", "t"]} : tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
+  // CHECK: %[[IN:.*]]:4 = brew.data_input
+  %x, %z, %s, %t = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z", "s", "t"]} : tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
   %ss:2 = brew.split "split"(%s) {tops = ["s0", "s1"]} : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   // CHECK: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"
   %y:2, %c, %p = brew.filter "f"(%x, %t, %ss#0) {tops = ["y", "u"]} : (tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4xf32>, tensor<i32>, tensor<4xi32>)
@@ -70,8 +70,8 @@ brew.program @filters test {
 // a layer, whose results have no names.
 // CHECK-LABEL: brew.program @layers
 brew.program @layers train {
-  // CHECK: %[[IN:.*]]:4 = brew.feed
-  %x, %t, %w, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "w", "s"]} : tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<4x3x5x6xf32>, tensor<4xf32>
+  // CHECK: %[[IN:.*]]:4 = brew.data_input
+  %x, %t, %w, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "w", "s"]} : tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<4x3x5x6xf32>, tensor<4xf32>
   // CHECK: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"
   %y:2, %c, %p = brew.filter "f"(%x, %t, %s) {tops = ["y", "u"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<i32>, tensor<4xi32>)
   // CHECK: %[[LABEL:.*]] = brew.mask_items "hinge"(%[[Y]]#1, %[[COUNT]]) {fill = 0xC1E0000000000000 : f64}

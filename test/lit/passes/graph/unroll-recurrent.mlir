@@ -12,10 +12,10 @@ brew.param @l.0 : tensor<20x4xf32> {layer = "l", index = 0 : i64}
 brew.param @l.1 : tensor<20xf32> {layer = "l", index = 1 : i64}
 brew.param @l.2 : tensor<20x5xf32> {layer = "l", index = 2 : i64}
 brew.program @p train {
-  // CHECK: %[[X:.*]] = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
-  // CHECK: %[[CONT:.*]] = brew.feed
-  %cont = brew.feed "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<2x3xf32>
+  // CHECK: %[[X:.*]] = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]}
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  // CHECK: %[[CONT:.*]] = brew.data_input
+  %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<2x3xf32>
   %w = brew.param_value @l.0 : tensor<20x4xf32>
   %b = brew.param_value @l.1 : tensor<20xf32>
   %wh = brew.param_value @l.2 : tensor<20x5xf32>
@@ -60,9 +60,9 @@ brew.param @r.2 : tensor<5x5xf32> {layer = "r", index = 2 : i64}
 brew.param @r.3 : tensor<5x5xf32> {layer = "r", index = 3 : i64}
 brew.param @r.4 : tensor<5xf32> {layer = "r", index = 4 : i64}
 brew.program @q train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4xf32>
-  %cont = brew.feed "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<1x3xf32>
-  %h = brew.feed "in" "Input" {config = "", folder = "", tops = ["h"]} : tensor<1x3x5xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4xf32>
+  %cont = brew.data_input "in" "Input" {config = "", folder = "", tops = ["cont"]} : tensor<1x3xf32>
+  %h = brew.data_input "in" "Input" {config = "", folder = "", tops = ["h"]} : tensor<1x3x5xf32>
   %w0 = brew.param_value @r.0 : tensor<5x4xf32>
   %w1 = brew.param_value @r.1 : tensor<5xf32>
   %w2 = brew.param_value @r.2 : tensor<5x5xf32>

@@ -1,20 +1,20 @@
 // RUN: %brew-opt %s --brew-verify-graph --verify-diagnostics --split-input-file
 
 brew.program @good train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
 }
 
 // -----
 
 brew.program @unranked train {
   // expected-error @below {{phase graph: a value has no static shape}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
 }
 
 // -----
 
 brew.program @dynamic train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{phase graph: a value has no static shape}}
   %y = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<?x3xf32>
 }
@@ -23,7 +23,7 @@ brew.program @dynamic train {
 
 // Values inside kernels count as well.
 brew.program @nested train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %c = arith.constant 2 : index
@@ -36,7 +36,7 @@ brew.program @nested train {
 // -----
 
 brew.program @split train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{phase graph: this layer should have been replaced}}
   %y = brew.split "s"(%x) {tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
 }
@@ -44,7 +44,7 @@ brew.program @split train {
 // -----
 
 brew.program @recurrent train {
-  %x, %c, %w, %b, %h = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "c", "w", "b", "h"]} : tensor<2x3x4xf32>, tensor<2x3xf32>, tensor<20x4xf32>, tensor<20xf32>, tensor<20x5xf32>
+  %x, %c, %w, %b, %h = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "c", "w", "b", "h"]} : tensor<2x3x4xf32>, tensor<2x3xf32>, tensor<20x4xf32>, tensor<20xf32>, tensor<20x5xf32>
   // expected-error @below {{phase graph: this layer should have been replaced}}
   %y = brew.lstm "l"(%x, %c, %w, %b, %h) {num_output = 5 : i64, tops = ["y"]} : (tensor<2x3x4xf32>, tensor<2x3xf32>, tensor<20x4xf32>, tensor<20xf32>, tensor<20x5xf32>) -> tensor<2x3x5xf32>
 }

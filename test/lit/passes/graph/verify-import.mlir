@@ -3,7 +3,7 @@
 // Layers, feeds, parameter reads and sinks are what an import makes.
 brew.param @b : tensor<*xf32> {layer = "b", index = 0 : i64}
 brew.program @good train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   %b = brew.param_value @b : tensor<*xf32>
   %y = brew.bias "b"(%x, %b) {axis = 1 : i64, num_axes = 1 : i64, tops = ["y"]} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<*xf32>
@@ -13,7 +13,7 @@ brew.program @good train {
 // -----
 
 brew.program @gradient train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{phase import: this operation is no layer}}
   %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
 }
@@ -22,7 +22,7 @@ brew.program @gradient train {
 
 // A layer's operation, but of a backward pass.
 brew.program @backward train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{phase import: there are no gradients yet}}
   %y = brew.relu "r"(%x) {brew.backward, negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<*xf32>) -> tensor<*xf32>
 }
@@ -40,7 +40,7 @@ brew.program @stored train {
 
 brew.program @shapes train {
   // expected-error @below {{phase import: shapes are not known yet}}
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
 }
 
 // -----
@@ -54,7 +54,7 @@ brew.program @parameter train {
 
 // expected-error @unknown {{phase import: this operation has no location in a prototxt}}
 brew.program @place train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32> loc(unknown)
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32> loc(unknown)
 }
 
 // -----

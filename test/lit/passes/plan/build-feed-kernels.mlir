@@ -25,13 +25,13 @@
 // CHECK: %[[SCALE:.*]] = arith.constant 5.000000e-01 : f32
 // CHECK: arith.mulf %[[REST]], %[[SCALE]]
 // CHECK: plan.program @main
-// CHECK: plan.feed "in/1" "Data"
+// CHECK: plan.data_input "in/1" "Data"
 // CHECK-SAME: pixels = @in_1_pixels
 // CHECK-NOT: mean_dims
 plan.arena transient size 512
 plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
-  plan.feed "in/1" "Data"(%data) {config = "name: 'in/1' type: 'Data' top: 'data' transform_param { mean_value: 3.5 scale: 0.5 mirror: true }", folder = ""} : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
+  plan.data_input "in/1" "Data"(%data) {config = "name: 'in/1' type: 'Data' top: 'data' transform_param { mean_value: 3.5 scale: 0.5 mirror: true }", folder = ""} : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
 }
 
 // -----
@@ -50,11 +50,11 @@ plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 
 plan.arena transient size 512
 plan.program @first attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<1x2x4x4xf64>
-  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data' transform_param { mean_value: 1 mean_value: 2 }", folder = ""} : memref<1x2x4x4xf64>
+  plan.data_input "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data' transform_param { mean_value: 1 mean_value: 2 }", folder = ""} : memref<1x2x4x4xf64>
 }
 plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<1x2x4x4xf64>
-  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<1x2x4x4xf64>
+  plan.data_input "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<1x2x4x4xf64>
 }
 
 // -----
@@ -69,9 +69,9 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<1x2x4x4xf32>
   %b = plan.buffer "b" transient[128] live [0, 0] : memref<1x2x4x4xf32>
   %c = plan.buffer "c" transient[256] live [0, 0] : memref<1x2x4x4xf32>
-  plan.feed "h" "HDF5Data"(%a) {config = "name: 'h' type: 'HDF5Data' top: 'a'", folder = ""} : memref<1x2x4x4xf32>
-  plan.feed "m" "Data"(%b) {config = "name: 'm' type: 'Data' top: 'b' transform_param { mean_file: 'no.such.file' }", folder = ""} : memref<1x2x4x4xf32>
-  plan.feed "v" "Data"(%c) {config = "name: 'v' type: 'Data' top: 'c' transform_param { mean_value: 1 mean_value: 2 mean_value: 3 }", folder = ""} : memref<1x2x4x4xf32>
+  plan.data_input "h" "HDF5Data"(%a) {config = "name: 'h' type: 'HDF5Data' top: 'a'", folder = ""} : memref<1x2x4x4xf32>
+  plan.data_input "m" "Data"(%b) {config = "name: 'm' type: 'Data' top: 'b' transform_param { mean_file: 'no.such.file' }", folder = ""} : memref<1x2x4x4xf32>
+  plan.data_input "v" "Data"(%c) {config = "name: 'v' type: 'Data' top: 'c' transform_param { mean_value: 1 mean_value: 2 mean_value: 3 }", folder = ""} : memref<1x2x4x4xf32>
 }
 
 // -----
@@ -111,10 +111,10 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
   %b = plan.buffer "b" transient[128] live [0, 0] : memref<2x1x3x3xf32>
   %c = plan.buffer "c" transient[256] live [0, 0] : memref<2x1x4x4xf32>
   %d = plan.buffer "d" transient[384] live [0, 0] : memref<2x1x4x4xf32>
-  plan.feed "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
-  plan.feed "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = ""} : memref<2x1x3x3xf32>
-  plan.feed "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>
-  plan.feed "unknown" "Data"(%d) {config = "name: 'unknown' type: 'Data' top: 'd' data_param { source: 'no.such.db' backend: LMDB } transform_param { crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.data_input "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.data_input "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = ""} : memref<2x1x3x3xf32>
+  plan.data_input "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.data_input "unknown" "Data"(%d) {config = "name: 'unknown' type: 'Data' top: 'd' data_param { source: 'no.such.db' backend: LMDB } transform_param { crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
 }
 
 // -----
@@ -134,5 +134,5 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
 plan.arena transient size 1024
 plan.program @padded attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] {padded = 8 : i64} : memref<2x3x4x5xbf16, strided<[160, 1, 40, 8]>>
-  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<2x3x4x5xbf16, strided<[160, 1, 40, 8]>>
+  plan.data_input "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<2x3x4x5xbf16, strided<[160, 1, 40, 8]>>
 }

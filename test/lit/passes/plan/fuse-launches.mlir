@@ -19,7 +19,7 @@
 // CHECK-NOT: brew.kernel
 // CHECK: brew.keep data "y", %[[K]]#1
 brew.program @neighbours train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64xf32>
   %s = brew.kernel "sum"(%x) {layers = ["sum"]} : (tensor<256x64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<256x64xf32>):
     %zero = arith.constant 0.0 : f32
@@ -52,7 +52,7 @@ brew.program @neighbours train {
 // CHECK: brew.kernel "sum"
 // CHECK: brew.kernel "apply"
 brew.program @through_a_view train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
   %s = brew.kernel "sum"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
@@ -81,7 +81,7 @@ brew.program @through_a_view train {
 // CHECK: brew.kernel "first"
 // CHECK: brew.kernel "second"
 brew.program @memory train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1024xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1024xf32>
   %s = brew.kernel "first"(%x) : (tensor<1024xf32>) -> tensor<1024xf32> {
   ^bb0(%a: tensor<1024xf32>):
     %e = tensor.empty() : tensor<1024xf32>
@@ -108,7 +108,7 @@ brew.program @memory train {
 // CHECK: brew.kernel "forward"
 // CHECK: brew.kernel "backward"
 brew.program @passes train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
   %s = brew.kernel "forward"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>

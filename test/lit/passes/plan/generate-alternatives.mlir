@@ -14,7 +14,7 @@
 // CHECK-LABEL: brew.program @main
 // GPU-LABEL: brew.program @main
 brew.program @main train {
-  %image, %x, %w, %b, %v, %u = brew.feed "in" "Input" {config = "", folder = "", tops = ["i", "x", "w", "b", "v", "u"]} : tensor<2x3x8x8xf32, #last>, tensor<2x32x8x8xf32, #last>, tensor<32x1x3x3xf32>, tensor<32xf32>, tensor<32x3x3x3xf32>, tensor<32x32x3x3xf32>
+  %image, %x, %w, %b, %v, %u = brew.data_input "in" "Input" {config = "", folder = "", tops = ["i", "x", "w", "b", "v", "u"]} : tensor<2x3x8x8xf32, #last>, tensor<2x32x8x8xf32, #last>, tensor<32x1x3x3xf32>, tensor<32xf32>, tensor<32x3x3x3xf32>, tensor<32x32x3x3xf32>
   // CHECK: brew.convolution "dw"{{.*}}brew.generated = #plan.generated<@dw_generated(w, x, b, y)>
   %y = brew.convolution "dw"(%x, %w, %b) {num_output = 32 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 32 : i64, relu = 0.0 : f32, tops = ["y"]} : (tensor<2x32x8x8xf32, #last>, tensor<32x1x3x3xf32>, tensor<32xf32>) -> tensor<2x32x8x8xf32, #last>
   // CHECK: brew.convolution "first"{{.*}}brew.generated = #plan.generated<@first_generated(w, x, y)>
@@ -39,7 +39,7 @@ brew.program @main train {
 // CHECK-NOT: plan.kernel
 // CHECK-LABEL: brew.program @main
 brew.program @main test {
-  %x, %w, %s, %v = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "s", "v"]} : tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32, #last>, tensor<32x32x1x1xf32>
+  %x, %w, %s, %v = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "s", "v"]} : tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32, #last>, tensor<32x32x1x1xf32>
   // CHECK: brew.convolution_sum "few"{{.*}}brew.generated = #plan.generated<@few_generated({{.*}}sum{{.*}}y)>
   // PLAN: plan.convolution forward x %{{.*}} w %{{.*}} sum %{{.*}} y %{{.*}}generated = #plan.generated<@few_generated({{.*}}sum{{.*}}y)>
   %y = brew.convolution_sum "few"(%x, %w, %s) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.0 : f32, tops = ["y"]} : (tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32, #last>) -> tensor<2x32x4x4xf32, #last>
@@ -61,7 +61,7 @@ brew.program @main test {
 // PLAN: plan.convolution forward
 // PLAN-NOT: generated =
 brew.program @copied test {
-  %x, %w, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "s"]} : tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32>
+  %x, %w, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "s"]} : tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32>
   %y = brew.convolution_sum "few"(%x, %w, %s) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32>) -> tensor<2x32x4x4xf32, #last>
   brew.output %y "y" loss_weight 0.0 : tensor<2x32x4x4xf32, #last>
 }
@@ -75,7 +75,7 @@ brew.program @copied test {
 // CHECK: brew.yield %{{.*}} : tensor<2x32x8x8xbf16, #brew.layout<0, 2, 3, 1>>
 // PLAN-LABEL: plan.program @narrow
 brew.program @narrow test {
-  %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x32x8x8xbf16, #last>, tensor<32x1x3x3xbf16>
+  %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x32x8x8xbf16, #last>, tensor<32x1x3x3xbf16>
   %y = brew.convolution "dw"(%x, %w) {num_output = 32 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 32 : i64, tops = ["y"]} : (tensor<2x32x8x8xbf16, #last>, tensor<32x1x3x3xbf16>) -> tensor<2x32x8x8xbf16, #last>
   brew.output %y "y" loss_weight 0.0 : tensor<2x32x8x8xbf16, #last>
 }

@@ -2,7 +2,7 @@
 
 // What is no step, view, read or sink does not vanish from the plan.
 brew.program @step test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
   // expected-error @below {{phase plan: this operation is no step}}
   %y = "test.call"(%x) : (tensor<16xf32>) -> tensor<16xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<16xf32>
@@ -11,7 +11,7 @@ brew.program @step test {
 // -----
 
 brew.program @no_results test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
   // expected-error @below {{phase plan: this operation is no step}}
   "test.sink"(%x) : (tensor<16xf32>) -> ()
 }

@@ -9,7 +9,7 @@
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @feed test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %y = brew.kernel "over"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -31,7 +31,7 @@ brew.program @feed test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @later test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -71,7 +71,7 @@ brew.program @later test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @kept test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -103,7 +103,7 @@ brew.program @kept test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @other_place test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
@@ -134,7 +134,7 @@ brew.program @other_place test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @other_type test {
-  %x, %h = brew.feed "in" "Data" {config = "", folder = "", tops = ["x", "h"]} : tensor<100xf32>, tensor<100xi32>
+  %x, %h = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x", "h"]} : tensor<100xf32>, tensor<100xi32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -166,7 +166,7 @@ brew.program @other_type test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @twice test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -200,7 +200,7 @@ brew.program @twice test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @reduction test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -237,7 +237,7 @@ brew.program @reduction test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @two_results test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -318,7 +318,7 @@ brew.program @state train {
 brew.param @a : tensor<100xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 100>}
 brew.param @b : tensor<100xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 100>}
 brew.program @stored train {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>

@@ -8,8 +8,8 @@
 // CHECK-LABEL: plan.program @join
 brew.program @join test {
   // CHECK: %[[X:.*]] = plan.buffer "x"
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
-  %w = brew.feed "in2" "Data" {config = "", folder = "", tops = ["w"]} : tensor<2x2xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %w = brew.data_input "in2" "Data" {config = "", folder = "", tops = ["w"]} : tensor<2x2xf32>
   %e = tensor.empty() : tensor<2x4xf32>
   %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) attrs = {brew.layer = "a"} {
   ^bb0(%in: f32, %out: f32):
@@ -44,7 +44,7 @@ brew.program @join test {
 // A subview that is read later keeps the whole from being overwritten in place.
 // CHECK-LABEL: plan.program @later
 brew.program @later test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %e = tensor.empty() : tensor<2x4xf32>
   %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>) attrs = {brew.layer = "a"} {
   ^bb0(%in: f32, %out: f32):

@@ -18,8 +18,8 @@
 // CHECK-LABEL: plan.program @chain attributes {arena_bytes = 896 : i64, caffe_bytes = 77 : i64, lower_bound_bytes = 896 : i64, test_phase}
 brew.program @chain test attributes {caffe_bytes = 77 : i64} {
   // CHECK-NEXT: %[[X:.*]] = plan.buffer "x" transient[0] live [0, 0] : memref<10x10xf32>
-  // CHECK-NEXT: plan.feed "in" "Data"(%[[X]]) {config = "name: 'in'", folder = "where"}
-  %x = brew.feed "in" "Data" {config = "name: 'in'", folder = "where", tops = ["x"]} : tensor<10x10xf32>
+  // CHECK-NEXT: plan.data_input "in" "Data"(%[[X]]) {config = "name: 'in'", folder = "where"}
+  %x = brew.data_input "in" "Data" {config = "name: 'in'", folder = "where", tops = ["x"]} : tensor<10x10xf32>
   %w = brew.param_value @w : tensor<10x10xf32>
   // The feed's bytes are not overwritten: a second run would miss nothing, but
   // a reader may already fill them.
@@ -70,7 +70,7 @@ brew.param @w : tensor<10x10xf32> {layer = "ip", index = 0 : i64, file_dims = ar
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @views test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
@@ -124,7 +124,7 @@ brew.program @views test {
 brew.param @w : tensor<10x10xf32> {layer = "ip", index = 0 : i64, file_dims = array<i64: 100>, lr_mult = 2.0 : f32}
 brew.param @b : tensor<10xf32> {layer = "ip", index = 1 : i64, file_dims = array<i64: 10>}
 brew.program @forward_backward train {
-  %x, %dy = brew.feed "in" "Data" {config = "", folder = "", tops = ["x", "dy"]} : tensor<4x10xf32>, tensor<4x10xf32>
+  %x, %dy = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x", "dy"]} : tensor<4x10xf32>, tensor<4x10xf32>
   %dw, %db = brew.inner_product_backward_weights "ip"(%x, %dy) {axis = 1 : i64, brew.backward} : (tensor<4x10xf32>, tensor<4x10xf32>) -> (tensor<10x10xf32>, tensor<10xf32>)
   brew.store_gradient %dw, @w : tensor<10x10xf32>
   brew.store_gradient %db, @b : tensor<10xf32>
@@ -200,7 +200,7 @@ brew.program @update train {
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.param @w : tensor<100xf32> {layer = "ip", index = 0 : i64, file_dims = array<i64: 100>}
 brew.program @copy train {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<100xf32>
   %w = brew.param_value @w : tensor<100xf32>
   %y = brew.kernel "over"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
@@ -237,7 +237,7 @@ brew.program @copy train {
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.param @w : tensor<6x3x3x3xf32> {layer = "conv", index = 0 : i64, file_dims = array<i64: 6, 3, 3, 3>}
 brew.program @nhwc test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
   %w = brew.param_value @w : tensor<6x3x3x3xf32>
   %c = brew.convolution "conv"(%x, %w) {num_output = 6 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.5 : f32, tops = ["c"]} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>, tensor<6x3x3x3xf32>) -> tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
   brew.keep data "c", %c : tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
@@ -260,7 +260,7 @@ brew.program @nhwc test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @every_run test {
-  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
+  %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
@@ -282,7 +282,7 @@ brew.program @every_run test {
   brew.output %y "y" loss_weight 0.0 : tensor<10x10xf32>
 }
 brew.program @once test {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
+  %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<10x10xf32>
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
@@ -316,7 +316,7 @@ brew.program @once test {
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #tr = affine_map<(d0, d1) -> (d1, d0)>
 brew.program @f64 test {
-  %x, %st = brew.feed "in" "Data" {config = "", folder = "", tops = ["x", "st"]} : tensor<100xf64>, tensor<i32>
+  %x, %st = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x", "st"]} : tensor<100xf64>, tensor<i32>
   %a = brew.kernel "make"(%x) : (tensor<100xf64>) -> tensor<100xf64> {
   ^bb0(%a0: tensor<100xf64>):
     %e = tensor.empty() : tensor<100xf64>

@@ -5,7 +5,7 @@
 plan.arena transient size 192
 plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
   %y = plan.buffer "y" transient[64] live [0, 1] pinned : memref<16xf32>
   plan.copy %x to %y : memref<16xf32>, memref<16xf32>
   %s = plan.buffer "y.seed" transient[128] live [0, 1] : memref<16xf32>

@@ -14,7 +14,7 @@ plan.kernel @same attributes {in_place = array<i64: 0>, layers = []} {
 }
 plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
   %a = plan.buffer "a" transient[64] live [0, 2] : memref<16xf32>
   plan.launch @k(%x, %a) : memref<16xf32>, memref<16xf32>
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
@@ -35,9 +35,9 @@ plan.arena transient size 256
 plan.program @overlap attributes {arena_bytes = 256 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
   %a = plan.buffer "a" transient[0] live [0, 1] : memref<32xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<32xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<32xf32>
   %b = plan.buffer "b" transient[64] live [0, 1] : memref<16xf32>
-  plan.feed "in2" "Data"(%b) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in2" "Data"(%b) {config = "", folder = ""} : memref<16xf32>
   %c = plan.buffer "c" transient[128] live [0, 1] : memref<32xf32>
   // expected-error @below {{reads buffer 'a', which holds no value here}}
   plan.copy %a to %c : memref<32xf32>, memref<32xf32>
@@ -63,7 +63,7 @@ plan.arena parameters size 64
 plan.program @output attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<16xf32>
   plan.copy %w to %b : memref<16xf32>, memref<16xf32>
@@ -78,7 +78,7 @@ plan.arena transient size 64
 plan.arena parameters size 64
 plan.program @pinned attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] pinned : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<16xf32>
   // expected-error @below {{overwrites pinned buffer 'a'}}
@@ -133,9 +133,9 @@ plan.program @arena attributes {arena_bytes = 0 : i64, lower_bound_bytes = 0 : i
 plan.arena transient size 320
 plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %dy = plan.buffer "dy" transient[0] live [0, 0] : memref<1x1x4x4xf32>
-  plan.feed "in" "Data"(%dy) {config = "", folder = ""} : memref<1x1x4x4xf32>
+  plan.data_input "in" "Data"(%dy) {config = "", folder = ""} : memref<1x1x4x4xf32>
   %w = plan.buffer "w" transient[64] live [0, 0] : memref<1x1x1x1xf32>
-  plan.feed "in2" "Data"(%w) {config = "", folder = ""} : memref<1x1x1x1xf32>
+  plan.data_input "in2" "Data"(%w) {config = "", folder = ""} : memref<1x1x1x1xf32>
   %b = plan.buffer "b" transient[128] live [0, 0] : memref<1xf32>
   %dx = plan.buffer "dx" transient[192] live [0, 0] : memref<1x1x4x4xf32>
   // expected-error @below {{does not say whether it reads or writes operand 2}}
@@ -147,7 +147,7 @@ plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes 
 plan.arena transient size 128
 plan.program @no_kernel attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   // expected-error @below {{kernel does not exist}}
   plan.launch @k(%a) : memref<16xf32>
 }
@@ -161,7 +161,7 @@ plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 }
 plan.program @count attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   // expected-error @below {{passes 1 buffers to a kernel of 2}}
   plan.launch @k(%a) : memref<16xf32>
 }
@@ -176,7 +176,7 @@ plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 }
 plan.program @undeclared attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<16xf32>
   // expected-error @below {{writes buffer 'b', which overlaps its argument 'a'}}
   plan.launch @k(%a, %b) : memref<16xf32>, memref<16xf32>
@@ -193,7 +193,7 @@ plan.kernel @k attributes {in_place = array<i64: 0>, layers = []} {
 plan.program @other_argument attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[64] live [0, 0] : memref<16xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<32xf32>
-  plan.feed "in" "Data"(%a, %b) {config = "", folder = ""} : memref<16xf32>, memref<32xf32>
+  plan.data_input "in" "Data"(%a, %b) {config = "", folder = ""} : memref<16xf32>, memref<32xf32>
   %c = plan.buffer "c" transient[64] live [0, 0] : memref<16xf32>
   // expected-error @below {{writes buffer 'c', which overlaps its argument 'b'}}
   plan.launch @k(%a, %b, %c) : memref<16xf32>, memref<32xf32>, memref<16xf32>
@@ -209,7 +209,7 @@ plan.kernel @k attributes {in_place = array<i64: 0>, layers = []} {
 }
 plan.program @other_strides attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<4x4xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<4x4xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x4xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<4x4xf32, strided<[1, 4]>>
   // expected-error @below {{writes buffer 'b', which overlaps its argument 'a'}}
   plan.launch @k(%a, %b) : memref<4x4xf32>, memref<4x4xf32, strided<[1, 4]>>
@@ -225,7 +225,7 @@ plan.kernel @k attributes {in_place = array<i64: -1, -1>, layers = []} {
 }
 plan.program @results attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
-  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   %b = plan.buffer "b" transient[64] live [0, 0] : memref<16xf32>
   %c = plan.buffer "c" transient[64] live [0, 0] : memref<16xf32>
   // expected-error @below {{writes buffer 'b', which overlaps its argument 'c'}}
@@ -241,7 +241,7 @@ plan.program @call attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : 
   // expected-note @below {{the buffer}}
   %dy = plan.buffer "dy" transient[0] live [0, 1] : memref<4x4xf32>
   %dz = plan.buffer "dz" transient[64] live [0, 1] : memref<4x4xf32>
-  plan.feed "in" "Data"(%dy, %dz) {config = "", folder = ""} : memref<4x4xf32>, memref<4x4xf32>
+  plan.data_input "in" "Data"(%dy, %dz) {config = "", folder = ""} : memref<4x4xf32>, memref<4x4xf32>
   %w = plan.buffer "w" parameters[0] : memref<4x4xf32>
   %dx = plan.buffer "dx" transient[0] live [0, 1] : memref<4x4xf32>
   plan.inner_product backward_data x %dx w %w y %dz {axis = 1 : i64} : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>
@@ -257,7 +257,7 @@ plan.arena transient size 192
 plan.arena parameters size 64
 plan.program @call_in_place attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %dy = plan.buffer "dy" transient[0] live [0, 1] : memref<4x4xf32>
-  plan.feed "in" "Data"(%dy) {config = "", folder = ""} : memref<4x4xf32>
+  plan.data_input "in" "Data"(%dy) {config = "", folder = ""} : memref<4x4xf32>
   %w = plan.buffer "w" parameters[0] : memref<4x4xf32>
   %dx = plan.buffer "dx" transient[0] live [0, 1] : memref<4x4xf32>
   // expected-error @below {{writes buffer 'dx', which overlaps its argument 'dy'}}
@@ -270,7 +270,7 @@ plan.program @call_in_place attributes {arena_bytes = 192 : i64, lower_bound_byt
 plan.arena transient size 192
 plan.program @call_results attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<4x4xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<4x4xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<4x4xf32>
   %dw = plan.buffer "dw" transient[64] live [1, 1] : memref<4x4xf32>
   %db = plan.buffer "db" transient[64] live [1, 1] : memref<4xf32>
   // expected-error @below {{writes buffer 'dw', which overlaps its argument 'db'}}
@@ -283,7 +283,7 @@ plan.program @call_results attributes {arena_bytes = 192 : i64, lower_bound_byte
 plan.arena transient size 192
 plan.program @copy attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<32xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<32xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<32xf32>
   %y = plan.buffer "y" transient[64] live [0, 1] : memref<32xf32>
   // expected-error @below {{writes buffer 'y', which overlaps its argument 'x'}}
   plan.copy %x to %y : memref<32xf32>, memref<32xf32>
@@ -296,7 +296,7 @@ plan.arena transient size 512
 plan.program @bias attributes {arena_bytes = 512 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<1x1x4x4xf32>
   %w = plan.buffer "w" transient[64] live [0, 1] : memref<1x1x1x1xf32>
-  plan.feed "in" "Data"(%x, %w) {config = "", folder = ""} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>
+  plan.data_input "in" "Data"(%x, %w) {config = "", folder = ""} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>
   // expected-note @below {{the buffer}}
   %b = plan.buffer "b" transient[128] live [0, 1] : memref<1xf32>
   %y = plan.buffer "y" transient[192] live [0, 1] : memref<1x1x4x4xf32>
@@ -310,7 +310,7 @@ plan.program @bias attributes {arena_bytes = 512 : i64, lower_bound_bytes = 0 : 
 plan.arena transient size 64
 plan.program @silent attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<16xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
   // expected-error @below {{phase plan: this operation does not say what it reads and writes}}
   "test.call"(%x) : (memref<16xf32>) -> ()
 }
@@ -329,7 +329,7 @@ plan.arena transient size 64
 plan.arena gradients size 64
 plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 4] : memref<16xf32>
-  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
   %t = plan.buffer "t" gradients[0] live [0, 1] : memref<16xf32>
   plan.copy %x to %t : memref<16xf32>, memref<16xf32>
   plan.copy %t to %x : memref<16xf32>, memref<16xf32>

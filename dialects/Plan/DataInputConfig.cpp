@@ -1,4 +1,4 @@
-//===- FeedConfig.cpp - Settings of layers that bring data in -------------===//
+//===- DataInputConfig.cpp - Settings of layers that bring data in -------------===//
 #include "dialects/Plan/MessageStorage.h"
 #include "dialects/Plan/PlanDialect.h"
 
@@ -25,7 +25,7 @@ bool brew::dialects::plan::detail::parseMessage(
 }
 
 LogicalResult
-FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+DataInputConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef text) {
   caffe::LayerParameter layer;
   if (!brew::dialects::plan::detail::parseMessage(text, layer))
@@ -33,20 +33,20 @@ FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-FeedConfigAttr FeedConfigAttr::get(MLIRContext *context,
+DataInputConfigAttr DataInputConfigAttr::get(MLIRContext *context,
                                    const caffe::LayerParameter &layer) {
   return get(context, StringRef(layer.ShortDebugString()));
 }
 
-StringRef FeedConfigAttr::getText() const { return getImpl()->text; }
+StringRef DataInputConfigAttr::getText() const { return getImpl()->text; }
 
-const brew::caffe::LayerParameter &FeedConfigAttr::getLayer() const {
+const brew::caffe::LayerParameter &DataInputConfigAttr::getLayer() const {
   return getImpl()->message;
 }
 
 static constexpr llvm::StringLiteral kConfig = "config";
 
-ParseResult brew::dialects::plan::parseFeedDict(OpAsmParser &parser,
+ParseResult brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
                                                 NamedAttrList &attributes) {
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(attributes))
@@ -55,7 +55,7 @@ ParseResult brew::dialects::plan::parseFeedDict(OpAsmParser &parser,
   if (!text)
     return success();
   auto config =
-      FeedConfigAttr::getChecked([&] { return parser.emitError(at); },
+      DataInputConfigAttr::getChecked([&] { return parser.emitError(at); },
                                  parser.getContext(), text.getValue());
   if (!config)
     return failure();
@@ -63,12 +63,12 @@ ParseResult brew::dialects::plan::parseFeedDict(OpAsmParser &parser,
   return success();
 }
 
-void brew::dialects::plan::printFeedDict(OpAsmPrinter &printer, Operation *,
+void brew::dialects::plan::printDataInputDict(OpAsmPrinter &printer, Operation *,
                                          DictionaryAttr attributes) {
   NamedAttrList shown(attributes);
   shown.erase("layer");
   shown.erase("kind");
-  if (auto config = dyn_cast_or_null<FeedConfigAttr>(shown.get(kConfig)))
+  if (auto config = dyn_cast_or_null<DataInputConfigAttr>(shown.get(kConfig)))
     shown.set(kConfig, StringAttr::get(config.getContext(), config.getText()));
   printer << shown.getDictionary(attributes.getContext());
 }
