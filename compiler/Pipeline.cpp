@@ -124,7 +124,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
         pad.noLibrary = words(options.noLibrary);
         return createPadChannels(pad);
       });
-      optimise("fold-feeds", [] { return passes::createFoldFeeds(); });
+      optimise("fold-input-conversions", [] { return passes::createFoldInputConversions(); });
     }
     passes::AssignLayoutOptions layout;
     layout.layout = options.layout;

@@ -259,7 +259,7 @@ def PadChannels : Pass<"brew-pad-channels", "::mlir::ModuleOp"> {
       "Operation groups that must not become vendor calls, or `all`">];
 }
 
-def FoldFeeds : Pass<"brew-fold-feeds", "::mlir::ModuleOp"> {
+def FoldInputConversions : Pass<"brew-fold-input-conversions", "::mlir::ModuleOp"> {
   let summary = "Lets data layers deliver images as their readers want them";
   let description = [{
     On a GPU, where a kernel makes images of pixels: rounded to 16 bits, and with the

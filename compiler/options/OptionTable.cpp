@@ -314,7 +314,7 @@ const std::vector<OptionRow> &optionTable() {
           .shows("PASS,...")
           .oneOf(
               {{"rematerialize-producers", "store cheap values"},
-               {"fold-feeds",
+               {"fold-input-conversions",
                 "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},

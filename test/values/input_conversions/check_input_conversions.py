@@ -75,7 +75,7 @@ class Feeds(targets.TargetChecker):
                 flags = ('--precision', precision)
                 name = '%d channels in %s' % (outputs, precision)
                 found = self.train(*targets.GPU, *flags)
-                for without in 'fold-feeds', 'fold-feeds,pad-channels':
+                for without in 'fold-input-conversions', 'fold-input-conversions,pad-channels':
                     plain = self.train(*targets.GPU, *flags, '--without', without)
                     for key in plain:
                         self.expect(np.array_equal(found[key], plain[key]),
@@ -90,7 +90,7 @@ class Feeds(targets.TargetChecker):
         """No kernel reads images in f32 and writes them in 16 bits."""
         for precision in PRECISIONS:
             flags = ('--precision', precision)
-            saved = self.moved(*flags, '--without', 'fold-feeds') - self.moved(*flags)
+            saved = self.moved(*flags, '--without', 'fold-input-conversions') - self.moved(*flags)
             pixels = 4 * 8 * 8
             self.expect(saved == pixels * (3 * 4 + 8 * 2),
                         '%s: %d bytes are saved' % (precision, saved))

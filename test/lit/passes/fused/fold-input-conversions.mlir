@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fold-feeds --split-input-file | FileCheck %s
-// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-fold-feeds --split-input-file | FileCheck %s --check-prefix=HOST
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fold-input-conversions --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-fold-input-conversions --split-input-file | FileCheck %s --check-prefix=HOST
 
 // Images are delivered rounded, and padded; labels as they are. On a CPU a kernel does
 // it.

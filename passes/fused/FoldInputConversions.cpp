@@ -1,4 +1,4 @@
-//===- FoldFeeds.cpp - Images arrive as their readers want them -----------===//
+//===- FoldInputConversions.cpp - Images arrive as their readers want them -----------===//
 //
 // A GPU makes images of pixels by a kernel, which rounds and pads as well as it
 // subtracts the mean: what a layer in 16 bits reads is written at once, instead
@@ -17,7 +17,7 @@
 #include "mlir/IR/Builders.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_FOLDFEEDS
+#define GEN_PASS_DEF_FOLDINPUTCONVERSIONS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -72,7 +72,7 @@ struct Readers {
   }
 };
 
-struct FoldFeeds : brew::passes::impl::FoldFeedsBase<FoldFeeds> {
+struct FoldInputConversions : brew::passes::impl::FoldInputConversionsBase<FoldInputConversions> {
   void runOnOperation() override {
     SmallVector<DataInputOp> feeds; // folding erases what comes next
     getOperation().walk([&](DataInputOp feed) { feeds.push_back(feed); });
