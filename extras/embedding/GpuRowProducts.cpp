@@ -74,7 +74,7 @@ void GpuRowProducts::multiply(const MatmulProblem &problem) {
 
 void GpuRowProducts::project(const std::vector<float> &directions,
                              std::int64_t count, std::vector<float> &scores) {
-  device.enter();
+  device.makeCurrent();
   const DeviceMemory along = uploaded(directions);
   scores.resize(static_cast<std::size_t>(rows * count));
   const DeviceMemory result(device, scores.size() * sizeof(float), kPurpose);
@@ -88,7 +88,7 @@ void GpuRowProducts::project(const std::vector<float> &directions,
 
 void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
                           std::vector<double> &result) {
-  device.enter();
+  device.makeCurrent();
   const DeviceMemory given = uploaded(scores);
   const auto size = static_cast<std::size_t>(columns * count);
   const auto blocks = static_cast<std::size_t>((rows - 1) / kMostRows + 1);

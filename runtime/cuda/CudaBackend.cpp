@@ -39,12 +39,12 @@ public:
   /// in the context of the thread that ends here.
   ~CudaBackend() override {
     try {
-      device.enter();
+      device.makeCurrent();
     } catch (const Error &) {
       // It is gone; so is what was in it.
     }
     device.api().cuStreamSynchronize(compute.get());
-    inputs.settle();
+    inputs.waitForCopies();
   }
 
   int threads() const override { return workers.count(); }
@@ -63,7 +63,7 @@ public:
   void feedPixels(int program, int feed, const std::byte *block) override;
   void run(int program, std::size_t begin, std::size_t end) override;
   void synchronize() override {
-    device.enter();
+    device.makeCurrent();
     wait(compute, "running the net on the GPU");
   }
   bool start(const std::vector<int> &programs,
@@ -301,7 +301,7 @@ void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
                               const void *bytes, std::size_t size) {
   if (auto entry = scalars.find(arena); entry != scalars.end())
     return entry->second.write(offset, bytes, size);
-  device.enter();
+  device.makeCurrent();
   const std::string purpose = "copying to the GPU";
   device.api().check(
       device.api().cuMemcpyHtoDAsync(arenas.address(arena) + offset, bytes,
@@ -312,24 +312,24 @@ void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
 
 void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
   const plan::Buffer &target = buffer(index);
-  device.enter();
+  device.makeCurrent();
   if (isDense(target))
-    inputs.put(index, bytes);
+    inputs.stage(index, bytes);
   else if (target.zero_gaps())
-    inputs.put(index, withGaps(index, bytes).data());
+    inputs.stage(index, withGaps(index, bytes).data());
   else
     upload(index, bytes);
 }
 
 void CudaBackend::setPixelMean(int program, int feed,
                                const std::vector<float> &mean) {
-  device.enter();
+  device.makeCurrent();
   inputs.setPixelMean(feedOf(program, feed), mean, compute);
 }
 
 void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
-  device.enter();
-  inputs.putPixels(feedOf(program, feed), block);
+  device.makeCurrent();
+  inputs.stagePixels(feedOf(program, feed), block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,8 +337,8 @@ void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
 //===----------------------------------------------------------------------===//
 
 void CudaBackend::beforeRun() {
-  device.enter();
-  inputs.deliver(compute);
+  device.makeCurrent();
+  inputs.commit(compute);
   for (auto &[arena, numbers] : scalars)
     numbers.flush(compute);
 }
@@ -403,7 +403,7 @@ bool CudaBackend::start(const std::vector<int> &sequence,
 }
 
 std::vector<std::byte> CudaBackend::finish() {
-  device.enter();
+  device.makeCurrent();
   const InFlight run = inFlight.front();
   inFlight.pop_front();
   wait(results[run.slot].arrived, "running the net on the GPU");

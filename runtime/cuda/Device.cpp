@@ -29,7 +29,7 @@ Device::Device(const DriverApi &api, int ordinal) : driver(api) {
          attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   cooperation = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), purpose);
-  enter();
+  makeCurrent();
 }
 
 Device::~Device() {
@@ -37,7 +37,7 @@ Device::~Device() {
     driver.cuDevicePrimaryCtxRelease(device);
 }
 
-void Device::enter() const {
+void Device::makeCurrent() const {
   driver.check(driver.cuCtxSetCurrent(context), "entering the GPU's context");
 }
 

@@ -22,7 +22,7 @@ public:
 
   const DriverApi &api() const { return driver; }
   /// Makes the context the calling thread's.
-  void enter() const;
+  void makeCurrent() const;
 
   const std::string &name() const { return deviceName; }
   int attribute(CUdevice_attribute attribute) const;

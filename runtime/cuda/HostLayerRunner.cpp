@@ -46,7 +46,7 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
   // Copies of an earlier step may still read the memory.
   stream.synchronize(purpose);
   step.compute(places);
-  device.enter(); // the layer may have used another
+  device.makeCurrent(); // the layer may have used another
   for (std::size_t i = 0; i < places.size(); ++i) {
     const HostStep::Operand &operand = step.operands()[i];
     if (!operand.written)

@@ -32,7 +32,7 @@ void InputStaging::allocateSlots() {
     slots.push_back({PinnedMemory(device, size), Event(device)});
 }
 
-void InputStaging::put(const std::byte *bytes, const Stream &copies,
+void InputStaging::stage(const std::byte *bytes, const Stream &copies,
                        const Threads &workers) {
   const Slot &slot = slots[next];
   slot.copied.synchronize("waiting for a batch to reach the GPU");
@@ -54,7 +54,7 @@ void InputStaging::put(const std::byte *bytes, const Stream &copies,
   slot.copied.record(copies);
 }
 
-void InputStaging::deliver(const Stream &compute) {
+void InputStaging::commit(const Stream &compute) {
   if (!pending)
     return;
   pending = false;

@@ -30,12 +30,12 @@ public:
   InputStaging &operator=(const InputStaging &) = delete;
 
   /// Takes a batch; `bytes` may be reused when this returns.
-  void put(const std::byte *bytes, const Stream &copies,
+  void stage(const std::byte *bytes, const Stream &copies,
            const Threads &workers);
-  /// Enqueues the last step for a batch that was put; else does nothing.
-  void deliver(const Stream &compute);
-  /// A batch that was put is not wanted after all.
-  void drop() { pending = false; }
+  /// Enqueues the last step for a batch that was stage; else does nothing.
+  void commit(const Stream &compute);
+  /// A batch that was stage is not wanted after all.
+  void discard() { pending = false; }
 
   /// Bytes held on the device beside the buffer itself.
   std::uint64_t stagingBytes() const { return staging.size(); }

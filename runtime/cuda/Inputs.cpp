@@ -3,7 +3,7 @@
 
 namespace brew::runtime::cuda {
 
-void Inputs::put(std::uint32_t index, const std::byte *bytes) {
+void Inputs::stage(std::uint32_t index, const std::byte *bytes) {
   auto entry = plain.find(index);
   if (entry == plain.end())
     entry = plain
@@ -12,8 +12,8 @@ void Inputs::put(std::uint32_t index, const std::byte *bytes) {
                                                buffer(index).size()))
                 .first;
   if (auto other = pixels.find(index); other != pixels.end())
-    other->second.drop();
-  entry->second.put(bytes, copies, workers);
+    other->second.discard();
+  entry->second.stage(bytes, copies, workers);
 }
 
 PixelInput &Inputs::pixelInput(const plan::Feed &feed) {
@@ -33,10 +33,10 @@ PixelInput &Inputs::pixelInput(const plan::Feed &feed) {
   return entry->second;
 }
 
-void Inputs::putPixels(const plan::Feed &feed, const std::byte *block) {
+void Inputs::stagePixels(const plan::Feed &feed, const std::byte *block) {
   if (auto other = plain.find(feed.buffer_indices(0)); other != plain.end())
-    other->second.drop();
-  pixelInput(feed).put(block, copies, workers);
+    other->second.discard();
+  pixelInput(feed).stage(block, copies, workers);
 }
 
 void Inputs::setPixelMean(const plan::Feed &feed,
@@ -45,11 +45,11 @@ void Inputs::setPixelMean(const plan::Feed &feed,
   pixelInput(feed).setMean(mean, stream);
 }
 
-void Inputs::deliver(const Stream &compute) {
+void Inputs::commit(const Stream &compute) {
   for (auto &[buffer, staging] : plain)
-    staging.deliver(compute);
+    staging.commit(compute);
   for (auto &[buffer, staging] : pixels)
-    staging.deliver(compute);
+    staging.commit(compute);
 }
 
 std::uint64_t Inputs::deviceBytes() const {

@@ -20,17 +20,17 @@ public:
         copies(device), address(std::move(address)) {}
 
   /// Bytes of a dense buffer, for the next run.
-  void put(std::uint32_t buffer, const std::byte *bytes);
+  void stage(std::uint32_t buffer, const std::byte *bytes);
   /// A PixelBlock for the first top of a feed with a PixelConversion.
-  void putPixels(const plan::Feed &feed, const std::byte *block);
+  void stagePixels(const plan::Feed &feed, const std::byte *block);
   void setPixelMean(const plan::Feed &feed, const std::vector<float> &mean,
                     const Stream &stream);
 
-  /// Enqueues the last step of all that was put.
-  void deliver(const Stream &compute);
+  /// Enqueues the last step of all that was stage.
+  void commit(const Stream &compute);
 
   /// Waits for copies that are under way, whatever becomes of them.
-  void settle() const { device.api().cuStreamSynchronize(copies.get()); }
+  void waitForCopies() const { device.api().cuStreamSynchronize(copies.get()); }
 
   /// Bytes held on the device beside the buffers themselves.
   std::uint64_t deviceBytes() const;

@@ -47,7 +47,7 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
   if (ranks)
     ranks->broadcast(&id, sizeof id);
   const int count = ranks ? ranks->ranks() : 1;
-  device.enter();
+  device.makeCurrent();
   check(ncclCommInitRank(&opened, count, id, ranks ? ranks->rank() : 0),
         count == 1
             ? "connecting the GPU of one rank"

@@ -21,12 +21,12 @@ public:
 
   void setMean(const std::vector<float> &values, const Stream &stream);
   /// Like InputStaging, with a PixelBlock.
-  void put(const std::byte *block, const Stream &copies,
+  void stage(const std::byte *block, const Stream &copies,
            const Threads &workers) {
-    staging.put(block, copies, workers);
+    staging.stage(block, copies, workers);
   }
-  void deliver(const Stream &compute) { staging.deliver(compute); }
-  void drop() { staging.drop(); }
+  void commit(const Stream &compute) { staging.commit(compute); }
+  void discard() { staging.discard(); }
 
   /// Bytes held on the device beside the buffer itself.
   std::uint64_t deviceBytes() const {

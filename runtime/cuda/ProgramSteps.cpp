@@ -65,7 +65,7 @@ void StepBuilder::divideStages(std::uint32_t stages,
                                KernelLaunch &launch) const {
   launch.stages = stages;
   const unsigned resident =
-      device.cooperates() && !nccl
+      device.supportsCooperativeLaunch() && !nccl
           ? device.residentBlocks(launch.function, launch.threads)
           : 0;
   launch.cooperates = resident > 0;

@@ -2,7 +2,7 @@
 //
 // Brew's own narrow view of a library of neural-network primitives. On a device
 // the cuDNN adapter (CudnnAdapter.h) stands behind it; where there is no device
-// the tests put a stand-in there, built as a shared object that exports
+// the tests stage a stand-in there, built as a shared object that exports
 // `brewVendorTable`. Plain C structures, so that the two need not share a
 // compiler or anything else.
 //

@@ -24,7 +24,7 @@ TEST_F(NcclTest, SumsThatNeverEndAreAborted) {
   Nccl nccl(device, {FAKE_NCCL}, nullptr);
   std::string started;
   std::thread starter([&] {
-    device.enter();
+    device.makeCurrent();
     started = errorOf([&] {
       nccl.start({{memory.address(), 4, false}}, stream);
     });
