@@ -4,7 +4,7 @@
 #include "compiler/cpu/ObjectCode.h"
 #include "compiler/cuda/CudaImages.h"
 #include "compiler/cuda/EmitCuda.h"
-#include "compiler/manifest/WritePlan.h"
+#include "compiler/manifest/BuildManifest.h"
 #include "support/Error.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -45,7 +45,7 @@ void Compilation::makeReport() {
 }
 
 void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
-  PlanInfo info;
+  PlanMetadata info;
   info.netName = imported.netName;
   info.input = source.name;
   info.records = imported.records;

@@ -4,7 +4,7 @@
 // on: alignments, where solver scalars and history lie, the programs' names,
 // the state of the losses' scale, the solvers. No library is needed for it.
 // Enumerations of the dialects that mirror plan.proto's are checked against
-// them in compiler/manifest/EnumMirrors.cpp.
+// them in compiler/manifest/EnumChecks.cpp.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -1,7 +1,7 @@
 //===- ManifestBuilder.h - The manifest of a plan, piece by piece ---------===//
 #pragma once
 
-#include "compiler/manifest/WritePlan.h"
+#include "compiler/manifest/BuildManifest.h"
 
 #include "dialects/Plan/PlanDialect.h"
 
@@ -12,16 +12,16 @@
 
 namespace brew::compiler {
 
-/// Builds the manifest piece by piece: what outlives programs (WritePlan.cpp)
-/// and the programs (WriteProgram.cpp), whose operations add their own entries
-/// (ManifestSteps.cpp, ManifestEntries.cpp).
+/// Builds the manifest piece by piece: what outlives programs (BuildManifest.cpp)
+/// and the programs (ManifestPrograms.cpp), whose operations add their own entries
+/// (StepEntries.cpp, InputOutputEntries.cpp).
 class ManifestBuilder {
 public:
   ManifestBuilder(mlir::ModuleOp module,
                   const std::vector<plan::Kernel> &kernels)
       : module(module), symbols(module), kernels(kernels) {}
 
-  plan::Manifest build(const PlanInfo &info);
+  plan::Manifest build(const PlanMetadata &info);
 
   // For the entries of operations.
 
@@ -76,7 +76,7 @@ void setWindow(dialects::plan::ConvolutionOp call, plan::Window &window);
 void registerManifestEntries(mlir::DialectRegistry &registry);
 /// The parts of it: steps, and what stands at the edges of a program.
 void attachStepEntries(mlir::MLIRContext &context);
-void attachEdgeEntries(mlir::MLIRContext &context);
+void attachInputOutputEntries(mlir::MLIRContext &context);
 
 } // namespace brew::compiler
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
-#include "compiler/manifest/WritePlan.h"
+#include "compiler/manifest/BuildManifest.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"

@@ -1,4 +1,4 @@
-//===- WritePlan.h - From the plan dialect to a plan file -------*- C++ -*-===//
+//===- BuildManifest.h - From the plan dialect to a plan file -------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -15,7 +15,7 @@
 namespace brew::compiler {
 
 /// What goes into a plan beside the module.
-struct PlanInfo {
+struct PlanMetadata {
   std::string netName;
   std::string input; ///< what brewc was given
   bool f64 = false;
@@ -32,6 +32,6 @@ struct PlanInfo {
 /// is left to the caller.
 plan::Manifest buildManifest(mlir::ModuleOp module,
                              const std::vector<plan::Kernel> &kernels,
-                             const PlanInfo &info);
+                             const PlanMetadata &info);
 
 } // namespace brew::compiler

@@ -1,4 +1,4 @@
-//===- EnumMirrors.cpp - Dialects' enumerations against the plan's --------===//
+//===- EnumChecks.cpp - Dialects' enumerations against the plan's --------===//
 //
 // The dialects number some of their enumerations as plan.proto does, which
 // their TableGen files cannot include. Nothing here is executed.

@@ -1,4 +1,4 @@
-//===- ManifestSteps.cpp - Steps in a plan file ---------------------------===//
+//===- StepEntries.cpp - Steps in a plan file ---------------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
 #include "mlir/IR/MLIRContext.h"

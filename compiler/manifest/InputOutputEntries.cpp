@@ -1,4 +1,4 @@
-//===- ManifestEntries.cpp - Feeds and sinks in a plan file ---------------===//
+//===- InputOutputEntries.cpp - Feeds and sinks in a plan file ---------------===//
 #include "compiler/PassDiagnostics.h"
 #include "compiler/manifest/ManifestBuilder.h"
 
@@ -120,7 +120,7 @@ struct CheckEntry
 
 } // namespace
 
-void brew::compiler::attachEdgeEntries(MLIRContext &context) {
+void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
   DataInputOp::attachInterface<FeedEntry>(context);
   SeedOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
@@ -132,6 +132,6 @@ void brew::compiler::attachEdgeEntries(MLIRContext &context) {
 void brew::compiler::registerManifestEntries(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, PlanDialect *) {
     attachStepEntries(*context);
-    attachEdgeEntries(*context);
+    attachInputOutputEntries(*context);
   });
 }

@@ -1,4 +1,4 @@
-//===- WriteProgram.cpp - The programs of a plan file ---------------------===//
+//===- ManifestPrograms.cpp - The programs of a plan file ---------------------===//
 #include "compiler/manifest/ManifestBuilder.h"
 
 #include "support/Error.h"

@@ -1,5 +1,5 @@
-//===- WritePlan.cpp - From the plan dialect to a plan file ---------------===//
-#include "compiler/manifest/WritePlan.h"
+//===- BuildManifest.cpp - From the plan dialect to a plan file ---------------===//
+#include "compiler/manifest/BuildManifest.h"
 
 #include "compiler/PassDiagnostics.h"
 #include "compiler/manifest/ManifestBuilder.h"
@@ -176,7 +176,7 @@ void ManifestBuilder::addParameters() {
   }
 }
 
-plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
+plan::Manifest ManifestBuilder::build(const brew::compiler::PlanMetadata &info) {
   manifest.set_producer("brewc " BREW_VERSION);
   manifest.set_net_name(info.netName);
   manifest.set_input(info.input);
@@ -204,6 +204,6 @@ plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
 plan::Manifest
 brew::compiler::buildManifest(ModuleOp module,
                               const std::vector<plan::Kernel> &kernels,
-                              const PlanInfo &info) {
+                              const PlanMetadata &info) {
   return ManifestBuilder(module, kernels).build(info);
 }
