@@ -26,7 +26,7 @@ struct brew_environment {
   }
 };
 
-struct brew_film {
+struct brew_episode_recorder {
   Message message;
   std::unique_ptr<reinforcement::Film> film;
 };
@@ -75,7 +75,7 @@ public:
   }
   reinforcement::Outcome step(int action, float *observation) override {
     reinforcement::Outcome outcome;
-    brew_episode_state state = BREW_EPISODE_GOES_ON;
+    brew_episode_state state = BREW_EPISODE_RUNNING;
     require(functions.step(action, observation, &outcome.reward, &state,
                            functions.user),
             "step");
@@ -129,7 +129,7 @@ template <typename Body> brew_status on(brew_learner *it, Body &&body) {
 brew_episode_state stateOf(const reinforcement::Outcome &outcome) {
   return outcome.terminated  ? BREW_EPISODE_TERMINATED
          : outcome.truncated ? BREW_EPISODE_TRUNCATED
-                             : BREW_EPISODE_GOES_ON;
+                             : BREW_EPISODE_RUNNING;
 }
 
 brew_learning_progress progressOf(const reinforcement::Episodes &episodes) {
@@ -228,7 +228,7 @@ brew_status brew_environment_step(brew_environment *environment, int action,
   });
 }
 
-brew_status brew_environment_watch(brew_environment *environment,
+brew_status brew_environment_set_observer(brew_environment *environment,
                                    brew_scene_function function, void *user) {
   return on(environment, [&](reinforcement::WatchedEnvironment &it) {
     it.remove(environment->watcher);
@@ -250,12 +250,12 @@ brew_status brew_environment_watch(brew_environment *environment,
   });
 }
 
-brew_status brew_film_open(brew_environment *environment, const char *path,
-                           const brew_film_options *options, brew_film **film) {
-  return api::open(film, [&](brew_film &handle) {
+brew_status brew_episode_recorder_open(brew_environment *environment, const char *path,
+                           const brew_episode_recorder_options *options, brew_episode_recorder **film) {
+  return api::open(film, [&](brew_episode_recorder &handle) {
     if (!environment)
       throw usage("there is no environment");
-    const brew_film_options given = take(options);
+    const brew_episode_recorder_options given = take(options);
     reinforcement::FilmOptions chosen;
     for (const auto &[from, to] : {std::pair(given.width, &chosen.width),
                                    std::pair(given.height, &chosen.height),
@@ -268,11 +268,11 @@ brew_status brew_film_open(brew_environment *environment, const char *path,
   });
 }
 
-const char *brew_film_message(const brew_film *film) {
+const char *brew_episode_recorder_message(const brew_episode_recorder *film) {
   return film ? film->message.text() : Message::outOfMemory();
 }
 
-brew_status brew_film_finish(brew_film *film) {
+brew_status brew_episode_recorder_finish(brew_episode_recorder *film) {
   if (!film)
     return BREW_USAGE;
   return guarded(film->message, [&] {
@@ -283,7 +283,7 @@ brew_status brew_film_finish(brew_film *film) {
   });
 }
 
-void brew_film_destroy(brew_film *film) { delete film; }
+void brew_episode_recorder_destroy(brew_episode_recorder *film) { delete film; }
 
 //===----------------------------------------------------------------------===//
 // Learners

@@ -22,7 +22,7 @@ extern "C" {
 
 /* How a step has left an episode. */
 typedef enum brew_episode_state {
-  BREW_EPISODE_GOES_ON = 0,
+  BREW_EPISODE_RUNNING = 0,
   BREW_EPISODE_TERMINATED = 1, /* it has come to its own end */
   BREW_EPISODE_TRUNCATED = 2   /* it was cut, and could have gone on */
 } brew_episode_state;
@@ -86,32 +86,32 @@ typedef void (*brew_scene_function)(const brew_scene *scene, void *user);
 /* Has a function called after each reset and step of the environment, on the
  * thread that calls these, which waits for it. NULL: nobody. Not while a
  * learner uses the environment. */
-BREW_API brew_status brew_environment_watch(brew_environment *environment,
+BREW_API brew_status brew_environment_set_observer(brew_environment *environment,
                                             brew_scene_function function,
                                             void *user);
 
 /* Pictures of an environment, from the next reset to the end of that episode:
  * an animated GIF, or a PNG with some of them side by side. */
-typedef struct brew_film_options {
+typedef struct brew_episode_recorder_options {
   size_t struct_size;
   int width, height; /* of a picture, in pixels, 32 to 2048; 0: 300 x 200 */
   int steps;    /* GIF: a picture for so many steps, which it then lasts; 0: 2 */
   int pictures; /* PNG: how many at most, 1 to 64; 0: 12 */
-} brew_film_options;
+} brew_episode_recorder_options;
 
 /* Begins one. `path` ends in .gif or .png. At most 1500 pictures are taken: of
  * a longer episode a GIF shows the beginning. The environment outlives the
  * film. BREW_USAGE: another kind of file, sizes out of their range, or an
  * environment of the caller's, of which nobody knows how it looks. */
-BREW_API brew_status brew_film_open(brew_environment *environment,
+BREW_API brew_status brew_episode_recorder_open(brew_environment *environment,
                                     const char *path,
-                                    const brew_film_options *options,
-                                    brew_film **film);
-BREW_API const char *brew_film_message(const brew_film *film);
+                                    const brew_episode_recorder_options *options,
+                                    brew_episode_recorder **film);
+BREW_API const char *brew_episode_recorder_message(const brew_episode_recorder *film);
 /* Writes the file, whole or not at all. BREW_USAGE: no episode was begun. */
-BREW_API brew_status brew_film_finish(brew_film *film);
-/* Without brew_film_finish() there is no file. */
-BREW_API void brew_film_destroy(brew_film *film);
+BREW_API brew_status brew_episode_recorder_finish(brew_episode_recorder *film);
+/* Without brew_episode_recorder_finish() there is no file. */
+BREW_API void brew_episode_recorder_destroy(brew_episode_recorder *film);
 
 /*===-- Learners ---------------------------------------------------------===*/
 

@@ -22,8 +22,8 @@ namespace brew::api {
 /// What an action has led to.
 struct Outcome {
   double reward = 0;
-  brew_episode_state state = BREW_EPISODE_GOES_ON;
-  bool ended() const { return state != BREW_EPISODE_GOES_ON; }
+  brew_episode_state state = BREW_EPISODE_RUNNING;
+  bool ended() const { return state != BREW_EPISODE_RUNNING; }
 };
 
 /// What agents act in: derive from it, or open one of the library's own. What
@@ -73,7 +73,7 @@ public:
   void watch(std::function<void(const brew_scene &)> function) {
     auto next = std::make_unique<std::function<void(const brew_scene &)>>(
         std::move(function));
-    check(brew_environment_watch(get(), *next ? tell : nullptr, next.get()));
+    check(brew_environment_set_observer(get(), *next ? tell : nullptr, next.get()));
     watcher = std::move(next);
   }
 
@@ -95,22 +95,22 @@ private:
 /// ends in .gif or .png. Without finish() there is no file.
 class Film {
 public:
-  /// `options`: makeStruct<brew_film_options>() with what is to differ.
+  /// `options`: makeStruct<brew_episode_recorder_options>() with what is to differ.
   Film(BuiltInEnvironment &environment, const std::string &path,
-       const brew_film_options &options = makeStruct<brew_film_options>()) {
-    brew_film *opened = nullptr;
+       const brew_episode_recorder_options &options = makeStruct<brew_episode_recorder_options>()) {
+    brew_episode_recorder *opened = nullptr;
     const brew_status status =
-        brew_film_open(environment.get(), path.c_str(), &options, &opened);
+        brew_episode_recorder_open(environment.get(), path.c_str(), &options, &opened);
     film.reset(opened);
     check(status);
   }
-  void finish() { check(brew_film_finish(film.get())); }
+  void finish() { check(brew_episode_recorder_finish(film.get())); }
 
 private:
   void check(brew_status status) const {
-    detail::check(status, brew_film_message(film.get()));
+    detail::check(status, brew_episode_recorder_message(film.get()));
   }
-  detail::Owner<brew_film, brew_film_destroy> film;
+  detail::Owner<brew_episode_recorder, brew_episode_recorder_destroy> film;
 };
 
 struct LearnerOptions {

@@ -44,7 +44,7 @@ typedef struct brew_tensor_file brew_tensor_file;
 typedef struct brew_record_writer brew_record_writer;
 typedef struct brew_environment brew_environment;
 typedef struct brew_learner brew_learner;
-typedef struct brew_film brew_film;
+typedef struct brew_episode_recorder brew_episode_recorder;
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,7 @@ public:
     result.reward = nb::cast<double>(outcome[0]);
     result.state = nb::cast<bool>(outcome[1])   ? BREW_EPISODE_TERMINATED
                    : nb::cast<bool>(outcome[2]) ? BREW_EPISODE_TRUNCATED
-                                                : BREW_EPISODE_GOES_ON;
+                                                : BREW_EPISODE_RUNNING;
     return result;
   }
 

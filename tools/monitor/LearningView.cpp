@@ -69,7 +69,7 @@ void LearningView::see(const brew_scene &scene) {
   places.push_back(scene.observation[kPlace]);
   places.push_back(scene.observation[kAngle]);
   const std::size_t steps = places.size() / 2;
-  if (scene.state == BREW_EPISODE_GOES_ON && steps < kMostSteps)
+  if (scene.state == BREW_EPISODE_RUNNING && steps < kMostSteps)
     return;
   recording = false;
   next = Clock::now() + std::max<Clock::duration>(

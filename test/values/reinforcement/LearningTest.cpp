@@ -86,7 +86,7 @@ public:
     observation[0] = state[0] = float(steps) * 0.25f;
     observation[1] = state[1] = action ? 1.0f : -1.0f;
     return {reward, steps == 4 + episodes.size() % 3 ? BREW_EPISODE_TERMINATED
-                                                     : BREW_EPISODE_GOES_ON};
+                                                     : BREW_EPISODE_RUNNING};
   }
 
 private:
@@ -274,7 +274,7 @@ TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
       if (++steps == 3)
         trainer->stop();
       observation[0] = observation[1] = 0;
-      return {1, BREW_EPISODE_GOES_ON};
+      return {1, BREW_EPISODE_RUNNING};
     }
   };
   for (const char *properties : {"", "Threads=2"}) {
