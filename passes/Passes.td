@@ -47,7 +47,7 @@ def TrackItems : Pass<"brew-track-items", "::mlir::ModuleOp"> {
     Such a blob has the shape of the most items there can be, and an i32 count
     (dialects/Brew/Items.h). Layers that combine items get `brew.mask_items` and
     `brew.average_items` around them; one that does not accept such a bottom is an
-    error. A `brew.keep count` goes with every output and pinned blob.
+    error. A `brew.pin count` goes with every output and pinned blob.
   }];
 }
 
@@ -94,7 +94,7 @@ def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
 def PinBlobs : Pass<"brew-pin-blobs", "::mlir::ModuleOp"> {
   let summary = "Pins blobs so that they can be read after a run";
   let description = [{
-    Adds a `brew.keep` for the last version of each named blob. `all` names every one, and
+    Adds a `brew.pin` for the last version of each named blob. `all` names every one, and
     marks programs with `brew.repeatable_backward` (RepeatableBackward.h).
     The gradients of the same blobs are pinned by brew-differentiate. Programs that
     learn also keep the blobs of `seeds` and the bottoms of `brew.memory_loss`, so that

@@ -63,10 +63,10 @@ struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
   }
 };
 
-struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, KeepOp> {
+struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, PinOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto keep = cast<KeepOp>(op);
+    auto keep = cast<PinOp>(op);
     plan::NamedBuffer *to = listOf(keep.getWhat(), program).Add();
     to->set_name(keep.getBlob().str());
     to->set_buffer_index(builder.buffer(keep.getBuffer()));
@@ -87,10 +87,10 @@ struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, KeepOp> {
 };
 
 struct KeepLayerEntry
-    : ManifestInterface::ExternalModel<KeepLayerEntry, KeepLayerOp> {
+    : ManifestInterface::ExternalModel<KeepLayerEntry, PinLayerValueOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto keep = cast<KeepLayerOp>(op);
+    auto keep = cast<PinLayerValueOp>(op);
     plan::Layer *to = program.mutable_layers(keep.getLayer());
     if (keep.getWhat() == LayerValue::Top) {
       to->add_top_buffer_indices(builder.buffer(keep.getBuffer()));
@@ -124,8 +124,8 @@ void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
   DataInputOp::attachInterface<FeedEntry>(context);
   SeedOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
-  KeepOp::attachInterface<KeepEntry>(context);
-  KeepLayerOp::attachInterface<KeepLayerEntry>(context);
+  PinOp::attachInterface<KeepEntry>(context);
+  PinLayerValueOp::attachInterface<KeepLayerEntry>(context);
   CheckLabelsOp::attachInterface<CheckEntry>(context);
 }
 

@@ -103,13 +103,13 @@ def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
   let assemblyFormat = "$value $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($value)";
 }
 
-def Brew_KeepOp : Brew_Op<"keep", [Brew_Sink, Brew_Strided]> {
+def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_Strided]> {
   let summary = "Pins what a blob holds so that it can be read after the run";
   let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$what, StrAttr:$blob);
   let assemblyFormat = "$what $blob `,` $value attr-dict `:` type($value)";
 }
 
-def Brew_KeepLayerOp : Brew_Op<"keep_layer", [Brew_Sink, Brew_Strided]> {
+def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_Strided]> {
   let summary = "Pins what debug_info shows of a layer";
   let description = [{
     `layer` is the layer's position in the net's record, `index` that of the top or

@@ -215,15 +215,15 @@ def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
   let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($buffer)";
 }
 
-def Plan_KeepOp : Plan_Op<"keep", [ReachesHost]> {
+def Plan_PinOp : Plan_Op<"pin", [ReachesHost]> {
   let summary = "A buffer that can be read by its blob's name after a run";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_BlobValueAttr:$what,
     StrAttr:$blob);
   let assemblyFormat = "$what $blob `,` $buffer attr-dict `:` type($buffer)";
 }
 
-def Plan_KeepLayerOp : Plan_Op<"keep_layer", [ReachesHost]> {
-  let summary = "A buffer that debug_info shows; see brew.keep_layer";
+def Plan_PinLayerValueOp : Plan_Op<"pin_layer_value", [ReachesHost]> {
+  let summary = "A buffer that debug_info shows; see brew.pin_layer_value";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_LayerValueAttr:$what,
     I64Attr:$layer, I64Attr:$index);
   let assemblyFormat = "$what $layer `[` $index `]` `,` $buffer attr-dict `:` type($buffer)";

@@ -64,7 +64,7 @@ private:
   void warnOfBlocked(Operation *op);
   void storeParameters();
   Value restingGradient(Operation *op, OpResult result);
-  KeepOp pinOf(StringRef blob);
+  PinOp pinOf(StringRef blob);
   SeedOp makeSeed(Value value, StringRef blob);
   LogicalResult takeSeed(StringRef blob);
   LogicalResult takeLossSeeds(MemoryLossOp loss);
@@ -282,9 +282,9 @@ InFlightDiagnostic Backward::refuseSeed(Location loc) {
 }
 
 /// What keeps the last version of a blob.
-KeepOp Backward::pinOf(StringRef blob) {
+PinOp Backward::pinOf(StringRef blob) {
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<KeepOp>(op);
+    if (auto keep = dyn_cast<PinOp>(op);
         keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Data)
       return keep;
   return {};
@@ -300,12 +300,12 @@ SeedOp Backward::makeSeed(Value value, StringRef blob) {
 /// Begins the gradient of a pinned blob with what the caller will write.
 LogicalResult Backward::takeSeed(StringRef blob) {
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<KeepOp>(op);
+    if (auto keep = dyn_cast<PinOp>(op);
         keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Count)
       return refuseSeed(keep.getLoc())
              << "--output-gradient: the number of items of blob '" << blob
              << "' is only known at run time; reduce it first";
-  KeepOp pin = pinOf(blob);
+  PinOp pin = pinOf(blob);
   if (!pin)
     return refuseSeed(program.getLoc())
            << "--output-gradient: blob '" << blob << "' is not kept";
@@ -331,7 +331,7 @@ LogicalResult Backward::takeLossSeeds(MemoryLossOp loss) {
     if (!propagates(loss, static_cast<unsigned>(i)))
       continue;
     learns |= needed.contains(x) && !idle.contains(x);
-    if (KeepOp pin = pinOf(blob); !pin || pin.getValue() != x)
+    if (PinOp pin = pinOf(blob); !pin || pin.getValue() != x)
       return layerError(loss)
              << "'" << blob
              << "' is computed over by a later layer in place, so that its "
@@ -399,7 +399,7 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
   float value = 0;
   auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
   if (weights && llvm::all_of(result.getUsers(), [](Operation *user) {
-        return isa<OutputOp, KeepOp, KeepLayerOp>(user);
+        return isa<OutputOp, PinOp, PinLayerValueOp>(user);
       }))
     value = weights[result.getResultNumber()];
   return fill(op->getLoc(), type, value, op);
@@ -429,7 +429,7 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
     Value gradient = wholeGradient(result);
     gradient = gradient ? unscaled(gradient, op) : restingGradient(op, result);
     if (gradient)
-      KeepOp::create(b, op->getLoc(), gradient, BlobValue::Diff, name);
+      PinOp::create(b, op->getLoc(), gradient, BlobValue::Diff, name);
   }
 }
 
@@ -453,11 +453,11 @@ Value Backward::wholeGradient(Value value) {
 /// or goes where there is none.
 void Backward::keepBottomGradients() {
   for (Operation *op : layers) {
-    auto keep = dyn_cast<KeepLayerOp>(op);
+    auto keep = dyn_cast<PinLayerValueOp>(op);
     if (!keep || keep.getWhat() != LayerValue::BottomDiff)
       continue;
     if (Value gradient = gradients.lookup(keep.getValue()))
-      KeepLayerOp::create(
+      PinLayerValueOp::create(
           b, keep.getLoc(), unscaled(gradient, keep.getValue().getDefiningOp()),
           LayerValue::BottomDiff, keep.getLayer(), keep.getIndex());
     keep.erase();

@@ -56,7 +56,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
           found.insert(name);
         else if (!all && !isSeed)
           continue;
-        KeepOp::create(b, value.getLoc(), value, BlobValue::Data, name);
+        PinOp::create(b, value.getLoc(), value, BlobValue::Data, name);
       }
     }
     for (StringRef name : seeds)

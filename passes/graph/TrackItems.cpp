@@ -67,7 +67,7 @@ struct TrackItems : brew::passes::impl::TrackItemsBase<TrackItems> {
     auto keep = [&](Value value, StringAttr blob) {
       if (Value count = blob ? counts.of(value) : Value())
         if (seen.insert(blob.getValue()).second)
-          KeepOp::create(b, value.getLoc(), count, BlobValue::Count,
+          PinOp::create(b, value.getLoc(), count, BlobValue::Count,
                          blob.getValue());
     };
     SmallVector<Operation *> ops;
@@ -76,9 +76,9 @@ struct TrackItems : brew::passes::impl::TrackItemsBase<TrackItems> {
     for (Operation *op : ops) {
       if (auto output = dyn_cast<OutputOp>(op))
         keep(output.getValue(), output.getBlobAttr());
-      else if (auto kept = dyn_cast<KeepOp>(op))
+      else if (auto kept = dyn_cast<PinOp>(op))
         keep(kept.getValue(), kept.getBlobAttr());
-      else if (auto kept = dyn_cast<KeepLayerOp>(op))
+      else if (auto kept = dyn_cast<PinLayerValueOp>(op))
         keep(kept.getValue(), blobOf(kept.getValue()));
     }
   }

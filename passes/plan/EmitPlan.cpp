@@ -55,7 +55,7 @@ private:
 /// A name that a reader of reports recognises: the blob's, or the layer's.
 static std::string nameOf(Value value) {
   for (Operation *user : value.getUsers())
-    if (auto keep = dyn_cast<KeepOp>(user)) {
+    if (auto keep = dyn_cast<PinOp>(user)) {
       std::string blob = keep.getBlob().str();
       switch (keep.getWhat()) {
       case dialects::plan::BlobValue::Data:
@@ -285,11 +285,11 @@ LogicalResult PlanEmitter::emitSinks() {
       dialects::plan::OutputOp::create(
           b, op.getLoc(), buffer(output.getValue()), output.getBlobAttr(),
           output.getLossWeightAttr(), output.getInnerAttr());
-    else if (auto keep = dyn_cast<KeepOp>(op))
-      dialects::plan::KeepOp::create(b, op.getLoc(), buffer(keep.getValue()),
+    else if (auto keep = dyn_cast<PinOp>(op))
+      dialects::plan::PinOp::create(b, op.getLoc(), buffer(keep.getValue()),
                                      keep.getWhat(), keep.getBlob());
-    else if (auto keep = dyn_cast<KeepLayerOp>(op))
-      dialects::plan::KeepLayerOp::create(
+    else if (auto keep = dyn_cast<PinLayerValueOp>(op))
+      dialects::plan::PinLayerValueOp::create(
           b, op.getLoc(), buffer(keep.getValue()), keep.getWhat(),
           keep.getLayer(), keep.getIndex());
     else if (auto check = dyn_cast<CheckLabelsOp>(op))

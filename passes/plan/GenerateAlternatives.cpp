@@ -146,7 +146,7 @@ private:
     copy->setOperands(operands);
     Origin::of(call).mark(copy);
     for (auto [number, result] : llvm::enumerate(copy->getResults()))
-      KeepOp::create(b, call->getLoc(), result,
+      PinOp::create(b, call->getLoc(), result,
                      brew::dialects::plan::BlobValue::Data,
                      b.getStringAttr(std::to_string(number)));
     return result;
@@ -175,8 +175,8 @@ private:
         sum = number;
     }
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
-      auto keep = result.hasOneUse() ? dyn_cast<KeepOp>(*result.user_begin())
-                                     : KeepOp();
+      auto keep = result.hasOneUse() ? dyn_cast<PinOp>(*result.user_begin())
+                                     : PinOp();
       unsigned which = 0;
       if (!keep || keep.getBlob().getAsInteger(10, which) ||
           result.getType() != call->getResult(which).getType())

@@ -333,7 +333,7 @@ private:
     if (failed(read(seed, seed.getBuffer())))
       return failure();
     for (Operation &op : program.getBody().front()) {
-      auto keep = dyn_cast<KeepOp>(op);
+      auto keep = dyn_cast<PinOp>(op);
       if (isa<OutputOp>(op) || (keep && keep.getWhat() == BlobValue::Data))
         if (failed(read(seed, op.getOperand(0))))
           return failure();

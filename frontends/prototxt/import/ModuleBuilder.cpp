@@ -182,7 +182,7 @@ private:
   void keep(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops) {
     auto each = [&](LayerValue what, ArrayRef<Value> values) {
       for (auto [i, value] : llvm::enumerate(values))
-        KeepLayerOp::create(b, loc, value, what, next, i);
+        PinLayerValueOp::create(b, loc, value, what, next, i);
     };
     each(LayerValue::Top, tops);
     if (differentiate)

@@ -296,6 +296,6 @@ brew.program @test_first test role test {
 brew.program @keeps test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{expected ::brew::planir::BlobValue to be one of: data, diff, count}}
-  // expected-error @below {{custom op 'brew.keep' failed to parse Plan_BlobValueAttr parameter}}
-  brew.keep gradient "x", %x : tensor<2x3xf32>
+  // expected-error @below {{custom op 'brew.pin' failed to parse Plan_BlobValueAttr parameter}}
+  brew.pin gradient "x", %x : tensor<2x3xf32>
 }

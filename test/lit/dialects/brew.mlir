@@ -136,10 +136,10 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   brew.output %loss "loss" loss_weight 1.0 : tensor<f32>
   // CHECK: brew.output %{{.*}} "i" loss_weight 2.500000e-01 inner : tensor<2x5xf32>
   brew.output %i "i" loss_weight 0.25 inner : tensor<2x5xf32>
-  // CHECK: brew.keep diff "w", %{{.*}} : tensor<2x2x3x3xf32>
-  brew.keep diff "w", %dw : tensor<2x2x3x3xf32>
-  // CHECK: brew.keep_layer bottom_diff 3[1], %{{.*}} : tensor<2x2x3x3xf32>
-  brew.keep_layer bottom_diff 3[1], %dw : tensor<2x2x3x3xf32>
+  // CHECK: brew.pin diff "w", %{{.*}} : tensor<2x2x3x3xf32>
+  brew.pin diff "w", %dw : tensor<2x2x3x3xf32>
+  // CHECK: brew.pin_layer_value bottom_diff 3[1], %{{.*}} : tensor<2x2x3x3xf32>
+  brew.pin_layer_value bottom_diff 3[1], %dw : tensor<2x2x3x3xf32>
   // CHECK: brew.kernel "k"(%{{.*}}) {backward, layers = ["a", "b"]} : (tensor<2x5xf32>) -> tensor<2x5xf32> {
   // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<2x5xf32>):
   // CHECK-NEXT: brew.yield %[[A]] : tensor<2x5xf32>

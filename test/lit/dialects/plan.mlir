@@ -61,10 +61,10 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.seed "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>
   plan.output %x "x" loss_weight 0.5 inner : memref<4xf32>
-  // CHECK: plan.keep diff "x", %[[X]] : memref<4xf32>
-  plan.keep diff "x", %x : memref<4xf32>
-  // CHECK: plan.keep_layer top 0[2], %[[X]] : memref<4xf32>
-  plan.keep_layer top 0[2], %x : memref<4xf32>
+  // CHECK: plan.pin diff "x", %[[X]] : memref<4xf32>
+  plan.pin diff "x", %x : memref<4xf32>
+  // CHECK: plan.pin_layer_value top 0[2], %[[X]] : memref<4xf32>
+  plan.pin_layer_value top 0[2], %x : memref<4xf32>
   // CHECK: plan.check_labels %{{.*}}, %[[X]] limit 10 layer "loss" blob "l" : memref<i32>, memref<4xf32>
   plan.check_labels %i, %x limit 10 layer "loss" blob "l" : memref<i32>, memref<4xf32>
 }

@@ -525,7 +525,7 @@ TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
   ASSERT_TRUE(done.succeeded()) << done.message();
   const std::string graph(done.artifacts().at(0).text);
   for (const char *blob : {"x", "y", "z"})
-    EXPECT_NE(graph.find("brew.keep  data \"" + std::string(blob) + "\""),
+    EXPECT_NE(graph.find("brew.pin  data \"" + std::string(blob) + "\""),
               std::string::npos)
         << graph;
   EXPECT_NE(graph.find("brew.program @main  test"), std::string::npos) << graph;

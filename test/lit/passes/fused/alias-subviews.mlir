@@ -16,8 +16,8 @@ brew.program @join test {
   // CHECK: brew.join "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
   %y = brew.join "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
   // A subview can be kept.
-  // CHECK: brew.keep data "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
-  brew.keep data "a", %a : tensor<2x3xf32>
+  // CHECK: brew.pin data "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+  brew.pin data "a", %a : tensor<2x3xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x6xf32>
 }
 

@@ -15,7 +15,7 @@ brew.program @main test {
   %a = brew.convolution "tied"(%x, %t) {num_output = 4 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<2x4x8x8xf32>, tensor<4x4x1x1xf32>) -> tensor<2x4x8x8xf32>
   %y = brew.convolution "c"(%a, %w) {num_output = 8 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<2x4x8x8xf32>, tensor<8x4x3x3xf32>) -> tensor<2x8x6x6xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x8x6x6xf32>
-  brew.keep data "t", %t : tensor<4x4x1x1xf32>
+  brew.pin data "t", %t : tensor<4x4x1x1xf32>
 }
 
 // -----

@@ -29,7 +29,7 @@ brew.program @main train {
   %k = brew.param_value @kept.0 : tensor<32x1x3x3xf32>
   %kn = brew.cast "c"(%k) : (tensor<32x1x3x3xf32>) -> tensor<32x1x3x3xbf16>
   %u = brew.convolution "kept"(%x, %kn) {num_output = 32 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 32 : i64, tops = ["u"]} : (tensor<2x32x8x8xbf16>, tensor<32x1x3x3xbf16>) -> tensor<2x32x8x8xbf16>
-  brew.keep data "k", %k : tensor<32x1x3x3xf32>
+  brew.pin data "k", %k : tensor<32x1x3x3xf32>
   brew.output %z "z" loss_weight 0.0 : tensor<2x8x8x8xbf16>
   brew.output %u "u" loss_weight 0.0 : tensor<2x32x8x8xbf16>
 }

@@ -72,7 +72,7 @@ brew.program @forward_backward train {
 // Nothing is learnt: nothing to add up.
 brew.program @forward_backward train {
   %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
-  brew.keep data "w", %w : tensor<2xf32>
+  brew.pin data "w", %w : tensor<2xf32>
 }
 // CHECK-LABEL: brew.program @forward_backward
 // CHECK-NOT: brew.program

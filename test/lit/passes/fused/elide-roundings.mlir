@@ -27,7 +27,7 @@ brew.program @inner train {
     %8 = arith.truncf %7 : f32 to bf16
     linalg.yield %8 : bf16
   } -> tensor<8xbf16>
-  brew.keep data "y", %y : tensor<8xbf16>
+  brew.pin data "y", %y : tensor<8xbf16>
 }
 
 // What f16 cannot hold overflows.
@@ -43,7 +43,7 @@ brew.program @overflow train {
     %1 = arith.extf %0 : f16 to f32
     linalg.yield %1 : f32
   } -> tensor<8xf32>
-  brew.keep data "y", %y : tensor<8xf32>
+  brew.pin data "y", %y : tensor<8xf32>
 }
 
 // The nest reads what it stores as all others do; and widening to another type than
@@ -65,6 +65,6 @@ brew.program @stored train {
     %3 = arith.extf %2 : f16 to f64
     linalg.yield %0, %3 : bf16, f64
   } -> (tensor<8xbf16>, tensor<8xf64>)
-  brew.keep data "y", %y#0 : tensor<8xbf16>
-  brew.keep data "z", %y#1 : tensor<8xf64>
+  brew.pin data "y", %y#0 : tensor<8xbf16>
+  brew.pin data "z", %y#1 : tensor<8xf64>
 }

@@ -25,8 +25,8 @@ brew.program @elementwise test {
   } -> tensor<2x4xf32>
   %n = brew.cast "b"(%y) : (tensor<2x4xf32>) -> tensor<2x4xbf16>
   // CHECK-NEXT: } -> tensor<2x4xbf16>
-  // CHECK-NEXT: brew.keep data "y", %[[Y]] : tensor<2x4xbf16>
-  brew.keep data "y", %n : tensor<2x4xbf16>
+  // CHECK-NEXT: brew.pin data "y", %[[Y]] : tensor<2x4xbf16>
+  brew.pin data "y", %n : tensor<2x4xbf16>
 }
 
 // -----
@@ -61,8 +61,8 @@ brew.program @reduction test {
   // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[SUM]] : tensor<2xf32>) {{.*}}brew.backward, brew.layer = "ip"
   // CHECK: arith.truncf %{{.*}} : f32 to f16
   %n = brew.cast "ip"(%sum) {brew.backward} : (tensor<2xf32>) -> tensor<2xf16>
-  // CHECK: brew.keep data "y", %[[Y]] : tensor<2xf16>
-  brew.keep data "y", %n : tensor<2xf16>
+  // CHECK: brew.pin data "y", %[[Y]] : tensor<2xf16>
+  brew.pin data "y", %n : tensor<2xf16>
 }
 
 // -----
@@ -87,12 +87,12 @@ brew.program @others test {
   } -> tensor<4xf32>
   // CHECK: %[[N:.*]] = linalg.generic {{.*}} ins(%[[Y]] : tensor<4xf32>) outs(%{{.*}} : tensor<4xbf16>)
   %n = brew.cast "b"(%y) : (tensor<4xf32>) -> tensor<4xbf16>
-  // CHECK: brew.keep data "w", %[[W]] : tensor<4xf32>
-  // CHECK-NEXT: brew.keep data "back", %[[X]] : tensor<4xbf16>
-  // CHECK-NEXT: brew.keep data "y", %[[Y]] : tensor<4xf32>
-  // CHECK-NEXT: brew.keep data "n", %[[N]] : tensor<4xbf16>
-  brew.keep data "w", %w : tensor<4xf32>
-  brew.keep data "back", %back : tensor<4xbf16>
-  brew.keep data "y", %y : tensor<4xf32>
-  brew.keep data "n", %n : tensor<4xbf16>
+  // CHECK: brew.pin data "w", %[[W]] : tensor<4xf32>
+  // CHECK-NEXT: brew.pin data "back", %[[X]] : tensor<4xbf16>
+  // CHECK-NEXT: brew.pin data "y", %[[Y]] : tensor<4xf32>
+  // CHECK-NEXT: brew.pin data "n", %[[N]] : tensor<4xbf16>
+  brew.pin data "w", %w : tensor<4xf32>
+  brew.pin data "back", %back : tensor<4xbf16>
+  brew.pin data "y", %y : tensor<4xf32>
+  brew.pin data "n", %n : tensor<4xbf16>
 }

@@ -7,17 +7,17 @@
 // HOST: brew.cast
 // CHECK-LABEL: brew.program @padded
 // CHECK-NEXT: %[[X:.*]]:2 = brew.data_input "in" "Data" {channels = 3 : i64, {{.*}} : tensor<4x8x6x6xbf16>, tensor<4xf32>
-// CHECK-NEXT: brew.keep data "a", %[[X]]#0
-// CHECK-NEXT: brew.keep data "b", %[[X]]#0
-// CHECK-NEXT: brew.keep data "label", %[[X]]#1
+// CHECK-NEXT: brew.pin data "a", %[[X]]#0
+// CHECK-NEXT: brew.pin data "b", %[[X]]#0
+// CHECK-NEXT: brew.pin data "label", %[[X]]#1
 brew.program @padded train {
   %x, %l = brew.data_input "in" "Data" {config = "name: 'in' type: 'Data'", folder = "", tops = ["x", "label"]} : tensor<4x3x6x6xf32>, tensor<4xf32>
   %p = brew.paste "conv"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
   %a = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
   %b = brew.cast "conv2"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
-  brew.keep data "a", %a : tensor<4x8x6x6xbf16>
-  brew.keep data "b", %b : tensor<4x8x6x6xbf16>
-  brew.keep data "label", %l : tensor<4xf32>
+  brew.pin data "a", %a : tensor<4x8x6x6xbf16>
+  brew.pin data "b", %b : tensor<4x8x6x6xbf16>
+  brew.pin data "label", %l : tensor<4xf32>
 }
 
 // -----
@@ -30,7 +30,7 @@ brew.program @padded train {
 brew.program @rounded train {
   %x = brew.data_input "in" "ImageData" {config = "name: 'in' type: 'ImageData'", folder = "", tops = ["x"]} : tensor<4x3x6x6xf32>
   %a = brew.cast "conv"(%x) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xf16>
-  brew.keep data "a", %a : tensor<4x3x6x6xf16>
+  brew.pin data "a", %a : tensor<4x3x6x6xf16>
 }
 
 // -----
@@ -42,18 +42,18 @@ brew.program @rounded train {
 brew.program @others train {
   %x = brew.data_input "x" "Data" {config = "name: 'x' type: 'Data'", folder = "", tops = ["x"]} : tensor<4x3x6x6xf32>
   %xn = brew.cast "conv"(%x) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
-  brew.keep data "x", %x : tensor<4x3x6x6xf32>
-  brew.keep data "xn", %xn : tensor<4x3x6x6xbf16>
+  brew.pin data "x", %x : tensor<4x3x6x6xf32>
+  brew.pin data "xn", %xn : tensor<4x3x6x6xbf16>
   %y = brew.data_input "y" "Data" {config = "name: 'y' type: 'Data'", folder = "", tops = ["y"]} : tensor<4x3x6x6xf32>
   %yn = brew.cast "conv"(%y) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
   %p = brew.paste "conv"(%y) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
   %pn = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
-  brew.keep data "yn", %yn : tensor<4x3x6x6xbf16>
-  brew.keep data "pn", %pn : tensor<4x8x6x6xbf16>
+  brew.pin data "yn", %yn : tensor<4x3x6x6xbf16>
+  brew.pin data "pn", %pn : tensor<4x8x6x6xbf16>
   %z = brew.data_input "z" "Input" {config = "name: 'z' type: 'Input'", folder = "", tops = ["z"]} : tensor<4x3x6x6xf32>
   %zn = brew.cast "conv"(%z) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
-  brew.keep data "zn", %zn : tensor<4x3x6x6xbf16>
+  brew.pin data "zn", %zn : tensor<4x3x6x6xbf16>
   %q = brew.data_input "q" "Data" {config = "name: 'q' type: 'Data' data_param { images_per_blob: 2 }", folder = "", tops = ["q"]} : tensor<4x6x6x6xf32>
   %qn = brew.cast "conv"(%q) : (tensor<4x6x6x6xf32>) -> tensor<4x6x6x6xbf16>
-  brew.keep data "qn", %qn : tensor<4x6x6x6xbf16>
+  brew.pin data "qn", %qn : tensor<4x6x6x6xbf16>
 }

@@ -43,5 +43,5 @@ brew.program @backward train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   // CHECK: brew.kernel "s_backward"{{.*}}{backward, layers = ["s"]}
   %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64, brew.backward} : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x6xf32>
-  brew.keep diff "x", %d : tensor<2x6xf32>
+  brew.pin diff "x", %d : tensor<2x6xf32>
 }

@@ -13,7 +13,7 @@
 brew.program @planes test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x16x256x256xf32>
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<16x16x256x256xf32>) -> tensor<16x16x256x256xf32>
-  brew.keep data "a", %a : tensor<16x16x256x256xf32>
+  brew.pin data "a", %a : tensor<16x16x256x256xf32>
   %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<16x16x256x256xf32>) -> (tensor<16x16x128x128xf32>, tensor<16x16x128x128xi8>)
   brew.output %p "pool" loss_weight 0.0 : tensor<16x16x128x128xf32>
 }
@@ -42,7 +42,7 @@ brew.program @softmax test {
 brew.program @some test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x16x64x64xf32>
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<8x16x64x64xf32>) -> tensor<8x16x64x64xf32>
-  brew.keep data "a", %a : tensor<8x16x64x64xf32>
+  brew.pin data "a", %a : tensor<8x16x64x64xf32>
   %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<8x16x64x64xf32>) -> (tensor<8x16x32x32xf32>, tensor<8x16x32x32xi8>)
   brew.output %p "pool" loss_weight 0.0 : tensor<8x16x32x32xf32>
 }

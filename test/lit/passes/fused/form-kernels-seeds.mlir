@@ -14,6 +14,6 @@ brew.program @main train {
   %seed = brew.seed "y" {brew.backward} : tensor<4xf32>
   // CHECK-NEXT: %[[D:.*]] = brew.kernel "d{{.*}}"(%{{.*}})
   %d = brew.eltwise "d"(%seed, %y) {brew.backward, kind = #brew<eltwise_kind prod>, coeff = array<f32>, tops = ["d"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: brew.keep diff "y", %[[D]]
-  brew.keep diff "y", %d : tensor<4xf32>
+  // CHECK: brew.pin diff "y", %[[D]]
+  brew.pin diff "y", %d : tensor<4xf32>
 }

@@ -26,11 +26,11 @@ brew.program @two_results test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
   // CHECK: %[[K:.*]]:2 = brew.kernel "a_b"
   // CHECK: brew.yield %[[A:.*]], %[[B:.*]] :
-  // CHECK: brew.keep data "a", %[[K]]#0
+  // CHECK: brew.pin data "a", %[[K]]#0
   // CHECK-NEXT: brew.output %[[K]]#1 "b"
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
   // Sinks move behind everything that is computed.
-  brew.keep data "a", %a : tensor<64x100xf32>
+  brew.pin data "a", %a : tensor<64x100xf32>
   %b = brew.relu "b"(%a) {negative_slope = 0.0 : f32, tops = ["b"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
   brew.output %b "b" loss_weight 0.0 : tensor<64x100xf32>
 }

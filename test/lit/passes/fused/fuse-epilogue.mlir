@@ -51,7 +51,7 @@ brew.program @kept train {
   // CHECK: brew.relu "relu"
   %z = brew.inner_product "ip"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x8xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
   %r = brew.relu "relu"(%z) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
-  brew.keep data "z", %z : tensor<1x5xf32>
+  brew.pin data "z", %z : tensor<1x5xf32>
   brew.output %r "r" loss_weight 0.0 : tensor<1x5xf32>
 }
 

@@ -23,7 +23,7 @@
 // CHECK: brew.yield %[[P]], %[[M]]
 // CHECK: brew.power "between"
 // CHECK-NOT: brew.kernel
-// CHECK: brew.keep data "m", %[[K]]#1
+// CHECK: brew.pin data "m", %[[K]]#1
 brew.program @sums train {
   %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<256x64x64xf32>, tensor<64xf32>
   %p = brew.kernel "part"(%x) {backward, layers = ["sum"]} : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
@@ -56,13 +56,13 @@ brew.program @sums train {
     } -> tensor<64xf32>
     brew.yield %t : tensor<64xf32>
   }
-  brew.keep data "b", %b : tensor<64xf32>
-  brew.keep data "m", %m : tensor<64xf32>
+  brew.pin data "b", %b : tensor<64xf32>
+  brew.pin data "m", %m : tensor<64xf32>
 }
 
 // CHECK-LABEL: brew.program @kept
 // CHECK-COUNT-2: brew.kernel
-// CHECK: brew.keep data "p"
+// CHECK: brew.pin data "p"
 brew.program @kept train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64x64xf32>
   %p = brew.kernel "part"(%x) : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
@@ -89,13 +89,13 @@ brew.program @kept train {
     } -> tensor<64xf32>
     brew.yield %s : tensor<64xf32>
   }
-  brew.keep data "p", %p : tensor<256x64xf32>
-  brew.keep data "m", %m : tensor<64xf32>
+  brew.pin data "p", %p : tensor<256x64xf32>
+  brew.pin data "m", %m : tensor<64xf32>
 }
 
 // CHECK-LABEL: brew.program @long
 // CHECK-COUNT-2: brew.kernel
-// CHECK: brew.keep data "m"
+// CHECK: brew.pin data "m"
 brew.program @long train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<65536x64xf32>
   %p = brew.kernel "twice"(%x) : (tensor<65536x64xf32>) -> tensor<65536x64xf32> {
@@ -120,5 +120,5 @@ brew.program @long train {
     } -> tensor<64xf32>
     brew.yield %s : tensor<64xf32>
   }
-  brew.keep data "m", %m : tensor<64xf32>
+  brew.pin data "m", %m : tensor<64xf32>
 }

@@ -60,7 +60,7 @@ brew.program @windows train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
@@ -113,7 +113,7 @@ brew.program @alone train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
@@ -167,7 +167,7 @@ brew.program @neighbours train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
@@ -220,8 +220,8 @@ brew.program @stored train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
-  brew.keep data "p", %p : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "p", %p : tensor<512x16x64xf32>
 }
 }
 
@@ -275,7 +275,7 @@ brew.program @apart train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
 }
 }
 
@@ -327,5 +327,5 @@ brew.program @cpu train {
     %r = arith.subf %a, %m : f32
     linalg.yield %r : f32
   } -> tensor<512x16x64xf32>
-  brew.keep data "dx", %dx : tensor<512x16x64xf32>
+  brew.pin data "dx", %dx : tensor<512x16x64xf32>
 }

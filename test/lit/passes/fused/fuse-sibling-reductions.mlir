@@ -24,9 +24,9 @@
 // CHECK-NEXT: %[[R1:.*]] = arith.addf %[[R]], %[[BC]]
 // CHECK-NEXT: linalg.yield %[[P1]], %[[Q1]], %[[R1]]
 // CHECK-NOT: linalg.generic
-// CHECK: brew.keep data "a", %[[S]]#0
-// CHECK: brew.keep data "b", %[[S]]#1
-// CHECK: brew.keep data "c", %[[S]]#2
+// CHECK: brew.pin data "a", %[[S]]#0
+// CHECK: brew.pin data "b", %[[S]]#1
+// CHECK: brew.pin data "c", %[[S]]#2
 brew.program @channels train {
   %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -38,13 +38,13 @@ brew.program @channels train {
     %n = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "a", %a : tensor<4xf32>
+  brew.pin data "a", %a : tensor<4xf32>
   %b = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%y : tensor<16x4x64xf32>) outs(%f : tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
   ^bb0(%v: f32, %o: f32):
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "b", %b : tensor<4xf32>
+  brew.pin data "b", %b : tensor<4xf32>
   %ze = tensor.empty() : tensor<16x4x64xf32>
   %z = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<16x4x64xf32>) outs(%ze : tensor<16x4x64xf32>) {
   ^bb0(%v: f32, %o: f32):
@@ -59,7 +59,7 @@ brew.program @channels train {
     %n = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "c", %c : tensor<4xf32>
+  brew.pin data "c", %c : tensor<4xf32>
 }
 
 // -----
@@ -104,10 +104,10 @@ brew.program @apart train {
     %n = arith.addf %o, %v : f32
     linalg.yield %n : f32
   } -> tensor<16xf32>
-  brew.keep data "a", %b : tensor<16xf32>
-  brew.keep data "b", %c : tensor<16xf32>
-  brew.keep data "c", %d : tensor<16xf32>
-  brew.keep data "d", %g : tensor<16xf32>
+  brew.pin data "a", %b : tensor<16xf32>
+  brew.pin data "b", %c : tensor<16xf32>
+  brew.pin data "c", %d : tensor<16xf32>
+  brew.pin data "d", %g : tensor<16xf32>
 }
 
 // -----
@@ -147,10 +147,10 @@ brew.program @factors train {
     %n2 = arith.addf %o2, %p fastmath<reassoc,contract> : f32
     linalg.yield %n, %n2 : f32, f32
   } -> (tensor<4xf32>, tensor<4xf32>)
-  brew.keep data "a", %a#0 : tensor<4xf32>
-  brew.keep data "b", %a#1 : tensor<4xf32>
-  brew.keep data "c", %b#0 : tensor<4xf32>
-  brew.keep data "d", %b#1 : tensor<4xf32>
+  brew.pin data "a", %a#0 : tensor<4xf32>
+  brew.pin data "b", %a#1 : tensor<4xf32>
+  brew.pin data "c", %b#0 : tensor<4xf32>
+  brew.pin data "d", %b#1 : tensor<4xf32>
 }
 
 // -----
@@ -164,7 +164,7 @@ brew.program @factors train {
 // CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.backward, brew.layer = "a+b"}
 // CHECK-NOT: "reduction"
-// CHECK: brew.keep data "b", %[[S]]#1
+// CHECK: brew.pin data "b", %[[S]]#1
 brew.program @branches train {
   %dy, %x1, %x2 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["dy", "a", "b"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -191,6 +191,6 @@ brew.program @branches train {
     %n = arith.addf %o, %p fastmath<reassoc,contract> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "dx", %dx : tensor<16x4x64xf32>
-  brew.keep data "b", %b : tensor<4xf32>
+  brew.pin data "dx", %dx : tensor<16x4x64xf32>
+  brew.pin data "b", %b : tensor<4xf32>
 }

@@ -26,7 +26,7 @@ brew.program @joined train {
   %db = brew.cut "b"(%dw) {offsets = array<i64: 8, 0, 0, 0>} : (tensor<24x4x1x1xf32>) -> tensor<16x4x1x1xf32>
   // CHECK: brew.convolution_backward_data
   %dx = brew.convolution_backward_data "a"(%y, %w) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x24x6x6xf32>, tensor<24x4x1x1xf32>) -> tensor<2x4x6x6xf32>
-  brew.keep diff "x", %dx : tensor<2x4x6x6xf32>
+  brew.pin diff "x", %dx : tensor<2x4x6x6xf32>
   // CHECK: %[[DA32:.*]] = brew.cast "{{.*}}"(%[[DA]])
   // CHECK-NEXT: brew.store_gradient %[[DA32]], @a.0
   // CHECK-NEXT: %[[DB32:.*]] = brew.cast "{{.*}}"(%[[DB]])

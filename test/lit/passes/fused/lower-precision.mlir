@@ -121,10 +121,10 @@ brew.program @exact test {
   // CHECK-NEXT: brew.accuracy "accuracy"(%[[EW]], %[[SHIFT]])
   %a, %perclass, %status = brew.accuracy "accuracy"(%e, %s) {axis = 1 : i64, top_k = 1 : i64, tops = ["a"]} : (tensor<2x4xf32>, tensor<2x1xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<i32>)
   // CHECK-NEXT: %[[T:.*]] = brew.tanh "tanh"(%[[EW]])
-  // CHECK-NEXT: brew.keep data "e", %[[EW]]
+  // CHECK-NEXT: brew.pin data "e", %[[EW]]
   // CHECK-NEXT: brew.output %[[T]] "t"
   %t = brew.tanh "tanh"(%e) {tops = ["t"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
-  brew.keep data "e", %e : tensor<2x4xf32>
+  brew.pin data "e", %e : tensor<2x4xf32>
   brew.output %t "t" loss_weight 0.0 : tensor<2x4xf32>
 }
 

@@ -96,8 +96,8 @@ brew.program @fills train {
   // CHECK: linalg.generic {{.*}} ins(%{{[^,]*}} : tensor<2x3xf32>) outs
   // CHECK: arith.constant 4.0
   %e = brew.eltwise "sum"(%x, %f) {kind = #brew<eltwise_kind sum>, coeff = array<f32: 1.0, 1.0>, tops = ["e"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  // CHECK: brew.keep diff "f", %[[WRITTEN]]
-  brew.keep diff "f", %f : tensor<2x3xf32>
+  // CHECK: brew.pin diff "f", %[[WRITTEN]]
+  brew.pin diff "f", %f : tensor<2x3xf32>
   brew.output %e "e" loss_weight 0.0 : tensor<2x3xf32>
 }
 
@@ -110,8 +110,8 @@ brew.program @layout test {
   // CHECK: tensor.empty(){{.*}} : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
   // CHECK: } -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
   %y, %argmax = brew.max_pooling "pool"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["y"]} : (tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
-  brew.keep data "y", %y : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
-  brew.keep data "a", %argmax : tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>
+  brew.pin data "y", %y : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
+  brew.pin data "a", %argmax : tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>
 }
 
 // -----

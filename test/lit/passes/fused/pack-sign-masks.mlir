@@ -14,7 +14,7 @@
 // CHECK-NEXT: ^bb0(%[[D:.*]]: bf16, %[[P:.*]]: i1, %{{.*}}: bf16):
 // CHECK-NOT: arith.cmpf
 // CHECK: arith.select %[[P]],
-// CHECK: brew.keep data "y", %[[Y]]#0
+// CHECK: brew.pin data "y", %[[Y]]#0
 // CPU-LABEL: brew.program @mask
 // CPU-NOT: xi1
 brew.program @mask train {
@@ -37,8 +37,8 @@ brew.program @mask train {
     %r = arith.truncf %s : f32 to bf16
     linalg.yield %r : bf16
   } -> tensor<16x4x64xbf16>
-  brew.keep data "y", %y : tensor<16x4x64xbf16>
-  brew.keep data "dx", %dx : tensor<16x4x64xbf16>
+  brew.pin data "y", %y : tensor<16x4x64xbf16>
+  brew.pin data "dx", %dx : tensor<16x4x64xbf16>
 }
 
 // -----
@@ -94,10 +94,10 @@ brew.program @others train {
     %s = arith.select %p, %b, %zero : f32
     linalg.yield %s : f32
   } -> tensor<16x4x65xf32>
-  brew.keep data "used", %used : tensor<16x4x64xf32>
-  brew.keep data "same", %same : tensor<16x4x64xf32>
-  brew.keep data "ds", %ds : tensor<1x2x8xf32>
-  brew.keep data "do", %do : tensor<16x4x65xf32>
+  brew.pin data "used", %used : tensor<16x4x64xf32>
+  brew.pin data "same", %same : tensor<16x4x64xf32>
+  brew.pin data "ds", %ds : tensor<1x2x8xf32>
+  brew.pin data "do", %do : tensor<16x4x65xf32>
 }
 
 // -----

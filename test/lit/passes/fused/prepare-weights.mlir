@@ -66,7 +66,7 @@ brew.program @deploy test role deploy {
     %t = arith.truncf %a : f32 to bf16
     linalg.yield %t : bf16
   } -> tensor<4xbf16>
-  brew.keep data "r", %r : tensor<4xbf16>
+  brew.pin data "r", %r : tensor<4xbf16>
 }
 
 // -----
@@ -105,5 +105,5 @@ brew.program @test_0 test role test {
     %t = arith.truncf %a : f32 to bf16
     linalg.yield %t : bf16
   } -> tensor<4xbf16>
-  brew.keep data "r", %r : tensor<4xbf16>
+  brew.pin data "r", %r : tensor<4xbf16>
 }

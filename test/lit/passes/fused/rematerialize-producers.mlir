@@ -15,8 +15,8 @@
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1 : {{.*}} attrs = {brew.backward, brew.layer = "scale"}
 // CHECK: arith.subf
 // CHECK: arith.addf
-// CHECK: brew.keep data "y", %[[Y]]
-// CHECK: brew.keep data "s", %[[S]]
+// CHECK: brew.pin data "y", %[[Y]]
+// CHECK: brew.pin data "s", %[[S]]
 brew.program @normalised train {
   %x, %mean, %gamma = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "m", "g"]} : tensor<16x4x64xf32>, tensor<4xf32>, tensor<4xf32>
   %e = tensor.empty() : tensor<16x4x64xf32>
@@ -38,8 +38,8 @@ brew.program @normalised train {
     %n = arith.addf %o, %a fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "y", %y : tensor<16x4x64xf32>
-  brew.keep data "s", %s : tensor<4xf32>
+  brew.pin data "y", %y : tensor<16x4x64xf32>
+  brew.pin data "s", %s : tensor<4xf32>
 }
 
 // -----
@@ -51,13 +51,13 @@ brew.program @normalised train {
 // CHECK-LABEL: brew.program @stored
 // CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
-// CHECK: brew.keep data "y", %[[Y]]
+// CHECK: brew.pin data "y", %[[Y]]
 // CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%[[Y]], %[[X]]#1 :
 // CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
 // CHECK-NEXT: ^bb0(%[[V:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT: %[[N:.*]] = arith.negf %[[V]]
 // CHECK-NEXT: arith.addf %[[N]], %[[V]]
-// CHECK: brew.keep data "a", %[[A]]
+// CHECK: brew.pin data "a", %[[A]]
 brew.program @stored train {
   %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %e = tensor.empty() : tensor<16x4x64xf32>
@@ -66,7 +66,7 @@ brew.program @stored train {
     %r = arith.negf %v : f32
     linalg.yield %r : f32
   } -> tensor<16x4x64xf32>
-  brew.keep data "y", %y : tensor<16x4x64xf32>
+  brew.pin data "y", %y : tensor<16x4x64xf32>
   %a = linalg.generic {indexing_maps = [#x, #x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y, %z : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
   ^bb0(%v: f32, %w: f32, %o: f32):
     %r = arith.mulf %v, %w : f32
@@ -77,8 +77,8 @@ brew.program @stored train {
     %r = arith.addf %v, %w : f32
     linalg.yield %r : f32
   } -> tensor<16x4x64xf32>
-  brew.keep data "a", %a : tensor<16x4x64xf32>
-  brew.keep data "b", %b : tensor<16x4x64xf32>
+  brew.pin data "a", %a : tensor<16x4x64xf32>
+  brew.pin data "b", %b : tensor<16x4x64xf32>
 }
 
 // -----
@@ -133,11 +133,11 @@ brew.program @dear train {
     %r = math.sin %v : f32
     linalg.yield %r : f32
   } -> tensor<16x4x64xf32>
-  brew.keep data "a", %a : tensor<16x4x64xf32>
-  brew.keep data "b", %b : tensor<16x4x64xf32>
-  brew.keep data "c", %c : tensor<16x4x64xf32>
-  brew.keep data "d", %d : tensor<16x4x64xf32>
-  brew.keep data "f", %f : tensor<16x4x64xf32>
+  brew.pin data "a", %a : tensor<16x4x64xf32>
+  brew.pin data "b", %b : tensor<16x4x64xf32>
+  brew.pin data "c", %c : tensor<16x4x64xf32>
+  brew.pin data "d", %d : tensor<16x4x64xf32>
+  brew.pin data "f", %f : tensor<16x4x64xf32>
 }
 
 // -----
@@ -173,7 +173,7 @@ brew.program @probe train {
     %n = arith.addf %o, %d fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "s", %s : tensor<4xf32>
+  brew.pin data "s", %s : tensor<4xf32>
 }
 }
 
@@ -203,7 +203,7 @@ brew.program @extent train {
     %n = arith.maximumf %o, %a : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep data "m", %m : tensor<4xf32>
+  brew.pin data "m", %m : tensor<4xf32>
 }
 
 // -----
@@ -246,5 +246,5 @@ brew.program @storedByAReader train {
     linalg.yield %r : f32
   } -> tensor<16x4x8x8xf32>
   %dg = brew.convolution_backward_data "conv"(%dx, %w, %masked) {group = 1 : i64, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>} : (tensor<16x4x8x8xf32>, tensor<4x4x1x1xf32>, tensor<16x4x8x8xf32>) -> tensor<16x4x8x8xf32>
-  brew.keep data "dg", %dg : tensor<16x4x8x8xf32>
+  brew.pin data "dg", %dg : tensor<16x4x8x8xf32>
 }

@@ -12,7 +12,7 @@
 // of one sum.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: tensor.empty() : tensor<{{[0-9]+}}x{{[0-9]+}}xf32>
-// CHECK: brew.keep
+// CHECK: brew.pin
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
 #channel = affine_map<(n, c, h, w) -> (c)>
 #last = #brew.layout<0, 2, 3, 1>
@@ -26,7 +26,7 @@ brew.program @few train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<32xf32>
-  brew.keep data "s", %s : tensor<32xf32>
+  brew.pin data "s", %s : tensor<32xf32>
 }
 brew.program @others train {
   %x, %y, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<16x512x56x56xf32, #last>, tensor<2x32x28x28xf32, #last>, tensor<16x32x56x56xf32>
@@ -50,9 +50,9 @@ brew.program @others train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<32xf32>
-  brew.keep data "s", %s : tensor<512xf32>
-  brew.keep data "t", %t : tensor<32xf32>
-  brew.keep data "u", %u : tensor<32xf32>
+  brew.pin data "s", %s : tensor<512xf32>
+  brew.pin data "t", %t : tensor<32xf32>
+  brew.pin data "u", %u : tensor<32xf32>
 }
 
 // Taps of a window read the same again, from the caches if a sum of its own for each image
@@ -66,7 +66,7 @@ brew.program @others train {
 // CHECK-LABEL: brew.program @many
 // CHECK-COUNT-1: linalg.generic
 // CHECK-NOT: linalg.generic
-// CHECK: brew.keep
+// CHECK: brew.pin
 #gradient = affine_map<(t, k, n, h, w) -> (n, k, h, w)>
 #tap = affine_map<(t, k, n, h, w) -> (t, k)>
 brew.program @taps train {
@@ -87,7 +87,7 @@ brew.program @taps train {
     %r = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %r : f32
   } -> tensor<3x128xf32>
-  brew.keep data "s", %s : tensor<3x128xf32>
+  brew.pin data "s", %s : tensor<3x128xf32>
 }
 brew.program @many train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x1024x8x4xf32, #last>, tensor<512x1024x4x4xf32, #last>
@@ -107,5 +107,5 @@ brew.program @many train {
     %r = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %r : f32
   } -> tensor<5x1024xf32>
-  brew.keep data "s", %s : tensor<5x1024xf32>
+  brew.pin data "s", %s : tensor<5x1024xf32>
 }

@@ -26,6 +26,6 @@ brew.program @flat train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<f32>
-  brew.keep data "s", %s : tensor<f32>
-  brew.keep data "t", %t : tensor<f32>
+  brew.pin data "s", %s : tensor<f32>
+  brew.pin data "t", %t : tensor<f32>
 }

@@ -18,8 +18,8 @@
 // CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %[[D:.*]]: f32):
 // CHECK-NEXT: arith.addf %[[C]], %[[A]] fastmath<reassoc,contract> : f32
 // CHECK-NEXT: arith.addf %[[D]], %[[B]] fastmath<reassoc,contract> : f32
-// CHECK: brew.keep data "a", %[[S]]#0
-// CHECK: brew.keep data "b", %[[S]]#1
+// CHECK: brew.pin data "a", %[[S]]#0
+// CHECK: brew.pin data "b", %[[S]]#1
 brew.program @channels train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x64x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -32,8 +32,8 @@ brew.program @channels train {
     %m = arith.addf %q, %vv fastmath<reassoc,contract> : f32
     linalg.yield %n, %m : f32, f32
   } -> (tensor<4xf32>, tensor<4xf32>)
-  brew.keep data "a", %s#0 : tensor<4xf32>
-  brew.keep data "b", %s#1 : tensor<4xf32>
+  brew.pin data "a", %s#0 : tensor<4xf32>
+  brew.pin data "b", %s#1 : tensor<4xf32>
 }
 
 // -----
@@ -82,11 +82,11 @@ brew.program @kept train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<f32>
-  brew.keep data "a", %a : tensor<f32>
-  brew.keep data "b", %b : tensor<f32>
-  brew.keep data "c", %c : tensor<f32>
-  brew.keep data "d", %d : tensor<512xf32>
-  brew.keep data "h", %h : tensor<f32>
+  brew.pin data "a", %a : tensor<f32>
+  brew.pin data "b", %b : tensor<f32>
+  brew.pin data "c", %c : tensor<f32>
+  brew.pin data "d", %d : tensor<512xf32>
+  brew.pin data "h", %h : tensor<f32>
 }
 
 // -----
@@ -122,7 +122,7 @@ brew.program @kept train {
 // CHECK: tensor.empty() : tensor<8x11x45455xi8>
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-SAME: tensor<8x11x3xf32>
-// CHECK: brew.keep data "s", %[[S]]
+// CHECK: brew.pin data "s", %[[S]]
 #flat = affine_map<(k) -> (k)>
 #none = affine_map<(k) -> ()>
 #rows = affine_map<(c, n, k) -> (c, n, k)>
@@ -150,9 +150,9 @@ brew.program @flat train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<3xf32>
-  brew.keep data "s", %s : tensor<f32>
-  brew.keep data "t", %t : tensor<f32>
-  brew.keep data "u", %u : tensor<3xf32>
+  brew.pin data "s", %s : tensor<f32>
+  brew.pin data "t", %t : tensor<f32>
+  brew.pin data "u", %u : tensor<3xf32>
 }
 
 // -----
@@ -185,6 +185,6 @@ brew.program @last train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<64xf32>
-  brew.keep data "s", %s : tensor<64xf32>
-  brew.keep data "t", %t : tensor<64xf32>
+  brew.pin data "s", %s : tensor<64xf32>
+  brew.pin data "t", %t : tensor<64xf32>
 }

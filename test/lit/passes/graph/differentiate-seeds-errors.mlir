@@ -44,5 +44,5 @@ brew.program @integers train differentiate {
 brew.program @counted train differentiate {
   %x, %n = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y", "n"]} : tensor<2x4xf32>, tensor<i32>
   // expected-error @below {{--output-gradient: the number of items of blob 'y' is only known at run time; reduce it first}}
-  brew.keep "count" "y", %n : tensor<i32>
+  brew.pin "count" "y", %n : tensor<i32>
 }

@@ -13,7 +13,7 @@ brew.program @alone train differentiate {
   %r = brew.relu "relu"(%i) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   brew.output %r "y" loss_weight 0.0 : tensor<2x3xf32>
   // CHECK: brew.output %[[R]]
-  // CHECK-NEXT: brew.keep data "y", %[[R]]
+  // CHECK-NEXT: brew.pin data "y", %[[R]]
   // CHECK-NEXT: %[[SEED:.*]] = brew.seed "y" {brew.backward} : tensor<2x3xf32>
   // CHECK: %[[D:.*]] = linalg.generic {{.*}} ins(%[[SEED]], %[[R]] :
   // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "ip"(%[[X]], %[[D]])
@@ -40,7 +40,7 @@ brew.program @with_loss train differentiate {
 
 // A test net takes no gradients: nothing is pinned there.
 // CHECK-LABEL: brew.program @test_0
-// CHECK-NOT: brew.keep
+// CHECK-NOT: brew.pin
 // CHECK-NOT: brew.seed
 brew.program @test_0 test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>

@@ -36,8 +36,8 @@ brew.program @chain train differentiate {
   // CHECK-NEXT: brew.store_gradient %[[DB]], @ip.1
   // No gradient reaches x: Caffe's is zeros.
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<1x1x4x4xf32>
-  // CHECK-NEXT: brew.keep diff "x", %[[ZERO]]
-  // CHECK-NEXT: brew.keep diff "y", %[[DR]]
+  // CHECK-NEXT: brew.pin diff "x", %[[ZERO]]
+  // CHECK-NEXT: brew.pin diff "y", %[[DR]]
   // CHECK-NEXT: {{^ *}$}}
 }
 
@@ -79,8 +79,8 @@ brew.program @stops train differentiate {
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @deep.0
   // CHECK-NEXT: brew.store_gradient %[[DC]], @cut.0
   // CHECK-NEXT: %[[REST:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<2x4xf64>
-  // CHECK-NEXT: brew.keep diff "x", %[[REST]]
-  // CHECK-NEXT: brew.keep diff "y", %[[SEED]]
+  // CHECK-NEXT: brew.pin diff "x", %[[REST]]
+  // CHECK-NEXT: brew.pin diff "y", %[[SEED]]
   // CHECK-NEXT: {{^ *}$}}
 }
 
@@ -110,7 +110,7 @@ brew.program @shared train differentiate {
   // CHECK: arith.addf
   // CHECK: brew.store_gradient %[[DW]], @w
   // CHECK-NOT: brew.store_gradient
-  // CHECK: brew.keep diff "x", %[[DX]]
+  // CHECK: brew.pin diff "x", %[[DX]]
 }
 
 // -----
@@ -137,7 +137,7 @@ brew.program @split train differentiate {
   // The bias' gradient sums over the rows.
   // CHECK: %[[DP:.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>{{.*}}], iterator_types = ["reduction", "parallel"]} ins(%[[DS]]
   // CHECK: brew.store_gradient %[[DP]], @p
-  // CHECK-NEXT: brew.keep diff "x", %[[DS]]
+  // CHECK-NEXT: brew.pin diff "x", %[[DS]]
 }
 
 // -----
@@ -153,8 +153,8 @@ brew.program @in_place train differentiate {
   %y = brew.power "power"(%r) {power = 2.0 : f32, scale = 1.0 : f32, shift = 0.0 : f32, loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: linalg.generic {{.*}}brew.layer = "power"
   // CHECK: %[[FIRST:.*]] = linalg.generic {{.*}}brew.layer = "relu"
-  // CHECK: brew.keep diff "x", %[[FIRST]]
-  // CHECK: brew.keep diff "y"
+  // CHECK: brew.pin diff "x", %[[FIRST]]
+  // CHECK: brew.pin diff "y"
 }
 
 // -----
@@ -185,7 +185,7 @@ brew.program @forced train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %y = brew.relu "relu"(%x) {negative_slope = 0.0 : f32, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true>, tops = ["y"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: %[[DX:.*]] = linalg.generic {{.*}}brew.layer = "relu"
-  // CHECK: brew.keep diff "x", %[[DX]]
+  // CHECK: brew.pin diff "x", %[[DX]]
 }
 
 // -----
@@ -216,6 +216,6 @@ brew.program @behind_blocked train differentiate {
   // CHECK: %[[DB:.*]] = linalg.generic {{.*}}brew.layer = "y"
   // CHECK-NOT: brew.layer = "cut"
   // CHECK: brew.store_gradient %{{.*}}, @ip.0
-  // CHECK-NOT: brew.keep diff "a"
-  // CHECK: brew.keep diff "x", %[[DB]]
+  // CHECK-NOT: brew.pin diff "a"
+  // CHECK: brew.pin diff "x", %[[DB]]
 }

@@ -24,7 +24,7 @@ brew.program @kept test {
   %f = brew.flatten "f"(%x) {axis = 1 : i64, end_axis = -1 : i64, tops = ["f"]} : (tensor<2x3x2xf32>) -> tensor<2x6xf32>
   // CHECK: brew.inner_product "i"(%[[F]]
   %y = brew.inner_product "i"(%f, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x6xf32>, tensor<4x6xf32>) -> tensor<2x4xf32>
-  brew.keep data "f", %f : tensor<2x6xf32>
+  brew.pin data "f", %f : tensor<2x6xf32>
 }
 
 // -----

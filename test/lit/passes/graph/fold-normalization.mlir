@@ -57,7 +57,7 @@ brew.program @deploy test role deploy {
   %m = brew.param_value @n.0 : tensor<2xf32>
   %c = brew.convolution "c"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
   %n = brew.batch_norm_global "n"(%c, %m, %m) {eps = 0.1 : f32, tops = ["n"]} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
-  brew.keep data "c", %c : tensor<1x2x4x4xf32>
+  brew.pin data "c", %c : tensor<1x2x4x4xf32>
   brew.output %n "n" loss_weight 0.0 : tensor<1x2x4x4xf32>
 }
 

@@ -10,7 +10,7 @@
 // CHECK: %[[DY:.*]] = brew.join "r"(%[[F]]#3, %[[F]]#4, %[[F]]#5) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x64xf32>
 // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "r"(%[[X]], %[[DY]]) {axis = 2 : i64, brew.backward}
 // CHECK-NOT: brew.inner_product_backward_weights
-// CHECK: brew.keep data "dw", %[[DW]]
+// CHECK: brew.pin data "dw", %[[DW]]
 brew.program @steps train {
   %x0, %x1, %x2, %d0, %d1, %d2 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "x2", "d0", "d1", "d2"]} : tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x32xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>
   %g2 = brew.inner_product_backward_weights "r"(%x2, %d2) {axis = 2 : i64, brew.backward} : (tensor<1x4x32xf32>, tensor<1x4x64xf32>) -> tensor<64x32xf32>
@@ -27,14 +27,14 @@ brew.program @steps train {
     %0 = arith.addf %a, %b : f32
     linalg.yield %0 : f32
   } -> tensor<64x32xf32>
-  brew.keep data "dw", %t : tensor<64x32xf32>
+  brew.pin data "dw", %t : tensor<64x32xf32>
 }
 
 // Large batches would cost more to put together than their products to add; a sum that
 // something else reads stays, and so do products that are not alike.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: brew.join
-// CHECK: brew.keep data "large"
+// CHECK: brew.pin data "large"
 brew.program @others train {
   %x0, %x1, %d0, %d1 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "d0", "d1"]} : tensor<512x32xf32>, tensor<512x32xf32>, tensor<512x64xf32>, tensor<512x64xf32>
   %g0 = brew.inner_product_backward_weights "r"(%x0, %d0) {axis = 1 : i64, brew.backward} : (tensor<512x32xf32>, tensor<512x64xf32>) -> tensor<64x32xf32>
@@ -61,8 +61,8 @@ brew.program @others train {
     %0 = arith.addf %a, %b : f32
     linalg.yield %0 : f32
   } -> tensor<32x64xf32>
-  brew.keep data "one", %k1 : tensor<32x64xf32>
-  brew.keep data "alike", %t : tensor<64x32xf32>
-  brew.keep data "read", %u : tensor<32x64xf32>
-  brew.keep data "large", %s : tensor<64x32xf32>
+  brew.pin data "one", %k1 : tensor<32x64xf32>
+  brew.pin data "alike", %t : tensor<64x32xf32>
+  brew.pin data "read", %u : tensor<32x64xf32>
+  brew.pin data "large", %s : tensor<64x32xf32>
 }

@@ -27,7 +27,7 @@ brew.program @forward_backward train differentiate {
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "{{.*}}"} : tensor<4xf32>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @idle.0
   // CHECK-NEXT: %[[DIFF:.*]] = brew.unscale "in"
-  // CHECK-NEXT: brew.keep diff "x", %[[DIFF]]
+  // CHECK-NEXT: brew.pin diff "x", %[[DIFF]]
   // CHECK-NEXT: %[[BEFORE:.*]] = brew.param_value @loss_scale.non_finite
   // CHECK-NEXT: %[[COUNT:.*]] = brew.count_non_finite "loss_scale"(%[[BEFORE]], %[[G]], %[[ZERO]]) {brew.backward}
   // CHECK-NEXT: brew.store_param %[[COUNT]], @loss_scale.non_finite

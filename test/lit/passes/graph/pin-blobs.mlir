@@ -2,7 +2,7 @@
 // RUN: %brew-opt %s --brew-pin-blobs='blobs=all' | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: %brew-opt %s --brew-pin-blobs | FileCheck %s --check-prefix=NONE
 
-// NONE-NOT: brew.keep
+// NONE-NOT: brew.pin
 
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
@@ -14,10 +14,10 @@ brew.program @forward_backward train {
   %r = brew.relu "relu"(%c) {negative_slope = 0.0 : f32, tops = ["conv"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: brew.output
   brew.output %r "conv" loss_weight 0.0 : tensor<2x3xf32>
-  // SOME-NOT: brew.keep data "data"
-  // ALL-NEXT: brew.keep data "data", %[[IN]]#0 : tensor<2x3xf32>
-  // CHECK-NEXT: brew.keep data "label", %[[IN]]#1 : tensor<2xf32>
-  // CHECK-NEXT: brew.keep data "conv", %[[R]] : tensor<2x3xf32>
+  // SOME-NOT: brew.pin data "data"
+  // ALL-NEXT: brew.pin data "data", %[[IN]]#0 : tensor<2x3xf32>
+  // CHECK-NEXT: brew.pin data "label", %[[IN]]#1 : tensor<2xf32>
+  // CHECK-NEXT: brew.pin data "conv", %[[R]] : tensor<2x3xf32>
   // CHECK-NEXT: {{^ *}$}}
 }
 
@@ -28,7 +28,7 @@ brew.program @test_0 test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x1x2x2xf32>
   // CHECK: %[[Y:.*]], %{{.*}} = brew.max_pooling
   %y, %argmax = brew.max_pooling "pool"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["pool"]} : (tensor<1x1x2x2xf32>) -> (tensor<1x1x1x1xf32>, tensor<1x1x1x1xi8>)
-  // ALL-NEXT: brew.keep data "data", %[[X]] : tensor<1x1x2x2xf32>
-  // ALL-NEXT: brew.keep data "pool", %[[Y]] : tensor<1x1x1x1xf32>
+  // ALL-NEXT: brew.pin data "data", %[[X]] : tensor<1x1x2x2xf32>
+  // ALL-NEXT: brew.pin data "pool", %[[Y]] : tensor<1x1x1x1xf32>
   // CHECK-NEXT: {{^ *}$}}
 }

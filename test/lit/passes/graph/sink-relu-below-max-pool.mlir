@@ -58,5 +58,5 @@ brew.program @stays train {
   // CHECK-NEXT: brew.max_pooling "pool_masked"(%[[M]])
   %m = brew.relu "masked"(%x) {negative_slope = 0.0 : f32, tops = ["m"]} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32>
   %w:3 = brew.max_pooling "pool_masked"(%m) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["w", "mask"]} : (tensor<2x3x4x4xf32>) -> (tensor<2x3x2x2xf32>, tensor<2x3x2x2xf32>, tensor<2x3x2x2xi8>)
-  brew.keep data "r", %r : tensor<2x3x4x4xf32>
+  brew.pin data "r", %r : tensor<2x3x4x4xf32>
 }

@@ -34,11 +34,11 @@ brew.program @combine train {
   // CHECK-NEXT: brew.softmax_loss "full"(%[[R]], %[[LABEL]]) {{.*}}ignore_label = 2 : i64
   // CHECK-NEXT: brew.average_items "full"
   %full:4 = brew.softmax_loss "full"(%r, %y#1) {axis = 1 : i64, ignore_label = 2 : i64, normalization = #brew<normalization full>, loss_weights = array<f32: 1.0>, tops = ["full"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<4x3xf32>, tensor<f32>, tensor<i32>)
-  brew.keep data "r", %r : tensor<4x3xf32>
-  brew.keep data "x", %x : tensor<4x3xf32>
-  // CHECK: brew.keep data "x"
-  // CHECK-NEXT: brew.keep count "each", %[[COUNT]] : tensor<i32>
-  // CHECK-NEXT: brew.keep count "r", %[[COUNT]] : tensor<i32>
+  brew.pin data "r", %r : tensor<4x3xf32>
+  brew.pin data "x", %x : tensor<4x3xf32>
+  // CHECK: brew.pin data "x"
+  // CHECK-NEXT: brew.pin count "each", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.pin count "r", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }
 
@@ -60,8 +60,8 @@ brew.program @filters test {
   %v, %g, %r = brew.filter "h"(%e, %y#1) {tops = ["v"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   brew.output %e "e" loss_weight 0.0 : tensor<4x3xf32>
   brew.output %v "v" loss_weight 0.0 : tensor<4x3xf32>
-  // CHECK: brew.keep count "e", %[[COUNT]] : tensor<i32>
-  // CHECK-NEXT: brew.keep count "v", %[[LESS]] : tensor<i32>
+  // CHECK: brew.pin count "e", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.pin count "v", %[[LESS]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }
 
@@ -100,16 +100,16 @@ brew.program @layers train {
   %b, %bs = brew.batch_reindex "b"(%w, %y#1) {tops = ["b"]} : (tensor<4x3x5x6xf32>, tensor<4xf32>) -> (tensor<4x3x5x6xf32>, tensor<i32>)
   // CHECK-NEXT: brew.prior_box "boxes"
   %boxes = brew.prior_box "boxes"(%y#0, %k) {widths = array<f32: 2.0>, heights = array<f32: 2.0>, variances = array<f32: 0.1>, image_size = array<i64: 5, 6>, step = array<f32: 0.0, 0.0>, offset = 0.5 : f32, tops = ["boxes"]} : (tensor<4x3x1x2xf32>, tensor<4x3x5x6xf32>) -> tensor<1x2x8xf32>
-  brew.keep data "k", %k : tensor<4x3x5x6xf32>
-  brew.keep data "whole", %whole : tensor<4x3x5x6xf32>
-  brew.keep data "q", %q : tensor<4x3x2xf32>
-  brew.keep data "r", %r : tensor<4x6xf32>
-  brew.keep data "b", %b : tensor<4x3x5x6xf32>
-  brew.keep data "boxes", %boxes : tensor<1x2x8xf32>
-  // CHECK: brew.keep data "boxes"
-  // CHECK-NEXT: brew.keep count "k", %[[COUNT]] : tensor<i32>
-  // CHECK-NEXT: brew.keep count "q", %[[COUNT]] : tensor<i32>
-  // CHECK-NEXT: brew.keep count "r", %[[COUNT]] : tensor<i32>
-  // CHECK-NEXT: brew.keep count "b", %[[COUNT]] : tensor<i32>
+  brew.pin data "k", %k : tensor<4x3x5x6xf32>
+  brew.pin data "whole", %whole : tensor<4x3x5x6xf32>
+  brew.pin data "q", %q : tensor<4x3x2xf32>
+  brew.pin data "r", %r : tensor<4x6xf32>
+  brew.pin data "b", %b : tensor<4x3x5x6xf32>
+  brew.pin data "boxes", %boxes : tensor<1x2x8xf32>
+  // CHECK: brew.pin data "boxes"
+  // CHECK-NEXT: brew.pin count "k", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.pin count "q", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.pin count "r", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.pin count "b", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }

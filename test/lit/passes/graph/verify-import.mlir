@@ -7,7 +7,7 @@ brew.program @good train {
   %b = brew.param_value @b : tensor<*xf32>
   %y = brew.bias "b"(%x, %b) {axis = 1 : i64, num_axes = 1 : i64, tops = ["y"]} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<*xf32>
-  brew.keep data "y", %y : tensor<*xf32>
+  brew.pin data "y", %y : tensor<*xf32>
 }
 
 // -----

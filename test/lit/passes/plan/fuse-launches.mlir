@@ -17,7 +17,7 @@
 // CHECK: brew.yield %[[S]], %{{.*}} : tensor<64xf32>, tensor<256x64xf32>
 // CHECK: brew.reinterpret %[[K]]#0
 // CHECK-NOT: brew.kernel
-// CHECK: brew.keep data "y", %[[K]]#1
+// CHECK: brew.pin data "y", %[[K]]#1
 brew.program @neighbours train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64xf32>
   %s = brew.kernel "sum"(%x) {layers = ["sum"]} : (tensor<256x64xf32>) -> tensor<64xf32> {
@@ -43,8 +43,8 @@ brew.program @neighbours train {
     } -> tensor<256x64xf32>
     brew.yield %r : tensor<256x64xf32>
   }
-  brew.keep data "s", %w : tensor<8x8xf32>
-  brew.keep data "y", %y : tensor<256x64xf32>
+  brew.pin data "s", %w : tensor<8x8xf32>
+  brew.pin data "y", %y : tensor<256x64xf32>
 }
 
 // A view of the sum is read: two kernels.
@@ -72,7 +72,7 @@ brew.program @through_a_view train {
     } -> tensor<8x8xf32>
     brew.yield %r : tensor<8x8xf32>
   }
-  brew.keep data "y", %y : tensor<8x8xf32>
+  brew.pin data "y", %y : tensor<8x8xf32>
 }
 
 // The first reads what ends with it, which is where the second one's result could lie:
@@ -100,7 +100,7 @@ brew.program @memory train {
     } -> tensor<1024xf32>
     brew.yield %r : tensor<1024xf32>
   }
-  brew.keep data "y", %y : tensor<1024xf32>
+  brew.pin data "y", %y : tensor<1024xf32>
 }
 
 // Forward and backward are steps of their own.
@@ -127,6 +127,6 @@ brew.program @passes train {
     } -> tensor<64xf32>
     brew.yield %r : tensor<64xf32>
   }
-  brew.keep data "s", %s : tensor<64xf32>
-  brew.keep data "y", %y : tensor<64xf32>
+  brew.pin data "s", %s : tensor<64xf32>
+  brew.pin data "y", %y : tensor<64xf32>
 }

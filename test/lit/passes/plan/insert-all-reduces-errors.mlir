@@ -30,5 +30,5 @@ brew.program @forward_backward train role forward_backward {
   %s = brew.all_reduce_start 0(%a) : tensor<64xf32>
   // expected-error @below {{waits for operand 0, which something else reads on its way}}
   %b = brew.all_reduce_wait 0(%s) : tensor<64xf32>
-  brew.keep data "s", %s : tensor<64xf32>
+  brew.pin data "s", %s : tensor<64xf32>
 }

@@ -94,7 +94,7 @@ brew.program @forward_backward train role forward_backward {
     } -> tensor<64xf32>
     brew.yield %o : tensor<64xf32>
   }
-  brew.keep diff "x", %a : tensor<64xf32>
+  brew.pin diff "x", %a : tensor<64xf32>
   brew.store_gradient %a, @a.0 : tensor<64xf32>
   brew.store_gradient %a, @b.0 : tensor<64xf32>
 }
@@ -106,7 +106,7 @@ brew.program @forward_backward train role forward_backward {
 // PLAN: plan.all_reduce_wait 0
 // PLAN: %[[SECOND:.*]] = plan.buffer "b.0.gradient" gradients[256]
 // PLAN: plan.copy %{{.*}} to %[[SECOND]]
-// PLAN: plan.keep diff "x", %[[OWN]]
+// PLAN: plan.pin diff "x", %[[OWN]]
 
 // -----
 

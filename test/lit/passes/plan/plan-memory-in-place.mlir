@@ -90,7 +90,7 @@ brew.program @kept test {
     } -> tensor<100xf32>
     brew.yield %r : tensor<100xf32>
   }
-  brew.keep data "a", %a : tensor<100xf32>
+  brew.pin data "a", %a : tensor<100xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<100xf32>
 }
 

@@ -101,7 +101,7 @@ brew.program @views test {
     brew.yield %r : tensor<10x10xf32>
   }
   brew.output %z "z" loss_weight 0.0 : tensor<10x10xf32>
-  brew.keep data "u", %u : tensor<10x10xf32>
+  brew.pin data "u", %u : tensor<10x10xf32>
 }
 
 // -----
@@ -240,7 +240,7 @@ brew.program @nhwc test {
   %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
   %w = brew.param_value @w : tensor<6x3x3x3xf32>
   %c = brew.convolution "conv"(%x, %w) {num_output = 6 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.5 : f32, tops = ["c"]} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>, tensor<6x3x3x3xf32>) -> tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
-  brew.keep data "c", %c : tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
+  brew.pin data "c", %c : tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
 }
 
 // -----
@@ -327,5 +327,5 @@ brew.program @f64 test {
     brew.yield %r : tensor<100xf64>
   }
   brew.check_labels %st, %x limit 10 layer "loss" blob "l" : tensor<i32>, tensor<100xf64>
-  brew.keep data "a", %a : tensor<100xf64>
+  brew.pin data "a", %a : tensor<100xf64>
 }

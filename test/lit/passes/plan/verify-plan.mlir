@@ -22,7 +22,7 @@ plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 
   plan.copy %w to %y : memref<16xf32>, memref<16xf32>
   // A view of a has its name and place; a sink in between reads it.
   %v = plan.buffer "a" transient[64] live [0, 2] : memref<4x4xf32>
-  plan.keep data "v", %v : memref<4x4xf32>
+  plan.pin data "v", %v : memref<4x4xf32>
   %z = plan.buffer "z" transient[64] live [2, 2] : memref<16xf32>
   plan.launch @same(%a, %z) : memref<16xf32>, memref<16xf32>
   plan.output %y "y" loss_weight 0.0 : memref<16xf32>
