@@ -201,7 +201,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("fuse-launches", [&] { return createFuseLaunches(launches); });
     pm.addPass(passes::createPlanMemory());
     if (options.cuda)
-      pm.addPass(passes::createBuildFeedKernels());
+      pm.addPass(passes::createBuildInputKernels());
     pm.addPass(passes::createVerifyPlan());
     return;
   }

@@ -625,7 +625,7 @@ def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::dialects::plan::PlanDialect"];
 }
 
-def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
+def BuildInputKernels : Pass<"brew-build-input-kernels", "::mlir::ModuleOp"> {
   let summary = "Adds kernels that convert the pixels of Data layers";
   let description = [{
     One for each Data layer: crop and mirror as the host has decided for each image,

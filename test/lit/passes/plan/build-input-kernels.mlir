@@ -2,7 +2,7 @@
 // RUN: %python %inputs/write_idx.py images labels 2 4 5
 // RUN: %brew-data mnist images labels db --backend lmdb
 // RUN: %brew-data mean db mean.binaryproto
-// RUN: %brew-opt %s --brew-build-feed-kernels --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-build-input-kernels --split-input-file | FileCheck %s
 
 // One mean for all channels and a scale are constants; the images' layout is
 // that of the buffer.

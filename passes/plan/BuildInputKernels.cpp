@@ -1,4 +1,4 @@
-//===- BuildFeedKernels.cpp - Pixels become a blob on the device ----------===//
+//===- BuildInputKernels.cpp - Pixels become a blob on the device ----------===//
 #include "caffe/FeedKinds.h"
 #include "caffe/Selection.h"
 #include "dialects/Brew/NestBuilder.h"
@@ -20,7 +20,7 @@
 #include <optional>
 
 namespace brew::passes {
-#define GEN_PASS_DEF_BUILDFEEDKERNELS
+#define GEN_PASS_DEF_BUILDINPUTKERNELS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -252,8 +252,8 @@ private:
   Value pixels, placement, means;
 };
 
-struct BuildFeedKernels
-    : brew::passes::impl::BuildFeedKernelsBase<BuildFeedKernels> {
+struct BuildInputKernels
+    : brew::passes::impl::BuildInputKernelsBase<BuildInputKernels> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
