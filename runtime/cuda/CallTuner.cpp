@@ -20,15 +20,15 @@ int CallTuner::choose(VendorCall &call, const Prepare &prepare) {
       if (call.describe(i) == known->candidate &&
           call.workspaceBytes(i) != VendorCall::kUnusable)
         return i;
-  const Tuned measured = tune(call, prepare);
+  const TuningResult measured = tune(call, prepare);
   cache.save(); // what was measured outlives a run that is ended now
   return measured.fastest;
 }
 
-CallTuner::Tuned CallTuner::tune(VendorCall &call, const Prepare &prepare) {
+CallTuner::TuningResult CallTuner::tune(VendorCall &call, const Prepare &prepare) {
   if (prepare)
     prepare();
-  const Tuned measured = fastest(call);
+  const TuningResult measured = fastest(call);
   cache.set(keyOf(call),
             {call.describe(measured.fastest), measured.fastestSeconds * 1e6});
   return measured;
@@ -51,7 +51,7 @@ struct CallTuner::Search {
   std::string reason; ///< why the first that failed did
   DeviceMemory workspace;
   /// Settings measured of each engine.
-  std::map<std::string, int> ofEngine;
+  std::map<std::string, int> perEngine;
 };
 
 /// Measures a candidate if it can be used.
@@ -71,7 +71,7 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
       search.first = candidate;
       search.firstSeconds = needed.seconds;
     }
-    ++search.ofEngine[call.engine(candidate)];
+    ++search.perEngine[call.engine(candidate)];
     if (search.best < 0 || needed < search.least) {
       if (search.best >= 0)
         call.release(search.best);
@@ -86,17 +86,17 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
   call.release(candidate);
 }
 
-CallTuner::Tuned CallTuner::fastest(VendorCall &call) {
-  constexpr int kOfEachEngine = 2, kAtLeast = 16;
+CallTuner::TuningResult CallTuner::fastest(VendorCall &call) {
+  constexpr int kPerEngine = 2, kMinimum = 16;
   Search search;
   std::vector<int> later;
   for (int i = 0; i < call.candidates(); ++i)
-    if (search.ofEngine[call.engine(i)] < kOfEachEngine)
+    if (search.perEngine[call.engine(i)] < kPerEngine)
       measureCandidate(call, i, search);
     else
       later.push_back(i);
   for (int i : later)
-    if (search.measured < kAtLeast)
+    if (search.measured < kMinimum)
       measureCandidate(call, i, search);
   if (search.best < 0)
     throw unavailable(search.reason.empty()
@@ -108,7 +108,7 @@ CallTuner::Tuned CallTuner::fastest(VendorCall &call) {
 
 /// What enqueues a candidate: a graph of it, as programs are later; itself,
 /// where it cannot be captured.
-static std::function<void()> starterOf(const Device &device,
+static std::function<void()> makeLauncher(const Device &device,
                                        const Stream &stream,
                                        const std::function<void()> &run,
                                        bool &isGraph) {
@@ -127,7 +127,7 @@ static std::function<void()> starterOf(const Device &device,
 CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
                                   const DeviceMemory &workspace,
                                   const Time &best) {
-  constexpr int kRuns = 3, kTogether = 10;
+  constexpr int kRuns = 3, kBatched = 10;
   constexpr double kShort = 20e-6;
   const std::string name = call.describe(candidate);
   int calls = 1;
@@ -140,7 +140,7 @@ CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
   Time time;
   std::function<void()> start;
   const auto makeStarter = [&] {
-    start = starterOf(device, stream, run, time.isGraph);
+    start = makeLauncher(device, stream, run, time.isGraph);
     if (time.isGraph) {
       start();
       stream.synchronize(name);
@@ -157,7 +157,7 @@ CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
   makeStarter();
   time.seconds = secondsOfOne();
   if (time.seconds < kShort) {
-    calls = kTogether;
+    calls = kBatched;
     makeStarter();
     time.seconds = secondsOfOne();
   }

@@ -34,13 +34,13 @@ public:
   /// the cache's file before it returns.
   int choose(VendorCall &call, const Prepare &prepare = {});
 
-  struct Tuned {
+  struct TuningResult {
     int first = 0, fastest = 0;
     double firstSeconds = 0, fastestSeconds = 0;
   };
   /// Measures the call, whatever the cache says of it, and keeps the fastest
   /// candidate there.
-  Tuned tune(VendorCall &call, const Prepare &prepare = {});
+  TuningResult tune(VendorCall &call, const Prepare &prepare = {});
 
 private:
   int firstUsable(const VendorCall &call) const;
@@ -52,7 +52,7 @@ private:
       return isGraph != other.isGraph ? isGraph : seconds < other.seconds;
     }
   };
-  Tuned fastest(VendorCall &call);
+  TuningResult fastest(VendorCall &call);
   std::string keyOf(const VendorCall &call) const {
     return device.name() + " " + call.key();
   }

@@ -7,7 +7,7 @@
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
-#include "runtime/cuda/CallOperands.h"
+#include "runtime/cuda/TuningOperands.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/Inputs.h"
 #include "runtime/cuda/LibraryPaths.h"
@@ -220,7 +220,7 @@ CudaBackend::connect(const ExecutorOptions &options) const {
 /// Chooses the engine of every call.
 void CudaBackend::prepareCalls(bool tune) {
   CallTuner tuner(device, compute, timings, tune);
-  CallOperands operands(device, compute, manifest,
+  TuningOperands operands(device, compute, manifest,
                         [this](std::uint32_t index) { return address(index); });
   bool any = false;
   for (std::size_t program = 0; program < programs.size(); ++program)
@@ -454,9 +454,9 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
   beforeRun();
   timings.write(); // before what takes long
   CallTuner tuner(device, compute, timings, /*measure=*/true);
-  CallOperands operands(device, compute, manifest,
+  TuningOperands operands(device, compute, manifest,
                         [this](std::uint32_t index) { return address(index); });
-  std::map<std::string, CallTuner::Tuned> known;
+  std::map<std::string, CallTuner::TuningResult> known;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i) {
       auto *chosen = std::get_if<ChosenCall>(&programs[program][i]);
@@ -467,11 +467,11 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
       if (isNew) {
         operands.save(stepOf(program, i));
         entry->second =
-            tuner.tune(call, [&] { operands.fillBlobs(stepOf(program, i)); });
+            tuner.tune(call, [&] { operands.fillTransient(stepOf(program, i)); });
         operands.restore();
         timings.write(); // what was measured outlives a run that is ended now
       }
-      const CallTuner::Tuned &tuned = entry->second;
+      const CallTuner::TuningResult &tuned = entry->second;
       chosen->candidate = tuned.fastest;
       tell({static_cast<int>(program),
             i,

@@ -156,7 +156,7 @@ TEST_F(CudaTuner, TunesWhateverTheCacheSays) {
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 1);
   EXPECT_EQ(call.runs, 0);
-  const CallTuner::Tuned tuned = tuner.tune(call);
+  const CallTuner::TuningResult tuned = tuner.tune(call);
   EXPECT_EQ(tuned.first, 1);
   EXPECT_EQ(tuned.fastest, 2);
   EXPECT_LT(tuned.fastestSeconds, tuned.firstSeconds);

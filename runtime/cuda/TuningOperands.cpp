@@ -1,5 +1,5 @@
-//===- CallOperands.cpp - Random operands for tuning ----------------------===//
-#include "runtime/cuda/CallOperands.h"
+//===- TuningOperands.cpp - Random operands for tuning ----------------------===//
+#include "runtime/cuda/TuningOperands.h"
 
 #include "runtime/executor/Executor.h"
 
@@ -66,26 +66,26 @@ std::vector<std::uint32_t> writtenBy(const plan::Step &step) {
 
 } // namespace
 
-bool CallOperands::isOfOneRun(std::uint32_t index) const {
+bool TuningOperands::isTransient(std::uint32_t index) const {
   const plan::ArenaKind kind =
       manifest.arenas(static_cast<int>(buffer(index).arena_index())).kind();
   return kind == plan::TRANSIENT || kind == plan::GRADIENTS;
 }
 
-void CallOperands::fillAll(const plan::Step &call) {
+void TuningOperands::fillAll(const plan::Step &call) {
   for (std::uint32_t index : buffersOf(call))
     fill(index);
 }
 
-void CallOperands::fillBlobs(const plan::Step &call) {
+void TuningOperands::fillTransient(const plan::Step &call) {
   for (std::uint32_t index : buffersOf(call))
-    if (isOfOneRun(index))
+    if (isTransient(index))
       fill(index);
 }
 
-void CallOperands::save(const plan::Step &call) {
+void TuningOperands::save(const plan::Step &call) {
   for (std::uint32_t index : writtenBy(call))
-    if (!isOfOneRun(index)) {
+    if (!isTransient(index)) {
       saved.push_back({address(index),
                        DeviceMemory(device, buffer(index).size(),
                                     "memory to keep '" + buffer(index).name() +
@@ -94,7 +94,7 @@ void CallOperands::save(const plan::Step &call) {
     }
 }
 
-void CallOperands::restore() {
+void TuningOperands::restore() {
   for (const Saved &entry : saved)
     copy(entry.address, entry.bytes.address(), entry.bytes.size());
   if (!saved.empty())
@@ -102,7 +102,7 @@ void CallOperands::restore() {
   saved.clear();
 }
 
-const DeviceMemory &CallOperands::blockOf(plan::DataType type) {
+const DeviceMemory &TuningOperands::randomBlockOf(plan::DataType type) {
   DeviceMemory &block = blocks[type];
   if (block.size() > 0)
     return block;
@@ -118,8 +118,8 @@ const DeviceMemory &CallOperands::blockOf(plan::DataType type) {
   return block;
 }
 
-void CallOperands::fill(std::uint32_t index) {
-  const DeviceMemory &block = blockOf(buffer(index).type());
+void TuningOperands::fill(std::uint32_t index) {
+  const DeviceMemory &block = randomBlockOf(buffer(index).type());
   if (block.size() == 0)
     return;
   const std::uint64_t size = buffer(index).size();
@@ -134,7 +134,7 @@ void CallOperands::fill(std::uint32_t index) {
   }
 }
 
-void CallOperands::copy(CUdeviceptr target, CUdeviceptr source,
+void TuningOperands::copy(CUdeviceptr target, CUdeviceptr source,
                         std::uint64_t bytes) const {
   device.api().check(
       device.api().cuMemcpyDtoDAsync(target, source, bytes, stream.get()),

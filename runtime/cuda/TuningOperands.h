@@ -1,4 +1,4 @@
-//===- CallOperands.h - Random operands for tuning --------------*- C++ -*-===//
+//===- TuningOperands.h - Random operands for tuning --------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -14,10 +14,10 @@ namespace brew::runtime::cuda {
 /// Fills the buffers of library calls that are to be measured with random
 /// numbers. On zeros a GPU switches fewer transistors, draws less power and
 /// clocks higher: an H100 is up to 13 % faster than on data.
-class CallOperands {
+class TuningOperands {
 public:
   /// `address` returns the memory of a buffer.
-  CallOperands(const Device &device, const Stream &stream,
+  TuningOperands(const Device &device, const Stream &stream,
                const plan::Manifest &manifest,
                std::function<CUdeviceptr(std::uint32_t)> address)
       : device(device), stream(stream), manifest(manifest),
@@ -28,7 +28,7 @@ public:
   /// initialise the arenas afterwards.
   void fillAll(const plan::Step &call);
   /// Fills only the buffers that every run computes again.
-  void fillBlobs(const plan::Step &call);
+  void fillTransient(const plan::Step &call);
   /// Saves the buffers that a call writes and that outlive a run, for
   /// restore().
   void save(const plan::Step &call);
@@ -39,9 +39,9 @@ private:
     return manifest.buffers(static_cast<int>(index));
   }
   /// Whether every run computes the buffer again.
-  bool isOfOneRun(std::uint32_t index) const;
+  bool isTransient(std::uint32_t index) const;
   void fill(std::uint32_t index);
-  const DeviceMemory &blockOf(plan::DataType type);
+  const DeviceMemory &randomBlockOf(plan::DataType type);
   void copy(CUdeviceptr target, CUdeviceptr source, std::uint64_t bytes) const;
 
   const Device &device;
