@@ -57,7 +57,7 @@ typedef struct brew_tensor {
   int64_t capacity; /* product of dims */
   /* The dimension of the shape whose extent the data decide (Filter,
    * DetectionOutput); -1: none. */
-  int counted_dim;
+  int dynamic_dim;
 } brew_tensor;
 
 /* All names of a kind; of what belongs to a program, those of `program`. 0 on

@@ -58,10 +58,10 @@ typedef struct brew_trainer_options {
   /* Resumes from the solver's own snapshot of the latest iteration, if there is
    * one that was written at this time (seconds since 1970) or later; else as the
    * other fields say. NULL: no. */
-  const int64_t *newest_since;
+  const int64_t *resume_since;
   /* On several ranks: each tests its share of the batches; else rank 0 tests.
    * Not with eval_type "detection" (BREW_USAGE). */
-  int share_tests;
+  int distribute_tests;
   /* On several ranks, on the CPU: each updates its part of the parameters and
    * keeps the solver history of that part. */
   int shard_update;

@@ -78,8 +78,8 @@ public:
         options.patience.empty() ? nullptr : options.patience.c_str();
     given.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
-    given.newest_since = options.newestSince ? &*options.newestSince : nullptr;
-    given.share_tests = options.shareTests;
+    given.resume_since = options.newestSince ? &*options.newestSince : nullptr;
+    given.distribute_tests = options.shareTests;
     given.shard_update = options.shardUpdate;
     const auto hookFiles = detail::views(options.hooks);
     given.hooks = hookFiles.data();

@@ -39,7 +39,7 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
       it.during([&](Session &session) { return session.find(name); });
-  if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.counted_dim >= 0)
+  if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.dynamic_dim >= 0)
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
                                  tensor.shape + tensor.shape_ndim);
@@ -67,7 +67,7 @@ nb::object exportOf(nb::handle self, const TensorName &name) {
   const brew_tensor tensor =
       it.during([&](Session &session) { return session.find(name); });
   if ((tensor.dtype != BREW_F32 && tensor.dtype != BREW_F64) ||
-      tensor.counted_dim >= 0 || tensor.ndim != tensor.shape_ndim)
+      tensor.dynamic_dim >= 0 || tensor.ndim != tensor.shape_ndim)
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
                                  tensor.shape + tensor.shape_ndim);

@@ -109,11 +109,11 @@ brew_status brew_session_find(brew_session *session,
     result.ndim = setDims(result.dims, found.dims);
     setDims(result.strides, found.strides);
     result.capacity = caffe::product(found.dims);
-    result.counted_dim = -1;
+    result.dynamic_dim = -1;
     if (asked.kind == runtime::TensorKind::Blob)
       if (const plan::NamedBuffer *count = runtime::findItemCount(
               it.manifest().programs(asked.program), asked.name))
-        result.counted_dim =
+        result.dynamic_dim =
             it.manifest()
                 .buffers(static_cast<int>(count->buffer_index()))
                 .dims_size();

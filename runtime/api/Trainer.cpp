@@ -30,8 +30,8 @@ brew_status brew_trainer_open(brew_session *session,
         textsOf(given.weights, given.weight_count, "the names of weight files");
     if (given.snapshot)
       chosen.snapshot = given.snapshot;
-    if (given.newest_since)
-      chosen.newestSince = *given.newest_since;
+    if (given.resume_since)
+      chosen.newestSince = *given.resume_since;
     if (!chosen.snapshot.empty() && !chosen.weights.empty())
       throw usage("give a snapshot to resume training or weights to finetune, "
                   "but not both");
@@ -53,7 +53,7 @@ brew_status brew_trainer_open(brew_session *session,
       chosen.watch.patience = given.patience;
     if (given.log_folder)
       chosen.watch.logFolder = given.log_folder;
-    chosen.shareTests = given.share_tests;
+    chosen.shareTests = given.distribute_tests;
     chosen.shardUpdate = given.shard_update;
     chosen.hooks = textsOf(given.hooks, given.hook_count, "the files of hooks");
     handle.session = session->session;

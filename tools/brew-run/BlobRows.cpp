@@ -89,7 +89,7 @@ private:
                      didYouMean(options.blob, kept) +
                      " (brewc --pin pins blobs of the net)");
     const brew_tensor blob = session.find(session.blob(program, options.blob));
-    if (blob.counted_dim >= 0 || !blob.shape_ndim ||
+    if (blob.dynamic_dim >= 0 || !blob.shape_ndim ||
         blob.shape[0] != input.batch())
       throw badInput("blob '" + options.blob + "' of " + of +
                      " does not have a row for each sample");

@@ -516,7 +516,7 @@ static_assert(offsetof(brew_session_options, log_to_stderr) == 104);
 static_assert(offsetof(brew_input, needs_values) == 296);
 static_assert(sizeof(brew_feed_request) == 48);
 static_assert(sizeof(brew_tensor_name) == 32);
-static_assert(offsetof(brew_tensor, counted_dim) == 824);
+static_assert(offsetof(brew_tensor, dynamic_dim) == 824);
 static_assert(offsetof(brew_trainer_options, loss_scale) == 56);
 static_assert(offsetof(brew_solver_field, while_training) == 36);
 static_assert(offsetof(brew_records_options, scale) == 288);

@@ -160,8 +160,8 @@ private:
 
   void addResult(const std::string &name) {
     const brew_tensor blob = session.find(session.blob(program, name));
-    const Rows kind = blob.counted_dim < 0    ? Rows::Samples
-                      : blob.counted_dim == 0 ? Rows::Chosen
+    const Rows kind = blob.dynamic_dim < 0    ? Rows::Samples
+                      : blob.dynamic_dim == 0 ? Rows::Chosen
                                               : Rows::Detections;
     if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == input.batch()))
       results.push_back(
