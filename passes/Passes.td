@@ -114,7 +114,7 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     `brew.param_value` marked `brew.gradient` gets its gradient at lr_mult 0 too.
     Behind a propagate_down that says no, gradients are built as in Caffe, for who
     wants to see them; what nobody keeps is dropped as dead code.
-    Each of `seeds`, which brew-pin-blobs has pinned, adds the `brew.seed` that the
+    Each of `seeds`, which brew-pin-blobs has pinned, adds the `brew.output_gradient` that the
     caller writes to its gradient. A `brew.memory_loss` has such a seed for each bottom
     that learns, which it scales.
   }];

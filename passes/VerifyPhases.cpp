@@ -27,7 +27,7 @@ namespace {
 /// What is at the edges of a program in every phase.
 bool isEdge(Operation *op) {
   return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>() ||
-         isa<DataInputOp, SeedOp>(op);
+         isa<DataInputOp, OutputGradientOp>(op);
 }
 
 /// The parameter that an operation reads or stores, if it does.
@@ -244,7 +244,7 @@ struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
           return signalPassFailure();
         }
         // The caller looks at what forward left before it writes the seeds.
-        ends = !isa<SeedOp>(op) && (ends || op.hasTrait<IsSink>());
+        ends = !isa<OutputGradientOp>(op) && (ends || op.hasTrait<IsSink>());
         if (auto kernel = dyn_cast<KernelOp>(op);
             kernel && failed(checkKernel(kernel)))
           return signalPassFailure();

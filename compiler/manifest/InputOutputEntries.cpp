@@ -41,10 +41,10 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
   }
 };
 
-struct SeedEntry : ManifestInterface::ExternalModel<SeedEntry, SeedOp> {
+struct SeedEntry : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
-    auto seed = cast<SeedOp>(op);
+    auto seed = cast<OutputGradientOp>(op);
     plan::NamedBuffer *to = program.add_seeds();
     to->set_name(seed.getBlob().str());
     to->set_buffer_index(builder.buffer(seed.getBuffer()));
@@ -122,7 +122,7 @@ struct CheckEntry
 
 void brew::compiler::attachInputOutputEntries(MLIRContext &context) {
   DataInputOp::attachInterface<FeedEntry>(context);
-  SeedOp::attachInterface<SeedEntry>(context);
+  OutputGradientOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   PinOp::attachInterface<KeepEntry>(context);
   PinLayerValueOp::attachInterface<KeepLayerEntry>(context);

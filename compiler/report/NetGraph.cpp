@@ -78,7 +78,7 @@ public:
     for (Operation &op : program.getBody().front()) {
       // Steps behind the first one of the backward pass belong to it, as in
       // plans.
-      isBehind |= isa<SeedOp>(op) || Origin::of(&op).isBackward;
+      isBehind |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
       if (auto kernel = dyn_cast<KernelOp>(op))
         isBehind |= kernel.getBackward();
       if (!isLeftOut(&op))
@@ -126,7 +126,7 @@ private:
     if (auto feed = dyn_cast<DataInputOp>(op)) {
       node.kind = GraphNode::Kind::Data;
       node.what = feed.getKind().str();
-    } else if (auto seed = dyn_cast<SeedOp>(op)) {
+    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       node.kind = GraphNode::Kind::Data;
       node.name = seed.getBlob().str();
       node.what = "gradient from outside";

@@ -202,7 +202,7 @@ def Plan_DataInputOp : Plan_Op<"data_input"> {
   let assemblyFormat = "$layer $kind `(` $buffers `)` custom<DataInputDict>(attr-dict) `:` type($buffers)";
 }
 
-def Plan_SeedOp : Plan_Op<"seed"> {
+def Plan_OutputGradientOp : Plan_Op<"output_gradient"> {
   let summary = "A gradient that the caller writes before the steps behind it";
   let description = "The steps before the first seed are the forward pass.";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob);

@@ -26,7 +26,7 @@ static bool isOfParametersAlone(Operation &op) {
 }
 
 void brew::passes::moveSinksToEnd(Block &program) {
-  auto seeds = program.getOps<SeedOp>();
+  auto seeds = program.getOps<OutputGradientOp>();
   Operation *seed = seeds.empty() ? nullptr : (*seeds.begin()).getOperation();
   // All are found before the first moves: whatever asks for the order of
   // operations after that numbers the whole block anew.

@@ -31,7 +31,7 @@ StringAttr joinedName(Operation *first, Operation *second) {
 /// program has made it before, and nothing but `sum` reads it from there on.
 bool endsAt(Value value, Operation *call, Operation *sum) {
   Operation *made = value.getDefiningOp();
-  return made && made->isBeforeInBlock(call) && !isa<DataInputOp, SeedOp>(made) &&
+  return made && made->isBeforeInBlock(call) && !isa<DataInputOp, OutputGradientOp>(made) &&
          !made->hasTrait<IsFixedRead>() && !made->hasTrait<IsView>() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            user = call->getBlock()->findAncestorOpInBlock(*user);

@@ -83,7 +83,7 @@ bool brew::passes::isNarrowResult(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
     return false;
-  if (isa<DataInputOp, SeedOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp,
+  if (isa<DataInputOp, OutputGradientOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp,
           linalg::FillOp>(op) ||
       op->hasTrait<IsFixedRead>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;

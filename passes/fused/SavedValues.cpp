@@ -59,7 +59,7 @@ std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
 
 void SavedValues::findBackward() {
   for (Operation &op : block)
-    if (Origin::of(&op).isBackward || isa<SeedOp>(op)) {
+    if (Origin::of(&op).isBackward || isa<OutputGradientOp>(op)) {
       backward = &op;
       backwardPosition = positionOf(&op);
       return;

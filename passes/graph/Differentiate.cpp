@@ -65,7 +65,7 @@ private:
   void storeParameters();
   Value restingGradient(Operation *op, OpResult result);
   PinOp pinOf(StringRef blob);
-  SeedOp makeSeed(Value value, StringRef blob);
+  OutputGradientOp makeSeed(Value value, StringRef blob);
   LogicalResult takeSeed(StringRef blob);
   LogicalResult takeLossSeeds(MemoryLossOp loss);
   InFlightDiagnostic refuseSeed(Location loc);
@@ -107,7 +107,7 @@ private:
   llvm::DenseSet<Value> idle;
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
-  SmallVector<std::pair<Value, SeedOp>> seeds; ///< and what they belong to
+  SmallVector<std::pair<Value, OutputGradientOp>> seeds; ///< and what they belong to
   llvm::StringSet<> seeded; ///< blobs, those of losses included
 };
 
@@ -290,8 +290,8 @@ PinOp Backward::pinOf(StringRef blob) {
   return {};
 }
 
-SeedOp Backward::makeSeed(Value value, StringRef blob) {
-  auto seed = SeedOp::create(b, value.getLoc(), value.getType(), blob);
+OutputGradientOp Backward::makeSeed(Value value, StringRef blob) {
+  auto seed = OutputGradientOp::create(b, value.getLoc(), value.getType(), blob);
   Origin{{}, /*isBackward=*/true}.mark(seed);
   seeded.insert(blob);
   return seed;

@@ -55,7 +55,7 @@ Value brew::passes::buildLossScale(OpBuilder &b, Location loc, double initial) {
 Value brew::passes::buildScaledSeed(OpBuilder &b, Location loc, Type type,
                                     Value scale, StringAttr layer,
                                     float weight) {
-  return ScaleSeedOp::create(b, loc, type, scale, layer,
+  return LossGradientOp::create(b, loc, type, scale, layer,
                              b.getF64FloatAttr(weight));
 }
 

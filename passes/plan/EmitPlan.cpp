@@ -67,7 +67,7 @@ static std::string nameOf(Value value) {
       }
     }
   Operation *op = value.getDefiningOp();
-  if (auto seed = dyn_cast<SeedOp>(op))
+  if (auto seed = dyn_cast<OutputGradientOp>(op))
     return (seed.getBlob() + ".seed").str();
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
@@ -261,8 +261,8 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
       emitLaunch(kernel, plan);
     } else if (auto feed = dyn_cast<DataInputOp>(op)) {
       emitFeed(feed);
-    } else if (auto seed = dyn_cast<SeedOp>(op)) {
-      dialects::plan::SeedOp::create(
+    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
+      dialects::plan::OutputGradientOp::create(
           b, seed.getLoc(), buffer(seed.getGradient()), seed.getBlobAttr());
     } else if (auto call = dyn_cast<CallInterface>(op)) {
       if (failed(emitCall(call)))

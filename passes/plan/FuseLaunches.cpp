@@ -67,7 +67,7 @@ public:
       const bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
         return dependent.contains(operand.getDefiningOp());
       });
-      if (isa<SeedOp>(op) ||
+      if (isa<OutputGradientOp>(op) ||
           (brew::passes::isStep(op) &&
            (depends || Origin::of(op).isBackward != first.getBackward())))
         return false;

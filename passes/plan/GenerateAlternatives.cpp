@@ -140,7 +140,7 @@ private:
     SmallVector<Value> operands;
     for (auto [number, type] : llvm::enumerate(call->getOperandTypes()))
       operands.push_back(
-          SeedOp::create(b, call->getLoc(), type, std::to_string(number)));
+          OutputGradientOp::create(b, call->getLoc(), type, std::to_string(number)));
     IRMapping map;
     Operation *copy = b.clone(*call, map);
     copy->setOperands(operands);
@@ -167,7 +167,7 @@ private:
     std::optional<int64_t> sum;
     for (auto [number, input] : llvm::enumerate(kernel.getInputs())) {
       unsigned which = 0;
-      auto seed = input.getDefiningOp<SeedOp>();
+      auto seed = input.getDefiningOp<OutputGradientOp>();
       if (!seed || seed.getBlob().getAsInteger(10, which))
         return;
       buffers.push_back(roles.operands[which]);

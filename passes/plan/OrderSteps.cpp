@@ -18,7 +18,7 @@ struct OrderSteps : brew::passes::impl::OrderStepsBase<OrderSteps> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // What the caller sees between the passes must have been made.
-      if (!program.getBody().front().getOps<SeedOp>().empty())
+      if (!program.getBody().front().getOps<OutputGradientOp>().empty())
         continue;
       brew::passes::OrderedProgram steps(program);
       const std::vector<unsigned> order =

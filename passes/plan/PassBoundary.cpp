@@ -15,7 +15,7 @@ bool brew::passes::isOfBackwardPass(Operation *step) {
 }
 
 Operation *brew::passes::findBackwardPass(Block &program) {
-  auto seeds = program.getOps<SeedOp>();
+  auto seeds = program.getOps<OutputGradientOp>();
   if (!seeds.empty())
     return *seeds.begin();
   Operation *first = nullptr;

@@ -11,7 +11,7 @@ bool isOfBackwardPass(mlir::Operation *step);
 
 /// The first operation of the backward pass: all steps of the forward pass
 /// stand before it. Where the caller writes output gradients, that is the first
-/// brew.seed; elsewhere the first step after the last one of the forward pass.
+/// brew.output_gradient; elsewhere the first step after the last one of the forward pass.
 /// Null if the program has no backward pass.
 mlir::Operation *findBackwardPass(mlir::Block &program);
 

@@ -139,7 +139,7 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
     } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
                roots[root].live.last > step || isSubview(tensorOf(operand)) ||
                placeOf(operand).owner.getDefiningOp<DataInputOp>() ||
-               placeOf(operand).owner.getDefiningOp<SeedOp>()) {
+               placeOf(operand).owner.getDefiningOp<OutputGradientOp>()) {
       continue;
     }
     // Not where another value of the bucket lies in the same bytes, nor where
@@ -209,12 +209,12 @@ void PlanRoots::findLastUses() {
     return place && place->arena != dialects::plan::ArenaKind::Gradients &&
            readPlaces.count(keyOf(*place));
   };
-  const bool isRepeatable = isa_and_nonnull<SeedOp>(backward) &&
+  const bool isRepeatable = isa_and_nonnull<OutputGradientOp>(backward) &&
                             program->hasAttr(kRepeatableBackwardAttr);
   auto isOfForwardPass = [&](Value value) {
     Operation *source = placeOf(value).owner.getDefiningOp();
     auto step = stepNumber.find(source);
-    return step == stepNumber.end() ? !isa<SeedOp>(source)
+    return step == stepNumber.end() ? !isa<OutputGradientOp>(source)
                                     : step->second < forwardSteps;
   };
   // Last step at which each value, through all its views, is read.
@@ -267,7 +267,7 @@ void PlanRoots::findRoots() {
         roots[root].live.last = isSetOnce(value) ? stepCount : 0;
         roots[root].isGiven = true;
       }
-    } else if (auto seed = dyn_cast<SeedOp>(op)) {
+    } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       // The caller may write it before forward begins.
       roots[newRoot(seed.getGradient(), 0)].isGiven = true;
     } else if (isStep(&op)) {
@@ -337,7 +337,7 @@ void PlanRoots::placeStores() {
     // earlier run has left anything of use.
     Value owner = ownerOf(value);
     if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
-        owner.getDefiningOp<SeedOp>() ||
+        owner.getDefiningOp<OutputGradientOp>() ||
         isMadeBeforeLoad(*place, root.live.first)) {
       const bool isForward = isStoredByForwardPass(&op);
       storeCopies.push_back({value, *place,
@@ -358,7 +358,7 @@ void PlanRoots::placeStores() {
 /// pass.
 std::vector<SpareRange> PlanRoots::findSpare() {
   Block &block = program.getBody().front();
-  if (!block.getOps<SeedOp>().empty() ||
+  if (!block.getOps<OutputGradientOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
         auto place = places.read(&op);
         return place && place->arena == dialects::plan::ArenaKind::Gradients;

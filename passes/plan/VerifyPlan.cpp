@@ -79,7 +79,7 @@ public:
       if (failed(checkBounds(buffer)))
         return failure();
     // The caller may have written seeds before the first step.
-    for (auto seed : program.getBody().front().getOps<SeedOp>())
+    for (auto seed : program.getBody().front().getOps<OutputGradientOp>())
       if (failed(write(seed, seed.getBuffer())))
         return failure();
     for (Operation &op : program.getBody().front())
@@ -296,7 +296,7 @@ private:
   LogicalResult visit(Operation *op) {
     if (isa<BufferOp>(op))
       return success();
-    if (auto seed = dyn_cast<SeedOp>(op))
+    if (auto seed = dyn_cast<OutputGradientOp>(op))
       return visitSeed(seed);
     auto known = dyn_cast<MemoryEffectOpInterface>(op);
     if (!known)
@@ -329,7 +329,7 @@ private:
   }
 
   /// Forward has left the seed alone, and the caller can see what it gives out.
-  LogicalResult visitSeed(SeedOp seed) {
+  LogicalResult visitSeed(OutputGradientOp seed) {
     if (failed(read(seed, seed.getBuffer())))
       return failure();
     for (Operation &op : program.getBody().front()) {

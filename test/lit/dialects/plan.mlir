@@ -57,8 +57,8 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.all_reduce_start 2(%x) to(%y) {statistic, wire = bf16} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 2(%[[Y]]) {statistic} : memref<4xf32>
   plan.all_reduce_wait 2(%y) {statistic} : memref<4xf32>
-  // CHECK: plan.seed "x", %[[X]] : memref<4xf32>
-  plan.seed "x", %x : memref<4xf32>
+  // CHECK: plan.output_gradient "x", %[[X]] : memref<4xf32>
+  plan.output_gradient "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>
   plan.output %x "x" loss_weight 0.5 inner : memref<4xf32>
   // CHECK: plan.pin diff "x", %[[X]] : memref<4xf32>

@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_SeedOp : Brew_Op<"seed"> {
+def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
   let summary = "The gradient of a blob's last version, which the caller writes";
   let description = [{
     Stands between a program's forward and backward pass: the caller may look at

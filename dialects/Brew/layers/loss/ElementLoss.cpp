@@ -269,14 +269,14 @@ MemoryLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                              MutableArrayRef<Value> operandGradients) {
   if (!resultGradients[0])
     return success();
-  llvm::StringMap<SeedOp> seeds;
-  for (auto seed : getOperation()->getBlock()->getOps<SeedOp>())
+  llvm::StringMap<OutputGradientOp> seeds;
+  for (auto seed : getOperation()->getBlock()->getOps<OutputGradientOp>())
     seeds[seed.getBlob()] = seed;
   const double scale = 1 / normalizerOf(*this);
   for (auto [i, blob] : llvm::enumerate(getBlobs().getAsRange<StringAttr>())) {
     if (!needed[i])
       continue;
-    SeedOp seed = seeds.lookup(blob.getValue());
+    OutputGradientOp seed = seeds.lookup(blob.getValue());
     if (!seed)
       return layerError(*this)
              << "nothing brings in the gradient of '" << blob.getValue() << "'";

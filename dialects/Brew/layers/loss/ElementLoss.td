@@ -60,7 +60,7 @@ def Brew_MemoryLossOp : Brew_LayerOp<"memory_loss",
     `loss` is `value`, which the caller gives, over the normalizer: the number of rows
     of `xs` (VALID, FULL), their first dimension (BATCH_SIZE), or 1 (NONE, and where rows
     of `xs` have different lengths). The gradient of each of `xs` is the
-    `brew.seed` of the blob that `blobs` names, scaled alike.
+    `brew.output_gradient` of the blob that `blobs` names, scaled alike.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$value),
     layerAttributes, (ins StrArrayAttr:$blobs, Brew_NormalizationAttr:$normalization));

@@ -84,7 +84,7 @@ SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
       });
 }
 
-SmallVector<Value> ScaleSeedOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LossGradientOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getGradient());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getScale(), ArrayRef<int64_t>{});

@@ -32,7 +32,7 @@ def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [Generic]> {
   let results = (outs AnyTensor:$scale);
 }
 
-def Brew_ScaleSeedOp : Brew_PrecisionOp<"scale_seed", [Generic, Rounded]> {
+def Brew_LossGradientOp : Brew_PrecisionOp<"loss_gradient", [Generic, Rounded]> {
   let summary = "The gradient that backward starts from: `weight` * scale everywhere";
   let arguments = (ins AnyTensor:$scale, StrAttr:$layer, F64Attr:$weight);
   let results = (outs AnyTensor:$gradient);

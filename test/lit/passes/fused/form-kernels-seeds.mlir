@@ -10,8 +10,8 @@ brew.program @main train {
   %y = brew.power "y"(%h) {power = 1.0 : f32, scale = 3.0 : f32, shift = 0.0 : f32, tops = ["y"]} : (tensor<4xf32>) -> tensor<4xf32>
   // CHECK: brew.output %[[Y]] "y"
   brew.output %y "y" loss_weight 0.0 : tensor<4xf32>
-  // CHECK-NEXT: %[[SEED:.*]] = brew.seed "y"
-  %seed = brew.seed "y" {brew.backward} : tensor<4xf32>
+  // CHECK-NEXT: %[[SEED:.*]] = brew.output_gradient "y"
+  %seed = brew.output_gradient "y" {brew.backward} : tensor<4xf32>
   // CHECK-NEXT: %[[D:.*]] = brew.kernel "d{{.*}}"(%{{.*}})
   %d = brew.eltwise "d"(%seed, %y) {brew.backward, kind = #brew<eltwise_kind prod>, coeff = array<f32>, tops = ["d"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   // CHECK: brew.pin diff "y", %[[D]]

@@ -14,7 +14,7 @@ brew.program @alone train differentiate {
   brew.output %r "y" loss_weight 0.0 : tensor<2x3xf32>
   // CHECK: brew.output %[[R]]
   // CHECK-NEXT: brew.pin data "y", %[[R]]
-  // CHECK-NEXT: %[[SEED:.*]] = brew.seed "y" {brew.backward} : tensor<2x3xf32>
+  // CHECK-NEXT: %[[SEED:.*]] = brew.output_gradient "y" {brew.backward} : tensor<2x3xf32>
   // CHECK: %[[D:.*]] = linalg.generic {{.*}} ins(%[[SEED]], %[[R]] :
   // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "ip"(%[[X]], %[[D]])
   // CHECK-NEXT: brew.store_gradient %[[DW]], @ip.0
@@ -32,7 +32,7 @@ brew.program @with_loss train differentiate {
   // CHECK: brew.softmax_loss "loss"
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>)
   brew.output %loss "loss" loss_weight 1.0 : tensor<f32>
-  // CHECK: %[[SEED:.*]] = brew.seed "y"
+  // CHECK: %[[SEED:.*]] = brew.output_gradient "y"
   // CHECK: %[[DI:.*]] = brew.softmax_loss_backward
   // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[SEED]], %[[DI]] :
   // CHECK: brew.inner_product_backward_weights "ip"(%{{.*}}, %[[SUM]])
@@ -41,7 +41,7 @@ brew.program @with_loss train differentiate {
 // A test net takes no gradients: nothing is pinned there.
 // CHECK-LABEL: brew.program @test_0
 // CHECK-NOT: brew.pin
-// CHECK-NOT: brew.seed
+// CHECK-NOT: brew.output_gradient
 brew.program @test_0 test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
   %w = brew.param_value @ip.0 : tensor<3x4xf32>

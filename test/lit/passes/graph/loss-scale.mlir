@@ -20,7 +20,7 @@ brew.program @forward_backward train differentiate {
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 0.5>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)
   // CHECK: %[[STATE:.*]] = brew.param_value @loss_scale.value : tensor<f32>
   // CHECK-NEXT: %[[SCALE:.*]] = brew.loss_scale "loss_scale"(%[[STATE]]) {initial = 1.024000e+03 : f64}
-  // CHECK-NEXT: %[[SEED:.*]] = brew.scale_seed "loss"(%[[SCALE]]) {weight = 5.000000e-01 : f64}
+  // CHECK-NEXT: %[[SEED:.*]] = brew.loss_gradient "loss"(%[[SCALE]]) {weight = 5.000000e-01 : f64}
   // CHECK-NEXT: %[[DI:.*]] = brew.softmax_loss_backward "loss"(%{{.*}}, %{{.*}}, %{{.*}}, %[[SEED]])
   // CHECK: %[[G:.*]] = brew.unscale "ip"(%{{.*}}, %[[SCALE]]) {brew.backward}
   // CHECK-NEXT: brew.store_gradient %[[G]], @ip.0

@@ -9,7 +9,7 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
   %y = plan.buffer "y" transient[64] live [0, 1] pinned : memref<16xf32>
   plan.copy %x to %y : memref<16xf32>, memref<16xf32>
   %s = plan.buffer "y.seed" transient[128] live [0, 1] : memref<16xf32>
-  plan.seed "y", %s : memref<16xf32>
+  plan.output_gradient "y", %s : memref<16xf32>
   %d = plan.buffer "d" transient[0] live [1, 1] : memref<16xf32>
   plan.copy %s to %d : memref<16xf32>, memref<16xf32>
   plan.output %y "y" loss_weight 0.0 : memref<16xf32>
@@ -27,7 +27,7 @@ plan.program @overwritten attributes {arena_bytes = 64 : i64, lower_bound_bytes 
   // expected-note @below {{the buffer}}
   %s = plan.buffer "y.seed" transient[0] live [0, 1] : memref<16xf32>
   // expected-error @below {{reads buffer 'y.seed', which holds no value here}}
-  plan.seed "y", %s : memref<16xf32>
+  plan.output_gradient "y", %s : memref<16xf32>
 }
 
 // -----
@@ -41,7 +41,7 @@ plan.program @late attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : 
   // expected-note @below {{the buffer}}
   %y = plan.buffer "y" transient[64] live [0, 1] pinned : memref<16xf32>
   // expected-error @below {{reads buffer 'y', which holds no value here}}
-  plan.seed "y", %s : memref<16xf32>
+  plan.output_gradient "y", %s : memref<16xf32>
   plan.copy %w to %y : memref<16xf32>, memref<16xf32>
   plan.output %y "y" loss_weight 0.0 : memref<16xf32>
 }
