@@ -78,7 +78,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(passes::createFoldFlatten());
     optimise("sink-relu-below-max-pool", [] { return passes::createSinkReluBelowMaxPool(); });
     if (options.syncBatchNorm)
-      pm.addPass(passes::createSynchronizeStatistics());
+      pm.addPass(passes::createSyncBatchNorm());
     passes::DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
     gradients.seeds = kept.seeds;

@@ -314,7 +314,7 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
     "::mlir::tensor::TensorDialect"];
 }
 
-def SynchronizeStatistics : Pass<"brew-synchronize-statistics", "::mlir::ModuleOp"> {
+def SyncBatchNorm : Pass<"brew-sync-batch-norm", "::mlir::ModuleOp"> {
   let summary = "Makes the batch of normalization layers that of all ranks";
   let description = [{
     In training programs every `brew.batch_norm` computes its statistics over the

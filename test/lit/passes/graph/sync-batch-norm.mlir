@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-synchronize-statistics | FileCheck %s
-// RUN: %brew-opt %s --brew-synchronize-statistics --brew-lower-to-nests | FileCheck %s --check-prefix=SUMS
+// RUN: %brew-opt %s --brew-sync-batch-norm | FileCheck %s
+// RUN: %brew-opt %s --brew-sync-batch-norm --brew-lower-to-nests | FileCheck %s --check-prefix=SUMS
 
 // In training the sums of the batch and their number go over all ranks, then those of
 // the squares of differences from the mean that follows. A program of tests is rank 0's.

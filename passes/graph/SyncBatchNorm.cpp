@@ -1,9 +1,9 @@
-//===- SynchronizeStatistics.cpp - Batches of all ranks -------------------===//
+//===- SyncBatchNorm.cpp - Batches of all ranks -------------------===//
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_SYNCHRONIZESTATISTICS
+#define GEN_PASS_DEF_SYNCBATCHNORM
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -12,8 +12,8 @@ using namespace brew::dialects;
 
 namespace {
 
-struct SynchronizeStatistics
-    : brew::passes::impl::SynchronizeStatisticsBase<SynchronizeStatistics> {
+struct SyncBatchNorm
+    : brew::passes::impl::SyncBatchNormBase<SyncBatchNorm> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       // Rank 0 alone tests.
