@@ -1,7 +1,7 @@
 //===- ProgramSteps.cpp - A program made ready for a GPU ------------------===//
 #include "runtime/cuda/ProgramSteps.h"
 
-#include "runtime/cuda/GeneratedCall.h"
+#include "runtime/cuda/CallWithAlternative.h"
 #include "runtime/executor/Backend.h"
 #include "support/Error.h"
 
@@ -88,7 +88,7 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
                         bound(call.w_buffer_index()), bias,
                         bound(call.y_buffer_index()), options, where);
     if (step.has_generated())
-      convolution = std::make_unique<GeneratedCall>(
+      convolution = std::make_unique<CallWithAlternative>(
           std::move(convolution), launch(step.generated()), device,
           plan.manifest().producer() + " for " +
               plan.manifest().target().archs(0));

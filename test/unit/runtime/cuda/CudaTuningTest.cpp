@@ -2,7 +2,7 @@
 #include "CudaSim.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
-#include "runtime/cuda/GeneratedCall.h"
+#include "runtime/cuda/CallWithAlternative.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/executor/Executor.h"
@@ -183,7 +183,7 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   auto clears = std::make_unique<ClearCall>(
       device, std::vector<std::uint64_t>{1 << 26, 1 << 25});
   ClearCall &library = *clears;
-  GeneratedCall call(std::move(clears), KernelLaunch{}, device, "brewc 1.2");
+  CallWithAlternative call(std::move(clears), KernelLaunch{}, device, "brewc 1.2");
   EXPECT_EQ(call.key(), "clear beside brewc 1.2");
   ASSERT_EQ(call.candidates(), 3);
   EXPECT_EQ(call.describe(1), "clears 33554432");
@@ -219,7 +219,7 @@ TEST_F(CudaTuner, GeneratedCodeRunsInTheCallsPlace) {
   auto clears =
       std::make_unique<ClearCall>(device, std::vector<std::uint64_t>{16});
   ClearCall &library = *clears;
-  GeneratedCall call(std::move(clears), launch, device, "test");
+  CallWithAlternative call(std::move(clears), launch, device, "test");
   call.run(1, 0, stream);
   float results[4] = {};
   api.check(api.cuMemcpyDtoHAsync(results, y.address(), 16, stream.get()),

@@ -1,4 +1,4 @@
-//===- GeneratedCall.h - A library call beside a kernel ---------*- C++ -*-===//
+//===- CallWithAlternative.h - A library call beside a kernel ---------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/KernelLaunch.h"
@@ -11,10 +11,10 @@
 namespace brew::runtime::cuda {
 
 /// A call that a generated kernel can do as well, the last of its candidates.
-class GeneratedCall : public VendorCall {
+class CallWithAlternative : public VendorCall {
 public:
   /// `generator`: what made the kernel, as other code takes other times.
-  GeneratedCall(std::unique_ptr<VendorCall> library, KernelLaunch launch,
+  CallWithAlternative(std::unique_ptr<VendorCall> library, KernelLaunch launch,
                 const Device &device, std::string generator)
       : library(std::move(library)), launch(std::move(launch)), device(device),
         generator(std::move(generator)) {}
