@@ -132,9 +132,9 @@ LogicalResult checkSubviews(Operation *op) {
     return op->emitError("phase fused: a subview does not have the strides of "
                          "the whole");
   };
-  if (auto cut = dyn_cast<CutOp>(op))
+  if (auto cut = dyn_cast<SubviewOp>(op))
     return check(cut.getY(), cut.getX());
-  if (auto join = dyn_cast<JoinOp>(op)) {
+  if (auto join = dyn_cast<ConcatViewOp>(op)) {
     for (Value x : join.getXs())
       if (failed(check(x, join.getY())))
         return failure();

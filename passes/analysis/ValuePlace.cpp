@@ -39,16 +39,16 @@ bool brew::passes::isSetOnce(Value value) {
 Place brew::passes::placeOf(Value value) {
   Place place{ownerOf(value)};
   for (;;) {
-    if (auto cut = place.owner.getDefiningOp<CutOp>()) {
+    if (auto cut = place.owner.getDefiningOp<SubviewOp>()) {
       for (auto [at, stride] : llvm::zip_equal(
                cut.getOffsets(), memoryStrides(tensorOf(cut.getX()))))
         place.offset += at * stride;
       place.owner = ownerOf(cut.getX());
       continue;
     }
-    JoinOp whole;
+    ConcatViewOp whole;
     for (Operation *user : place.owner.getUsers())
-      if (auto join = dyn_cast<JoinOp>(user))
+      if (auto join = dyn_cast<ConcatViewOp>(user))
         whole = join;
     if (!whole)
       return place;

@@ -1,6 +1,6 @@
 //===- AliasSubviews.cpp - Joined and cut tensors share memory ------------===//
 //
-// Makes the operands of every brew.join, and the results of every brew.cut,
+// Makes the operands of every brew.concat_view, and the results of every brew.subview,
 // subviews of the whole: their type gets the whole's strides. Generated kernels
 // read and write through any strides, on a GPU convolutions do where pixels are
 // aligned, and on a CPU some write so; for what does not (other vendor calls,
@@ -47,13 +47,13 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   /// Whether the operand of a join can be made in its place.
   static bool canPlace(Value x, const Part &part) {
     Operation *source = x.getDefiningOp();
-    if ((!isa<linalg::GenericOp, JoinOp>(source) &&
+    if ((!isa<linalg::GenericOp, ConcatViewOp>(source) &&
          !brew::passes::makesPart(x, part.type, part.offset)) ||
         isSubview(tensorOf(x)))
       return false;
     unsigned joins = 0;
     for (OpOperand &use : x.getUses()) {
-      if (isa<JoinOp>(use.getOwner()))
+      if (isa<ConcatViewOp>(use.getOwner()))
         ++joins;
       else if (!followsStrides(use, part))
         return false;
@@ -80,7 +80,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   }
 
   /// Later joins come first: a join may itself become a subview of one.
-  static void placeOperands(JoinOp join) {
+  static void placeOperands(ConcatViewOp join) {
     auto whole = tensorOf(join.getY());
     const auto axis = static_cast<unsigned>(join.getAxis());
     int64_t next = brew::passes::placeOf(join.getY()).offset;
@@ -102,19 +102,19 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
       operand.set(placed);
       if (isa_and_nonnull<CallInterface>(x.getDefiningOp()))
         x.replaceUsesWithIf(placed, [&](OpOperand &use) {
-          return !isa<JoinOp>(use.getOwner()) && followsStrides(use, part) &&
+          return !isa<ConcatViewOp>(use.getOwner()) && followsStrides(use, part) &&
                  use.getOwner() != placed.getDefiningOp();
         });
     }
   }
 
   /// Whether a cut is its operand, in the same layout.
-  static bool isIdentity(CutOp cut) {
+  static bool isIdentity(SubviewOp cut) {
     return llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
            cut.getY().getType() == cut.getX().getType();
   }
 
-  static void placeResult(CutOp cut) {
+  static void placeResult(SubviewOp cut) {
     Value y = cut.getY();
     RankedTensorType type = tensorOf(y);
     y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
@@ -135,20 +135,20 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
       // First of all: who reads a subview decides whether it is copied.
-      for (CutOp cut : llvm::make_early_inc_range(block.getOps<CutOp>()))
+      for (SubviewOp cut : llvm::make_early_inc_range(block.getOps<SubviewOp>()))
         if (isIdentity(cut)) {
           cut.getY().replaceAllUsesWith(cut.getX());
           cut.erase();
         }
-      SmallVector<CutOp> cuts(block.getOps<CutOp>());
-      SmallVector<JoinOp> joins(block.getOps<JoinOp>());
-      for (JoinOp join : llvm::reverse(joins)) {
+      SmallVector<SubviewOp> cuts(block.getOps<SubviewOp>());
+      SmallVector<ConcatViewOp> joins(block.getOps<ConcatViewOp>());
+      for (ConcatViewOp join : llvm::reverse(joins)) {
         if (join.getY().use_empty())
           join.erase();
         else
           placeOperands(join);
       }
-      for (CutOp cut : cuts)
+      for (SubviewOp cut : cuts)
         placeResult(cut);
     }
   }

@@ -36,7 +36,7 @@ bool hasPixels(DataInputOp feed) {
 }
 
 /// Whether `op` only adds channels behind those of what it pastes.
-bool addsChannels(PasteOp op) {
+bool addsChannels(ZeroPadOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
   for (size_t dim = 0; dim < x.size(); ++dim)
     if (op.getOffsets()[dim] || (dim != 1 && x[dim] != y[dim]))
@@ -47,7 +47,7 @@ bool addsChannels(PasteOp op) {
 /// What is read of an image in the end, if all of it is of one type.
 struct Readers {
   SmallVector<CastOp> casts;
-  SmallVector<PasteOp> pastes;
+  SmallVector<ZeroPadOp> pastes;
 
   bool collect(Value value, bool mayPaste = true) {
     for (Operation *user : value.getUsers()) {
@@ -57,7 +57,7 @@ struct Readers {
         casts.push_back(cast);
         continue;
       }
-      auto paste = dyn_cast<PasteOp>(user);
+      auto paste = dyn_cast<ZeroPadOp>(user);
       if (!mayPaste || !paste || !addsChannels(paste) ||
           !collect(paste.getY(), /*mayPaste=*/false))
         return false;
@@ -96,7 +96,7 @@ private:
       cast.getY().replaceAllUsesWith(image);
       cast.erase();
     }
-    for (PasteOp paste : readers.pastes)
+    for (ZeroPadOp paste : readers.pastes)
       paste.erase();
   }
 };

@@ -365,26 +365,26 @@ RankedTensorType wholeType(ArrayRef<Value> parts, int64_t axis) {
 
 Value joinAlong(OpBuilder &b, ArrayRef<Value> parts, int64_t axis,
                 StringAttr layer, bool isBackward) {
-  auto joined = JoinOp::create(b, parts[0].getLoc(), wholeType(parts, axis),
+  auto joined = ConcatViewOp::create(b, parts[0].getLoc(), wholeType(parts, axis),
                                parts, layer, b.getI64IntegerAttr(axis));
   Origin{layer, isBackward}.mark(joined);
   return joined;
 }
 
 /// The part of `whole` along `axis` that begins at `start`, which moves on.
-CutOp cutAlong(OpBuilder &b, Value whole, Type type, int64_t axis,
+SubviewOp cutAlong(OpBuilder &b, Value whole, Type type, int64_t axis,
                int64_t &start, StringAttr layer, bool isBackward) {
   SmallVector<int64_t> offsets(shapeOf(whole).size(), 0);
   offsets[static_cast<size_t>(axis)] = start;
   start += cast<RankedTensorType>(type).getDimSize(static_cast<unsigned>(axis));
-  auto part = CutOp::create(b, whole.getLoc(), type, whole, layer,
+  auto part = SubviewOp::create(b, whole.getLoc(), type, whole, layer,
                             b.getDenseI64ArrayAttr(offsets));
   Origin{layer, isBackward}.mark(part);
   return part;
 }
 
 /// A gradient by parameters by itself: ranks add up what is no part of others.
-Value copyOfPart(OpBuilder &b, CutOp part) {
+Value copyOfPart(OpBuilder &b, SubviewOp part) {
   auto type = tensorOf(part.getY());
   NestBuilder nest(b, part.getLoc(), type.getShape());
   nest.input(part, iota(type.getRank()));
@@ -514,7 +514,7 @@ void Joiner::joinBackward(BranchGroup &group, StringAttr layer, Value w,
       int64_t start = 0;
       for (Branch &branch : group) {
         Value part = branch.weights->getResult(i);
-        CutOp own =
+        SubviewOp own =
             cutAlong(b, joined->getResult(i), part.getType(), 0, start,
                      branch.weights.getLayerAttr(), /*isBackward=*/true);
         if (!part.use_empty())

@@ -151,7 +151,7 @@ private:
   }
 
   /// Parameters side by side, of which each is rounded where it belongs.
-  static bool joinsParameters(JoinOp join) {
+  static bool joinsParameters(ConcatViewOp join) {
     return llvm::all_of(join.getXs(), [](Value part) {
       return part.getDefiningOp<ParamValueOp>() != nullptr;
     });
@@ -170,12 +170,12 @@ private:
     OpBuilder b(user);
     b.setInsertionPointAfterValue(value);
     auto type = withElement(tensorOf(value), narrow);
-    if (auto join = value.getDefiningOp<JoinOp>();
+    if (auto join = value.getDefiningOp<ConcatViewOp>();
         join && joinsParameters(join)) {
       SmallVector<Value> parts;
       for (Value part : join.getXs())
         parts.push_back(narrowForm(part, join));
-      auto joined = JoinOp::create(b, join.getLoc(), type, parts,
+      auto joined = ConcatViewOp::create(b, join.getLoc(), type, parts,
                                    join.getLayerAttr(), join.getAxisAttr());
       Origin::of(join).mark(joined);
       // The map has grown.
@@ -237,7 +237,7 @@ private:
         continue;
       // Of joined convolutions each has its part.
       for (Operation *user : llvm::to_vector(dw.getUsers()))
-        if (auto part = dyn_cast<CutOp>(user); part && part.getY().hasOneUse())
+        if (auto part = dyn_cast<SubviewOp>(user); part && part.getY().hasOneUse())
           delay(*part.getY().user_begin());
         else if (dw.hasOneUse())
           delay(user);

@@ -110,7 +110,7 @@ private:
       Operation *reason = cast ? cast : operand.getOwner();
       const Value from = cast ? cast.getX() : narrow;
       auto layer = reason->getAttrOfType<StringAttr>("layer");
-      auto zeros = PasteOp::create(
+      auto zeros = ZeroPadOp::create(
           b, reason->getLoc(),
           RankedTensorType::get(type.getShape(), elementOf(from)), from, layer,
           noOffsets(type, b));
@@ -129,7 +129,7 @@ private:
     op.getDw().setType(withChannels(type));
     OpBuilder b(op);
     b.setInsertionPointAfter(op);
-    auto part = CutOp::create(b, op.getLoc(), type, op.getDw(),
+    auto part = SubviewOp::create(b, op.getLoc(), type, op.getDw(),
                               op.getLayerAttr(), noOffsets(type, b));
     Origin::of(op).mark(part);
     op.getDw().replaceAllUsesExcept(part, part);

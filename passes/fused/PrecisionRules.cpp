@@ -70,7 +70,7 @@ llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
 }
 
 bool brew::passes::movesElements(Operation *op) {
-  return isa<ReinterpretOp, JoinOp, CutOp, PasteOp, ConcatOp, SliceOp, CropOp>(
+  return isa<ReinterpretOp, ConcatViewOp, SubviewOp, ZeroPadOp, ConcatOp, SliceOp, CropOp>(
       op);
 }
 

@@ -117,7 +117,7 @@ private:
     Operation *source = value.getDefiningOp();
     if (!source)
       return value;
-    if (source->hasTrait<IsView>() && !isa<JoinOp>(source)) {
+    if (source->hasTrait<IsView>() && !isa<ConcatViewOp>(source)) {
       Value x = recomputed(source->getOperand(0));
       if (x == source->getOperand(0))
         return value;

@@ -23,7 +23,7 @@ static bool makesValues(Operation *op) {
   return op->getNumResults() > 0 && !op->hasTrait<IsFixedRead>() &&
          !op->hasTrait<OpTrait::ConstantLike>() &&
          !isa<tensor::EmptyOp, linalg::FillOp, FillOp>(op) &&
-         (!op->hasTrait<IsView>() || isa<JoinOp>(op));
+         (!op->hasTrait<IsView>() || isa<ConcatViewOp>(op));
 }
 
 SmallVector<Value> brew::passes::valuesReadBy(Operation *op) {
@@ -73,7 +73,7 @@ int64_t SavedValues::bytesOf(Value owner) const {
 
 dialects::target::Work SavedValues::workOf(Operation *op) const {
   dialects::target::Work work;
-  if (isa<JoinOp>(op))
+  if (isa<ConcatViewOp>(op))
     return work;
   for (Value value : valuesReadBy(op))
     if (Operation *source = value.getDefiningOp();
@@ -132,7 +132,7 @@ void SavedValues::finish(unsigned number) {
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {
     unit.canRecompute &= isMemoryEffectFree(op) &&
-                         isa<linalg::GenericOp, CallInterface, JoinOp>(op);
+                         isa<linalg::GenericOp, CallInterface, ConcatViewOp>(op);
     for (Value result : op->getResults())
       if (Value owner = placeOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);

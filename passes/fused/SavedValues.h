@@ -16,7 +16,7 @@ llvm::SmallVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 
 /// The forward operations of a program in units that can be computed again, and
 /// where in the program their results are needed. A unit is an operation, or a
-/// brew.join with all that makes its parts. Nests are nests still: what will
+/// brew.concat_view with all that makes its parts. Nests are nests still: what will
 /// not leave a kernel counts as if it did.
 class SavedValues {
 public:

@@ -79,7 +79,7 @@ Value join(OpBuilder &b, Product of, ArrayRef<Value> parts) {
   shape[0] = 0;
   for (Value part : parts)
     shape[0] += shapeOf(part)[0];
-  auto joined = JoinOp::create(
+  auto joined = ConcatViewOp::create(
       b, of.getLoc(), RankedTensorType::get(shape, type.getElementType()),
       parts, of.getLayerAttr(), b.getI64IntegerAttr(0));
   Origin::of(of).mark(joined);

@@ -92,7 +92,7 @@ unsigned OrderedProgram::valueOf(Value value) {
   OrderedValue &made = problem.values.emplace_back();
   // What lies in another arena takes nothing of this one.
   made.bytes = source->hasTrait<IsFixedRead>() ? 0 : bytesOf(tensorOf(owner));
-  made.fromStart = !isStep(source) && !isa<JoinOp>(source);
+  made.fromStart = !isStep(source) && !isa<ConcatViewOp>(source);
   return entry->second;
 }
 

@@ -257,7 +257,7 @@ void PlanRoots::findRoots() {
       valuesAt[keyOf(*fixed)].push_back(placeOf(op.getResult(0)).owner);
       continue;
     }
-    if (isa<ReinterpretOp, CutOp>(op))
+    if (isa<ReinterpretOp, SubviewOp>(op))
       continue; // lives as long as what it views
     if (auto feed = dyn_cast<DataInputOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
@@ -288,7 +288,7 @@ void PlanRoots::findRoots() {
         if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);
     }
-    if (isa<JoinOp>(op)) { // its subviews have made it
+    if (isa<ConcatViewOp>(op)) { // its subviews have made it
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
         touch(op.getResult(0), lastUse[op.getResult(0)]);
       continue;

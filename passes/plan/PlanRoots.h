@@ -1,7 +1,7 @@
 //===- PlanRoots.h - Which values of a program share bytes ------*- C++ -*-===//
 //
-// A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
-// is joined (brew.join), and results written in place belong to the root of
+// A *root* is a value that owns bytes; views (brew.reinterpret, brew.subview), what
+// is joined (brew.concat_view), and results written in place belong to the root of
 // their source or whole. Roots that are stored to a parameter arena live there;
 // all others get an offset for the steps between their first write and last
 // read: in the place of a gradient that is written later and holds nothing of

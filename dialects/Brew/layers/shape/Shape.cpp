@@ -28,7 +28,7 @@ RankedTensorType brew::dialects::subviewOf(RankedTensorType whole,
                                b.getDictionaryAttr(strides));
 }
 
-SmallVector<Value> PasteOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ZeroPadOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   ArrayRef<int64_t> part = shapeOf(getX());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -99,7 +99,7 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
       operandGradients[i] =
           FillOp::create(b, getLoc(), x.getType(), fill.getValueAttr());
     else if (needed[i])
-      operandGradients[i] = CutOp::create(
+      operandGradients[i] = SubviewOp::create(
           b, getLoc(), x.getType(), dy, getLayerAttr(),
           b.getDenseI64ArrayAttr(offsetsAlong(shapeOf(x).size(), axis, start)));
     start += shapeOf(x)[axis];
@@ -108,7 +108,7 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ConcatOp::buildGeneric(OpBuilder &b) {
-  return {JoinOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
+  return {ConcatViewOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
                          getAxisAttr())};
 }
 
@@ -164,7 +164,7 @@ LogicalResult SliceOp::buildGradients(OpBuilder &b,
     parts.push_back(
         dy ? dy
            : FillOp::create(b, getLoc(), y.getType(), b.getF64FloatAttr(0)));
-  operandGradients[0] = JoinOp::create(b, getLoc(), getX().getType(), parts,
+  operandGradients[0] = ConcatViewOp::create(b, getLoc(), getX().getType(), parts,
                                        getLayerAttr(), getAxisAttr());
   return success();
 }
@@ -173,7 +173,7 @@ SmallVector<Value> SliceOp::buildGeneric(OpBuilder &b) {
   SmallVector<Value> parts;
   int64_t rank = tensorOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
-    parts.push_back(CutOp::create(
+    parts.push_back(SubviewOp::create(
         b, getLoc(), y.getType(), getX(), getLayerAttr(),
         b.getDenseI64ArrayAttr(offsetsAlong(rank, getAxis(), start))));
   return parts;
@@ -251,13 +251,13 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
   // The reference gives its shape only.
   if (needed[0])
     operandGradients[0] =
-        PasteOp::create(b, getLoc(), getX().getType(), resultGradients[0],
+        ZeroPadOp::create(b, getLoc(), getX().getType(), resultGradients[0],
                         getLayerAttr(), startOf(*this, b));
   return success();
 }
 
 SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
-  return {CutOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
+  return {SubviewOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
                         startOf(*this, b))};
 }
 

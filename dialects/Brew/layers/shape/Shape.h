@@ -1,6 +1,6 @@
 //===- Shape.h - Operations that join and divide tensors --------*- C++ -*-===//
 //
-// Passes know brew.join and brew.cut, which share memory with what they join
+// Passes know brew.concat_view and brew.subview, which share memory with what they join
 // and cut.
 //
 //===----------------------------------------------------------------------===//

@@ -92,12 +92,12 @@ def Brew_ParameterOp : Brew_LayerOp<"parameter", [Pure, Gradient]> {
 // Structural operations
 //===----------------------------------------------------------------------===//
 
-class Brew_PartOp<string mnemonic, list<Trait> traits = []>
+class Brew_SliceViewOp<string mnemonic, list<Trait> traits = []>
     : Brew_Op<mnemonic, !listconcat([Pure], traits)> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_JoinOp : Brew_PartOp<"join", [Brew_View]> {
+def Brew_ConcatViewOp : Brew_SliceViewOp<"concat_view", [Brew_View]> {
   let summary = "Tensors one after the other along `axis`";
   let description = [{
     No nest: in the fused phase its operands are subviews of the result, written in
@@ -107,14 +107,14 @@ def Brew_JoinOp : Brew_PartOp<"join", [Brew_View]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_CutOp : Brew_PartOp<"cut", [Brew_View, Brew_Strided]> {
+def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_Strided]> {
   let summary = "The part of x that starts at `offsets`";
   let description = "In the fused phase a view of x, like `brew.reinterpret`.";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_PasteOp : Brew_PartOp<"paste", [Generic]> {
+def Brew_ZeroPadOp : Brew_SliceViewOp<"zero_pad", [Generic]> {
   let summary = "x at `offsets` of a tensor of zeros";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);

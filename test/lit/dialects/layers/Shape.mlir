@@ -27,10 +27,10 @@ brew.program @main test {
   %t = brew.tile "t"(%x) {axis = 0 : i64, tiles = 2 : i64, tops = ["t"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.parameter "w"(%{{.*}}) {dims = array<i64: 2, 3>, tops = ["w"]}
   %v = brew.parameter "w"(%w) {dims = array<i64: 2, 3>, tops = ["w"]} : (tensor<2x3xf32>) -> tensor<*xf32>
-  // CHECK: brew.join "c"(%[[X]], %{{.*}}) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
-  %j = brew.join "c"(%x, %w) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
-  // CHECK: brew.cut "s"(%[[X]]) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
-  %d = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
-  // CHECK: brew.paste "k"(%[[X]]) {offsets = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
-  %e = brew.paste "k"(%x) {offsets = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  // CHECK: brew.concat_view "c"(%[[X]], %{{.*}}) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  %j = brew.concat_view "c"(%x, %w) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  // CHECK: brew.subview "s"(%[[X]]) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  %d = brew.subview "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  // CHECK: brew.zero_pad "k"(%[[X]]) {offsets = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
+  %e = brew.zero_pad "k"(%x) {offsets = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<4x3xf32>
 }

@@ -14,7 +14,7 @@
 // CPU: linalg.generic
 // CPU: brew.convolution_backward_data "c"({{.*}} -> tensor<2x8x4x4xbf16, #{{.*}}>
 // CPU: linalg.generic
-// CPU: brew.join
+// CPU: brew.concat_view
 brew.program @aligned train {
   %x, %dj, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
   // CHECK: %[[A:.*]] = brew.convolution "a"({{.*}} -> tensor<2x8x4x4xbf16, {strides = array<i64: 384, 1, 96, 24>}>
@@ -23,13 +23,13 @@ brew.program @aligned train {
   %b = brew.convolution "b"(%a, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   // CHECK: %[[C:.*]] = brew.convolution_backward_data "c"({{.*}} -> tensor<2x8x4x4xbf16, {strides = array<i64: 384, 1, 96, 24>}>
   %c = brew.convolution_backward_data "c"(%x, %w) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
-  // CHECK: brew.join "j"(%[[A]], %[[B]], %[[C]])
-  %j = brew.join "j"(%a, %b, %c) {axis = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<2x24x4x4xbf16, #last>
+  // CHECK: brew.concat_view "j"(%[[A]], %[[B]], %[[C]])
+  %j = brew.concat_view "j"(%a, %b, %c) {axis = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<2x24x4x4xbf16, #last>
   brew.output %j "j" loss_weight 0.0 : tensor<2x24x4x4xbf16, #last>
 }
 // CHECK-LABEL: brew.program @gradients
 // CHECK-NOT: linalg.generic
-// CHECK: %[[DA:.*]] = brew.cut
+// CHECK: %[[DA:.*]] = brew.subview
 // CHECK: brew.convolution_backward_weights "a"(%{{.*}}, %[[DA]])
 // CHECK: brew.convolution_backward_data "a"(%[[DA]],
 // CPU-LABEL: brew.program @gradients
@@ -38,7 +38,7 @@ brew.program @aligned train {
 // CPU: brew.convolution_backward_data "a"(%[[COPY]],
 brew.program @gradients train {
   %x, %dj, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "w"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
-  %da = brew.cut "j"(%dj) {offsets = array<i64: 0, 16, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
+  %da = brew.subview "j"(%dj) {offsets = array<i64: 0, 16, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   %dw = brew.convolution_backward_weights "a"(%x, %da) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<8x8x1x1xf32>
   %dx = brew.convolution_backward_data "a"(%da, %w) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   brew.output %dw "dw" loss_weight 0.0 : tensor<8x8x1x1xf32>
@@ -59,17 +59,17 @@ brew.program @gradients train {
 // CHECK: brew.convolution_backward_weights "c"
 // CHECK: brew.convolution_backward_data "d"({{.*}} -> tensor<2x8x4x4xbf16, #{{.*}}>
 // CHECK: linalg.generic
-// CHECK: brew.join
+// CHECK: brew.concat_view
 brew.program @others train {
   %x, %dj, %dk, %w, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dj", "dk", "w", "s"]} : tensor<2x8x4x4xbf16, #last>, tensor<2x24x4x4xbf16, #last>, tensor<2x20x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>, tensor<2x8x4x4xbf16, #last>
-  %begin = brew.cut "j"(%dj) {offsets = array<i64: 0, 4, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
+  %begin = brew.subview "j"(%dj) {offsets = array<i64: 0, 4, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   %a = brew.convolution_backward_weights "a"(%x, %begin) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<8x8x1x1xf32>
-  %few = brew.cut "j"(%dj) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x4x4x4xbf16, #last>
+  %few = brew.subview "j"(%dj) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x24x4x4xbf16, #last>) -> tensor<2x4x4x4xbf16, #last>
   %b = brew.convolution_backward_weights "b"(%x, %few) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x4x4x4xbf16, #last>) -> tensor<4x8x1x1xf32>
-  %pixels = brew.cut "k"(%dk) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x20x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
+  %pixels = brew.subview "k"(%dk) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x20x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   %c = brew.convolution_backward_weights "c"(%x, %pixels) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<8x8x1x1xf32>
   %d = brew.convolution_backward_data "d"(%x, %w, %s) {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
-  %j = brew.join "k"(%d, %d) {axis = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<2x16x4x4xbf16, #last>
+  %j = brew.concat_view "k"(%d, %d) {axis = 1 : i64} : (tensor<2x8x4x4xbf16, #last>, tensor<2x8x4x4xbf16, #last>) -> tensor<2x16x4x4xbf16, #last>
   brew.output %a "a" loss_weight 0.0 : tensor<8x8x1x1xf32>
   brew.output %b "b" loss_weight 0.0 : tensor<4x8x1x1xf32>
   brew.output %c "c" loss_weight 0.0 : tensor<8x8x1x1xf32>
@@ -95,6 +95,6 @@ brew.program @cpu train {
   %b = brew.convolution "b"(%x, %v) {num_output = 64 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x3x3xf32>) -> tensor<2x64x32x32xf32, #last>
   %c = brew.convolution "c"(%x, %u) {num_output = 64 : i64, kernel = array<i64: 5, 5>, stride = array<i64: 1, 1>, pad = array<i64: 2, 2>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x5x5xf32>) -> tensor<2x64x32x32xf32, #last>
   %d = brew.convolution "d"(%x, %v) {num_output = 64 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 2, 2>, dilation = array<i64: 2, 2>, group = 1 : i64, tops = ["d"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x3x3xf32>) -> tensor<2x64x32x32xf32, #last>
-  %j = brew.join "j"(%a, %b, %c, %d) {axis = 1 : i64} : (tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>) -> tensor<2x256x32x32xf32, #last>
+  %j = brew.concat_view "j"(%a, %b, %c, %d) {axis = 1 : i64} : (tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>) -> tensor<2x256x32x32xf32, #last>
   brew.output %j "j" loss_weight 0.0 : tensor<2x256x32x32xf32, #last>
 }

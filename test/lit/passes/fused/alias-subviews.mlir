@@ -13,8 +13,8 @@ brew.program @join test {
     %s = arith.addf %in, %in : f32
     linalg.yield %s : f32
   } -> tensor<2x3xf32>
-  // CHECK: brew.join "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
-  %y = brew.join "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  // CHECK: brew.concat_view "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
+  %y = brew.concat_view "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
   // A subview can be kept.
   // CHECK: brew.pin data "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
   brew.pin data "a", %a : tensor<2x3xf32>
@@ -40,10 +40,10 @@ brew.program @nested test {
   ^bb0(%out: f32):
     linalg.yield %c : f32
   } -> tensor<2x3xf32>
-  // CHECK: %[[AB:.*]] = brew.join "p"({{.*}}) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 9, 1>}>, tensor<2x3xf32, {strides = array<i64: 9, 1>}>) -> tensor<2x6xf32, {strides = array<i64: 9, 1>}>
-  %ab = brew.join "p"(%a, %b) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-  // CHECK: brew.join "q"(%[[AB]], %{{.*}}) {{.*}} -> tensor<2x9xf32>
-  %y = brew.join "q"(%ab, %d) {axis = 1 : i64} : (tensor<2x6xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+  // CHECK: %[[AB:.*]] = brew.concat_view "p"({{.*}}) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 9, 1>}>, tensor<2x3xf32, {strides = array<i64: 9, 1>}>) -> tensor<2x6xf32, {strides = array<i64: 9, 1>}>
+  %ab = brew.concat_view "p"(%a, %b) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  // CHECK: brew.concat_view "q"(%[[AB]], %{{.*}}) {{.*}} -> tensor<2x9xf32>
+  %y = brew.concat_view "q"(%ab, %d) {axis = 1 : i64} : (tensor<2x6xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x9xf32>
 }
 
@@ -60,8 +60,8 @@ brew.program @copied test {
     linalg.yield %c : f32
   } -> tensor<2x3xf32>
   // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[A]] : {{.*}}) outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 3, 1>}>) attrs = {brew.layer = "t"}
-  // CHECK: brew.join "t"(%[[AGAIN]], %[[A]])
-  %y = brew.join "t"(%a, %a) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  // CHECK: brew.concat_view "t"(%[[AGAIN]], %[[A]])
+  %y = brew.concat_view "t"(%a, %a) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32>)
   %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
   ^bb0(%out: f32):
@@ -69,7 +69,7 @@ brew.program @copied test {
   } -> tensor<2x3xf32>
   %v = brew.reinterpret %b : tensor<2x3xf32> -> tensor<6xf32>
   brew.output %v "v" loss_weight 0.0 : tensor<6xf32>
-  %z = brew.join "z"(%b, %y) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  %z = brew.concat_view "z"(%b, %y) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
   brew.output %z "z" loss_weight 0.0 : tensor<6x3xf32>
 }
 
@@ -81,9 +81,9 @@ brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
 brew.program @cut test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
   %w = brew.param_value @w : tensor<4x3xf32>
-  // CHECK: %[[P:.*]] = brew.cut "s"(%{{.*}}) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+  // CHECK: %[[P:.*]] = brew.subview "s"(%{{.*}}) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
   // CHECK: %[[DENSE:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>) attrs = {brew.layer = "s"}
-  %p = brew.cut "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  %p = brew.subview "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
   // CHECK: brew.inner_product "i"(%[[DENSE]], %{{.*}})
   %y = brew.inner_product "i"(%p, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x4xf32>
@@ -98,11 +98,11 @@ brew.program @cut test {
 // CHECK-LABEL: brew.program @all_of_a_part
 brew.program @all_of_a_part test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
-  // CHECK: %[[P:.*]] = brew.cut "s"
-  // CHECK-NOT: brew.cut "c"
+  // CHECK: %[[P:.*]] = brew.subview "s"
+  // CHECK-NOT: brew.subview "c"
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>)
-  %p = brew.cut "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
-  %c = brew.cut "c"(%p) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %p = brew.subview "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  %c = brew.subview "c"(%p) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK: brew.reinterpret %[[COPY]]
   %v = brew.reinterpret %c : tensor<2x3xf32> -> tensor<6xf32>
   // CHECK: brew.output %[[P]] "c"
@@ -118,7 +118,7 @@ brew.program @all_of_a_part test {
 brew.program @relaid test {
   // CHECK: %[[X:.*]] = brew.data_input
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
-  %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x3x4x5xf32>
+  %y = brew.subview "c"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x3x4x5xf32>
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3x4x5xf32>)
   // CHECK: brew.reinterpret %[[COPY]] : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
   %flat = brew.reinterpret %y : tensor<2x3x4x5xf32> -> tensor<2x60xf32>
@@ -128,7 +128,7 @@ brew.program @relaid test {
 brew.program @same test {
   // CHECK: %[[X:.*]] = brew.data_input
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  %y = brew.cut "c"(%x) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = brew.subview "c"(%x) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   // CHECK-NEXT: brew.output %[[X]]
   brew.output %y "y" loss_weight 0.0 : tensor<2x3xf32>
 }

@@ -3,7 +3,7 @@
 
 // Images are delivered rounded, and padded; labels as they are. On a CPU a kernel does
 // it.
-// HOST: brew.paste
+// HOST: brew.zero_pad
 // HOST: brew.cast
 // CHECK-LABEL: brew.program @padded
 // CHECK-NEXT: %[[X:.*]]:2 = brew.data_input "in" "Data" {channels = 3 : i64, {{.*}} : tensor<4x8x6x6xbf16>, tensor<4xf32>
@@ -12,7 +12,7 @@
 // CHECK-NEXT: brew.pin data "label", %[[X]]#1
 brew.program @padded train {
   %x, %l = brew.data_input "in" "Data" {config = "name: 'in' type: 'Data'", folder = "", tops = ["x", "label"]} : tensor<4x3x6x6xf32>, tensor<4xf32>
-  %p = brew.paste "conv"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
+  %p = brew.zero_pad "conv"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
   %a = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
   %b = brew.cast "conv2"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
   brew.pin data "a", %a : tensor<4x8x6x6xbf16>
@@ -46,7 +46,7 @@ brew.program @others train {
   brew.pin data "xn", %xn : tensor<4x3x6x6xbf16>
   %y = brew.data_input "y" "Data" {config = "name: 'y' type: 'Data'", folder = "", tops = ["y"]} : tensor<4x3x6x6xf32>
   %yn = brew.cast "conv"(%y) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
-  %p = brew.paste "conv"(%y) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
+  %p = brew.zero_pad "conv"(%y) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
   %pn = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
   brew.pin data "yn", %yn : tensor<4x3x6x6xbf16>
   brew.pin data "pn", %pn : tensor<4x8x6x6xbf16>

@@ -110,9 +110,9 @@ brew.program @update train {
 brew.program @exact test {
   // CHECK: %[[IN:.*]]:2 = brew.data_input
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x4xf32>, tensor<2x2xf32>
-  // CHECK-NEXT: %[[CUT:.*]] = brew.cut "slice"(%[[IN]]#1) {{.*}} -> tensor<2x1xf32>
+  // CHECK-NEXT: %[[CUT:.*]] = brew.subview "slice"(%[[IN]]#1) {{.*}} -> tensor<2x1xf32>
   // CHECK-NEXT: %[[SHIFT:.*]] = brew.power "shift"(%[[CUT]]) {{.*}} -> tensor<2x1xf32>
-  %c = brew.cut "slice"(%l) {offsets = array<i64: 0, 1>} : (tensor<2x2xf32>) -> tensor<2x1xf32>
+  %c = brew.subview "slice"(%l) {offsets = array<i64: 0, 1>} : (tensor<2x2xf32>) -> tensor<2x1xf32>
   %s = brew.power "shift"(%c) {power = 1.0 : f32, scale = 1.0 : f32, shift = -1.0 : f32, tops = ["s"]} : (tensor<2x1xf32>) -> tensor<2x1xf32>
   // CHECK-NEXT: %[[E32:.*]] = brew.exp "exp"(%[[IN]]#0)
   // CHECK-NEXT: %[[E:.*]] = brew.cast "exp"(%[[E32]]) {{.*}} -> tensor<2x4xbf16>
@@ -140,8 +140,8 @@ brew.program @joined test {
   %z = brew.fill 0.0 : tensor<2x4xf32>
   // CHECK: %[[T:.*]] = brew.cast "tanh"{{.*}} -> tensor<2x4xbf16>
   %t = brew.tanh "tanh"(%x) {tops = ["t"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
-  // CHECK: brew.join "join"(%[[T]], %[[XN]], %[[Z]]) {{.*}} -> tensor<2x12xbf16>
-  %j = brew.join "join"(%t, %x, %z) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
+  // CHECK: brew.concat_view "join"(%[[T]], %[[XN]], %[[Z]]) {{.*}} -> tensor<2x12xbf16>
+  %j = brew.concat_view "join"(%t, %x, %z) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
   brew.output %j "j" loss_weight 0.0 : tensor<2x12xf32>
 }
 

@@ -145,7 +145,7 @@ brew.program @reference test {
   // CHECK-NOT: "conv"
   // CHECK-NOT: "relu"
   // CHECK-NOT: linalg.generic
-  // CHECK: brew.cut "crop"
+  // CHECK: brew.subview "crop"
   %c = brew.convolution "conv"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x3x4x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x2x2xf32>
   %r = brew.relu "relu"(%c) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
   %y = brew.crop "crop"(%x, %r) {axis = 2 : i64, offsets = array<i64: 1, 1>, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<2x4x2x2xf32>) -> tensor<2x3x2x2xf32>

@@ -5,25 +5,25 @@
 // The image and the weights are padded before they are rounded, each once; the
 // gradient by the weights is cut. On a CPU, or where nests take the place of calls,
 // nothing is.
-// PLAIN-NOT: brew.paste
-// PLAIN-NOT: brew.cut
+// PLAIN-NOT: brew.zero_pad
+// PLAIN-NOT: brew.subview
 // CHECK-LABEL: brew.program @forward_backward
 brew.param @conv.0 : tensor<16x3x3x3xf32> {layer = "conv", index = 0 : i64}
 brew.program @forward_backward train {
   // CHECK: %[[W:.*]] = brew.param_value @conv.0
-  // CHECK-NEXT: %[[W8:.*]] = brew.paste "conv"(%[[W]]) {{.*}}offsets = array<i64: 0, 0, 0, 0>{{.*}} : (tensor<16x3x3x3xf32>) -> tensor<16x8x3x3xf32>
+  // CHECK-NEXT: %[[W8:.*]] = brew.zero_pad "conv"(%[[W]]) {{.*}}offsets = array<i64: 0, 0, 0, 0>{{.*}} : (tensor<16x3x3x3xf32>) -> tensor<16x8x3x3xf32>
   // CHECK-NEXT: %[[WN:.*]] = brew.cast "conv"(%[[W8]]) : (tensor<16x8x3x3xf32>) -> tensor<16x8x3x3xbf16>
   %w = brew.param_value @conv.0 : tensor<16x3x3x3xf32>
   %wn = brew.cast "conv"(%w) : (tensor<16x3x3x3xf32>) -> tensor<16x3x3x3xbf16>
   // CHECK: %[[X:.*]] = brew.data_input
-  // CHECK-NEXT: %[[X8:.*]] = brew.paste "conv"(%[[X]]) {{.*}} : (tensor<4x3x8x8xf32>) -> tensor<4x8x8x8xf32>
+  // CHECK-NEXT: %[[X8:.*]] = brew.zero_pad "conv"(%[[X]]) {{.*}} : (tensor<4x3x8x8xf32>) -> tensor<4x8x8x8xf32>
   // CHECK-NEXT: %[[XN:.*]] = brew.cast "conv"(%[[X8]])
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3x8x8xf32>
   %xn = brew.cast "conv"(%x) : (tensor<4x3x8x8xf32>) -> tensor<4x3x8x8xbf16>
   // CHECK: brew.convolution "conv"(%[[XN]], %[[WN]]) {brew.channels = 3 : i64, {{.*}} : (tensor<4x8x8x8xbf16>, tensor<16x8x3x3xbf16>) -> tensor<4x16x6x6xbf16>
   %y = brew.convolution "conv"(%xn, %wn) {num_output = 16 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<4x3x8x8xbf16>, tensor<16x3x3x3xbf16>) -> tensor<4x16x6x6xbf16>
   // CHECK: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[XN]], %{{.*}}) {brew.channels = 3 : i64, {{.*}} -> tensor<16x8x3x3xbf16>
-  // CHECK-NEXT: %[[PART:.*]] = brew.cut "conv"(%[[DW]]) {{.*}} : (tensor<16x8x3x3xbf16>) -> tensor<16x3x3x3xbf16>
+  // CHECK-NEXT: %[[PART:.*]] = brew.subview "conv"(%[[DW]]) {{.*}} : (tensor<16x8x3x3xbf16>) -> tensor<16x3x3x3xbf16>
   // CHECK-NEXT: brew.cast "conv"(%[[PART]])
   %dw = brew.convolution_backward_weights "conv"(%xn, %y) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<4x3x8x8xbf16>, tensor<4x16x6x6xbf16>) -> tensor<16x3x3x3xbf16>
   %d = brew.cast "conv"(%dw) : (tensor<16x3x3x3xbf16>) -> tensor<16x3x3x3xf32>
@@ -35,7 +35,7 @@ brew.program @forward_backward train {
 // Not where the bottom has a gradient, where the convolution's own channels are none
 // that tensor cores want, with groups, with enough channels, or in f32.
 // CHECK-LABEL: brew.program @others
-// CHECK-NOT: brew.paste
+// CHECK-NOT: brew.zero_pad
 // CHECK-NOT: brew.channels
 brew.program @others test {
   %x, %w, %v, %g, %e = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "g", "e"]} : tensor<4x4x8x8xf32>, tensor<16x4x3x3xf32>, tensor<20x4x3x3xf32>, tensor<16x2x3x3xf32>, tensor<4x8x8x8xf32>

@@ -147,8 +147,8 @@ brew.program @forward_backward train {
   %e64 = tensor.empty() : tensor<1x64x4x4xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   %both = brew.convolution "a"(%in, %v) {num_output = 4 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["t"]} : (tensor<1x2x4x4xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x4x4xf32>
-  // CHECK: %[[X:.*]] = brew.cut
-  %x = brew.cut "a"(%both) {offsets = array<i64: 0, 2, 0, 0>} : (tensor<1x4x4x4xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK: %[[X:.*]] = brew.subview
+  %x = brew.subview "a"(%both) {offsets = array<i64: 0, 2, 0, 0>} : (tensor<1x4x4x4xf32>) -> tensor<1x2x4x4xf32>
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x2x4x4xf32>) outs(%e : tensor<1x2x4x4xf32>) attrs = {brew.layer = "y"} {
   ^bb0(%i: f32, %out: f32):
     %0 = arith.mulf %i, %i : f32
@@ -188,7 +188,7 @@ brew.program @forward_backward train {
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
   %e = tensor.empty() : tensor<1x2x4x4xf32>
   %both = brew.convolution "a"(%in, %v) {num_output = 4 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["t"]} : (tensor<1x2x4x4xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x4x4xf32>
-  %x = brew.cut "a"(%both) {offsets = array<i64: 0, 2, 0, 0>} : (tensor<1x4x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %x = brew.subview "a"(%both) {offsets = array<i64: 0, 2, 0, 0>} : (tensor<1x4x4x4xf32>) -> tensor<1x2x4x4xf32>
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x2x4x4xf32>) outs(%e : tensor<1x2x4x4xf32>) attrs = {brew.layer = "y"} {
   ^bb0(%i: f32, %out: f32):
     %0 = arith.mulf %i, %i : f32

@@ -37,7 +37,7 @@ brew.program @nest train {
 brew.program @join test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
-  %y = brew.join "c"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  %y = brew.concat_view "c"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 }
 
 // -----
@@ -45,14 +45,14 @@ brew.program @join test {
 brew.program @cut test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
-  %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
+  %y = brew.subview "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
 }
 
 // -----
 
 brew.program @view test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32, {strides = array<i64: 3, 1>}>
+  %y = brew.subview "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32, {strides = array<i64: 3, 1>}>
   // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
   %z = brew.reinterpret %y : tensor<2x2xf32, {strides = array<i64: 3, 1>}> -> tensor<4xf32>
 }
@@ -177,7 +177,7 @@ brew.program @collect train role collect {
 #last = #brew.layout<0, 2, 3, 1>
 brew.program @call test {
   %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x16x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
-  %y = brew.cut "s"(%x) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x16x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>
+  %y = brew.subview "s"(%x) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x16x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>
   // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
   %z = brew.convolution "c"(%y, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["z"]} : (tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   brew.output %z "z" loss_weight 0.0 : tensor<2x8x4x4xbf16, #last>

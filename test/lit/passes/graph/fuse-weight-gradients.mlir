@@ -6,8 +6,8 @@
 // the steps.
 // CHECK-LABEL: brew.program @steps
 // CHECK-NOT: arith.addf
-// CHECK: %[[X:.*]] = brew.join "r"(%[[F:[a-z0-9]+]]#0, %[[F]]#1, %[[F]]#2) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x32xf32>
-// CHECK: %[[DY:.*]] = brew.join "r"(%[[F]]#3, %[[F]]#4, %[[F]]#5) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x64xf32>
+// CHECK: %[[X:.*]] = brew.concat_view "r"(%[[F:[a-z0-9]+]]#0, %[[F]]#1, %[[F]]#2) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x32xf32>
+// CHECK: %[[DY:.*]] = brew.concat_view "r"(%[[F]]#3, %[[F]]#4, %[[F]]#5) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x64xf32>
 // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "r"(%[[X]], %[[DY]]) {axis = 2 : i64, brew.backward}
 // CHECK-NOT: brew.inner_product_backward_weights
 // CHECK: brew.pin data "dw", %[[DW]]
@@ -33,7 +33,7 @@ brew.program @steps train {
 // Large batches would cost more to put together than their products to add; a sum that
 // something else reads stays, and so do products that are not alike.
 // CHECK-LABEL: brew.program @others
-// CHECK-NOT: brew.join
+// CHECK-NOT: brew.concat_view
 // CHECK: brew.pin data "large"
 brew.program @others train {
   %x0, %x1, %d0, %d1 = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x0", "x1", "d0", "d1"]} : tensor<512x32xf32>, tensor<512x32xf32>, tensor<512x64xf32>, tensor<512x64xf32>

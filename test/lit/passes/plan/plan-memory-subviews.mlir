@@ -24,7 +24,7 @@ brew.program @join test {
   } -> tensor<2x2xf32>
   // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
   // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
-  %y = brew.join "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
+  %y = brew.concat_view "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
   // CHECK: plan.buffer "c.join" transient[0] live [0, 1] : memref<2x6xf32>
   // The last reader of y, and of its subviews, writes over it.
   // CHECK: plan.buffer "z.0" transient[0] live [0, 1] pinned : memref<2x6xf32>
@@ -51,7 +51,7 @@ brew.program @later test {
     %s = arith.addf %in, %in : f32
     linalg.yield %s : f32
   } -> tensor<2x4xf32>
-  %y = brew.join "c"(%a, %x) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
+  %y = brew.concat_view "c"(%a, %x) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x8xf32>
   %g = tensor.empty() : tensor<2x8xf32>
   %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x8xf32>) outs(%g : tensor<2x8xf32>) attrs = {brew.layer = "z"} {
   ^bb0(%in: f32, %out: f32):
