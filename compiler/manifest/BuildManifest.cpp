@@ -49,7 +49,7 @@ void ManifestBuilder::addKernels() {
   }
 }
 
-void brew::compiler::describe(MemRefType type, plan::Buffer &buffer) {
+void brew::compiler::setBufferType(MemRefType type, plan::Buffer &buffer) {
   buffer.set_type(dataTypeOf(type.getElementType()));
   SmallVector<int64_t> strides;
   int64_t start;
@@ -77,7 +77,7 @@ unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
   out->set_name(name.str());
   out->set_arena_index(arenas.at(arena));
   out->set_offset(offset);
-  describe(type, *out);
+  setBufferType(type, *out);
   if (program >= 0)
     out->set_program_index(program);
   return it->second;
@@ -111,7 +111,7 @@ unsigned ManifestBuilder::buffer(Value value) {
   return index;
 }
 
-void ManifestBuilder::addCarried() {
+void ManifestBuilder::addPersistentState() {
   auto carried = module->getAttrOfType<DictionaryAttr>(passes::kCarriedAttr);
   if (!carried)
     return;
@@ -183,7 +183,7 @@ plan::Manifest ManifestBuilder::build(const brew::compiler::PlanMetadata &info) 
   addArenas();
   addKernels();
   addParameters();
-  addCarried();
+  addPersistentState();
   for (auto program : module.getOps<ProgramOp>()) {
     auto record = info.records.find(program.getSymName().str());
     addProgram(program,

@@ -35,7 +35,7 @@ public:
   dialects::plan::KernelOp kernelOf(llvm::StringRef name) {
     return symbols.lookup<dialects::plan::KernelOp>(name);
   }
-  const plan::Kernel &generated(unsigned kernel) const {
+  const plan::Kernel &kernelEntry(unsigned kernel) const {
     return manifest.kernels(kernel);
   }
   /// Adds a step with the fields that all of them have.
@@ -46,7 +46,7 @@ private:
   void addArenas();
   void addKernels();
   void addParameters();
-  void addCarried();
+  void addPersistentState();
   void addProgram(dialects::plan::ProgramOp program,
                   const prototxt::NetRecord *record);
   void addLayers(dialects::plan::ProgramOp program,
@@ -68,7 +68,7 @@ private:
 };
 
 /// Sets the element type, dimensions, strides and size of a buffer.
-void describe(mlir::MemRefType type, plan::Buffer &buffer);
+void setBufferType(mlir::MemRefType type, plan::Buffer &buffer);
 /// Sets the window of a call over one to three spatial dimensions.
 void setWindow(dialects::plan::ConvolutionOp call, plan::Window &window);
 

@@ -60,7 +60,7 @@ struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
     plan::Step &step = ManifestBuilder::addStep(launch, program);
     plan::Launch &to = *step.mutable_launch();
     setLaunch(launch.getKernel(), launch.getBuffers(), builder, to);
-    const plan::Kernel &generated = builder.generated(to.kernel_index());
+    const plan::Kernel &generated = builder.kernelEntry(to.kernel_index());
     step.set_flops(generated.flops());
     step.set_bytes(generated.bytes());
   }
