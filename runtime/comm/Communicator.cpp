@@ -24,7 +24,7 @@ namespace brew::runtime {
 
 using comm::Activity;
 using comm::Clock;
-using comm::Operation;
+using comm::CollectiveOperation;
 
 namespace {
 
@@ -60,7 +60,7 @@ struct Communicator::State {
   std::mutex mutex;
   std::condition_variable changed;
   struct Posted {
-    std::unique_ptr<Operation> operation;
+    std::unique_ptr<CollectiveOperation> operation;
     std::uint64_t number;
   };
   std::deque<Posted> queue;
@@ -76,10 +76,10 @@ struct Communicator::State {
   std::thread thread;
 
   void run();
-  void perform(Operation &operation, comm::StallWatch &watch);
+  void perform(CollectiveOperation &operation, comm::StallWatch &watch);
   void poll(comm::StallWatch &watch, const std::string &what);
   void abortIfAsked();
-  std::uint64_t post(std::unique_ptr<Operation> operation);
+  std::uint64_t post(std::unique_ptr<CollectiveOperation> operation);
   void await(std::uint64_t number);
   void failWith(const std::string &text);
 };
@@ -112,7 +112,7 @@ void Communicator::State::poll(comm::StallWatch &watch,
     failWith(*reason);
 }
 
-void Communicator::State::perform(Operation &operation,
+void Communicator::State::perform(CollectiveOperation &operation,
                                   comm::StallWatch &watch) {
   const std::string what = operation.describe();
   while (operation.startNext(*plugin)) {
@@ -180,7 +180,7 @@ void Communicator::State::run() {
   }
 }
 
-std::uint64_t Communicator::State::post(std::unique_ptr<Operation> operation) {
+std::uint64_t Communicator::State::post(std::unique_ptr<CollectiveOperation> operation) {
   std::lock_guard<std::mutex> lock(mutex);
   activity = {false, Clock::now()};
   queue.push_back({std::move(operation), ++posted});
@@ -275,13 +275,13 @@ bool Communicator::isDeterministic() const {
 }
 bool Communicator::hasCollectiveError() const { return state->hasCollectiveError; }
 
-Communicator::WaitScope::Waiting(Communicator &communicator)
+Communicator::WaitScope::WaitScope(Communicator &communicator)
     : ranks(communicator), begin(Clock::now()) {
   std::lock_guard<std::mutex> lock(ranks.state->mutex);
   ranks.state->activity = {true, begin};
 }
 
-Communicator::WaitScope::~Waiting() {
+Communicator::WaitScope::~WaitScope() {
   std::lock_guard<std::mutex> lock(ranks.state->mutex);
   const Clock::time_point now = Clock::now();
   ranks.state->waited += std::chrono::duration<double>(now - begin).count();
@@ -300,7 +300,7 @@ void Communicator::reportProgress() {
 
 void Communicator::startAllReduce(std::uint32_t bucket,
                              const std::vector<ReductionBuffer> &pieces, bool asBf16) {
-  std::unique_ptr<Operation> operation;
+  std::unique_ptr<CollectiveOperation> operation;
   if (asBf16)
     operation =
         std::make_unique<comm::Bf16AllReduce>(bucket, pieces, rank(), ranks());
@@ -339,7 +339,7 @@ Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
   std::copy(own.begin(), own.end(),
             blocks->begin() + static_cast<std::ptrdiff_t>(own.size()) * rank());
   state->await(
-      state->post(std::make_unique<comm::Gather>(blocks, ranks(), what)));
+      state->post(std::make_unique<comm::AllGatherBlocks>(blocks, ranks(), what)));
   return *blocks;
 }
 

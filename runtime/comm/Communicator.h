@@ -111,12 +111,12 @@ public:
 
   /// While alive this rank waits for others by other means, which failureText()
   /// has to end.
-  class Waiting {
+  class WaitScope {
   public:
-    explicit Waiting(Communicator &ranks);
-    ~Waiting();
-    Waiting(const Waiting &) = delete;
-    Waiting &operator=(const Waiting &) = delete;
+    explicit WaitScope(Communicator &ranks);
+    ~WaitScope();
+    WaitScope(const WaitScope &) = delete;
+    WaitScope &operator=(const WaitScope &) = delete;
 
   private:
     Communicator &ranks;
@@ -126,7 +126,7 @@ public:
   std::optional<std::string> failureText() const;
 
   /// Says that this rank goes on, where it takes long between two of the above.
-  void tick();
+  void reportProgress();
 
   /// Whether steps of forward_backward add gradients up; else a program of its
   /// own does. For the thread that trains.

@@ -173,7 +173,7 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
                                   received.data(),
                                   counts[static_cast<std::size_t>(rank)],
                                   BREW_COMM_BYTE));
-    stage = Gather;
+    stage = AllGatherBlocks;
     return true;
   }
   addUp();
@@ -214,7 +214,7 @@ bool Broadcast::startNext(const BrewCommPlugin &plugin) {
   return true;
 }
 
-Gather::Gather(Blocks values, int ranks, const char *name)
+AllGatherBlocks::AllGatherBlocks(Blocks values, int ranks, const char *name)
     : blocks(std::move(values)), what(name) {
   const std::size_t size = blocks->size() / static_cast<std::size_t>(ranks);
   if (blocks->size() > static_cast<std::size_t>(INT_MAX))
@@ -225,7 +225,7 @@ Gather::Gather(Blocks values, int ranks, const char *name)
   }
 }
 
-bool Gather::startNext(const BrewCommPlugin &plugin) {
+bool AllGatherBlocks::startNext(const BrewCommPlugin &plugin) {
   if (started)
     return false;
   started = true;

@@ -14,9 +14,9 @@ namespace brew::runtime::comm {
 void check(const BrewCommPlugin &plugin, const char *failure);
 
 /// A sequence of collective operations. It lives on the communicator's thread.
-class Operation {
+class CollectiveOperation {
 public:
-  virtual ~Operation() = default;
+  virtual ~CollectiveOperation() = default;
   /// Starts the next operation; false if there is none left.
   virtual bool startNext(const BrewCommPlugin &plugin) = 0;
   /// What it is, for an error: "the sum of bucket 3".
@@ -24,7 +24,7 @@ public:
 };
 
 /// Sums in the transport's own order.
-class TransportAllReduce : public Operation {
+class TransportAllReduce : public CollectiveOperation {
 public:
   TransportAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces);
   bool startNext(const BrewCommPlugin &plugin) override;
@@ -38,7 +38,7 @@ private:
 
 /// Sums in the order of ranks: each rank gets a slice of what all the others
 /// have, adds it up, and gives the sum to all.
-class OrderedAllReduce : public Operation {
+class OrderedAllReduce : public CollectiveOperation {
 public:
   OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
              int ranks);
@@ -58,7 +58,7 @@ private:
 /// Sums of numbers that travel as bf16: each rank rounds what it has, gets a
 /// slice of what all the others have, adds it up in f32 in the order of ranks,
 /// and gives the rounded sum to all.
-class Bf16AllReduce : public Operation {
+class Bf16AllReduce : public CollectiveOperation {
 public:
   /// The pieces are of f32.
   Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
@@ -75,14 +75,14 @@ private:
   std::vector<ReductionBuffer> pieces;
   int rank, ranks;
   std::size_t next = 0;
-  enum { Exchange, Gather, Widen } stage = Exchange;
+  enum { Exchange, AllGatherBlocks, Widen } stage = Exchange;
   std::vector<int> counts, offsets; ///< bytes of the slices, by rank
   std::vector<caffe::BFloat16> rounded,
       received; ///< of a piece; of all for a slice
 };
 
 /// Gives every rank the slices of all.
-class AllGatherSlices : public Operation {
+class AllGatherSlices : public CollectiveOperation {
 public:
   AllGatherSlices(std::byte *data, std::vector<std::size_t> offsets);
   bool startNext(const BrewCommPlugin &plugin) override;
@@ -94,7 +94,7 @@ private:
   bool started = false;
 };
 
-class Broadcast : public Operation {
+class Broadcast : public CollectiveOperation {
 public:
   Broadcast(void *data, std::size_t bytes) : data(data), left(bytes) {}
   bool startNext(const BrewCommPlugin &plugin) override;
@@ -106,10 +106,10 @@ private:
 };
 
 /// Gives every rank the values of all, one block of equal size for each rank.
-class Gather : public Operation {
+class AllGatherBlocks : public CollectiveOperation {
 public:
   using Blocks = std::shared_ptr<std::vector<std::uint64_t>>;
-  Gather(Blocks blocks, int ranks, const char *what);
+  AllGatherBlocks(Blocks blocks, int ranks, const char *what);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override { return what; }
 
