@@ -70,7 +70,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     kept.blobs = words(options.pin);
     kept.seeds = words(options.outputGradients);
     pm.addPass(createPinBlobs(kept));
-    pm.addPass(passes::createTrackItems());
+    pm.addPass(passes::createTrackItemCounts());
     pm.addPass(passes::createPropagateStoredParams());
     passes::UnrollRecurrentOptions recurrent;
     recurrent.exactHiddenGradients = options.exactHiddenGradients;

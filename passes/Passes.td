@@ -41,7 +41,7 @@ def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
-def TrackItems : Pass<"brew-track-items", "::mlir::ModuleOp"> {
+def TrackItemCounts : Pass<"brew-track-item-counts", "::mlir::ModuleOp"> {
   let summary = "Follows blobs whose number of items is only known at run time";
   let description = [{
     Such a blob has the shape of the most items there can be, and an i32 count

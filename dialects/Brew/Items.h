@@ -24,7 +24,7 @@ namespace brew::dialects {
 
 class Scalars;
 
-/// The counts of a program's blobs, while brew-track-items goes through it.
+/// The counts of a program's blobs, while brew-track-item-counts goes through it.
 class ItemCounts {
 public:
   /// The count of `blob`; null if all its items are always there.

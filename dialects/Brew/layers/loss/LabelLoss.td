@@ -13,7 +13,7 @@ def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss",
     The sum over all scores of max(0, 1 - x) for the label's own score and
     max(0, 1 + x) for the others (their squares with `squared`), divided by N. All
     dimensions but the first number the classes. Items whose label is `ignore_label`
-    add nothing; no setting of a layer gives one (see brew-track-items).
+    add nothing; no setting of a layer gives one (see brew-track-item-counts).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
     (ins OptionalAttr<I64Attr>:$ignore_label, UnitAttr:$squared));
@@ -24,7 +24,7 @@ def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
     [Pure, Gradient, Generic, Labels, Items, RoundedTops]> {
   let summary = "-log of the label's probability, averaged over N";
   let description = "Items whose label is `ignore_label` add nothing; no setting of a "
-    "layer gives one (see brew-track-items).";
+    "layer gives one (see brew-track-item-counts).";
   let arguments = !con((ins AnyTensor:$p, AnyTensor:$label), layerAttributes,
     (ins OptionalAttr<I64Attr>:$ignore_label));
   let results = (outs AnyTensor:$loss, AnyTensor:$status);

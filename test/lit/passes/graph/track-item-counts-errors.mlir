@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-track-items --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-track-item-counts --verify-diagnostics --split-input-file
 
 brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>

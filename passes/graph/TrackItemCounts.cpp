@@ -1,4 +1,4 @@
-//===- TrackItems.cpp - Which items of a blob count -----------------------===//
+//===- TrackItemCounts.cpp - Which items of a blob count -----------------------===//
 #include "dialects/Brew/Items.h"
 #include "passes/Passes.h"
 
@@ -6,7 +6,7 @@
 #include "llvm/ADT/StringSet.h"
 
 namespace brew::passes {
-#define GEN_PASS_DEF_TRACKITEMS
+#define GEN_PASS_DEF_TRACKITEMCOUNTS
 #include "passes/Passes.h.inc"
 } // namespace brew::passes
 
@@ -15,7 +15,7 @@ using namespace brew::dialects;
 using brew::dialects::plan::BlobValue;
 
 namespace {
-struct TrackItems : brew::passes::impl::TrackItemsBase<TrackItems> {
+struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts> {
   static LogicalResult visit(Operation *op, ItemCounts &counts) {
     if (auto layer = dyn_cast<ItemsInterface>(op))
       return layer.countItems(counts);

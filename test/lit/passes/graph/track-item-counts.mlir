@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-track-items | FileCheck %s
+// RUN: %brew-opt %s --brew-track-item-counts | FileCheck %s
 
 // Layers that work item by item need nothing; those that combine items read the
 // rest masked, and what is divided by the number of items is corrected.
