@@ -1,4 +1,4 @@
-//===- LtInnerProduct.cpp - Inner products by cuBLASLt --------------------===//
+//===- CublasLtInnerProduct.cpp - Inner products by cuBLASLt --------------------===//
 //
 // Whatever the number of dimensions, the product is one of matrices [M,K] and
 // [N,K], seen in place where strides allow it: the dimensions that make up an
@@ -23,13 +23,13 @@ namespace brew::runtime::cuda {
 namespace {
 
 /// Consecutive dimensions of a buffer that form one index of the product.
-struct Span {
+struct DimRange {
   int begin, end;
 };
 
 /// The dimensions of a span longer than one, slowest first, counted from its
 /// begin.
-std::vector<int> orderOf(const plan::Buffer &buffer, Span span) {
+std::vector<int> orderOf(const plan::Buffer &buffer, DimRange span) {
   std::vector<int> order;
   for (int d = span.begin; d < span.end; ++d)
     if (buffer.dims(d) > 1)
@@ -42,7 +42,7 @@ std::vector<int> orderOf(const plan::Buffer &buffer, Span span) {
 
 /// The stride of the span as one index that runs through `order`, or nothing if
 /// the elements are not evenly spaced in that order.
-std::optional<std::int64_t> strideOf(const plan::Buffer &buffer, Span span,
+std::optional<std::int64_t> strideOf(const plan::Buffer &buffer, DimRange span,
                                      const std::vector<int> &order) {
   for (std::size_t i = 0; i + 1 < order.size(); ++i)
     if (buffer.strides(span.begin + order[i]) !=
@@ -52,14 +52,14 @@ std::optional<std::int64_t> strideOf(const plan::Buffer &buffer, Span span,
   return order.empty() ? 1 : buffer.strides(span.begin + order.back());
 }
 
-std::int64_t countOf(const plan::Buffer &buffer, Span span) {
+std::int64_t countOf(const plan::Buffer &buffer, DimRange span) {
   return std::accumulate(buffer.dims().begin() + span.begin,
                          buffer.dims().begin() + span.end, std::int64_t(1),
                          std::multiplies<>());
 }
 
 /// An operand that the product cannot take where it lies.
-struct Staged {
+struct StagedOperand {
   DeviceMemory memory;
   std::optional<StridedTransfer> in, out; ///< before and after the product
 };
@@ -71,9 +71,9 @@ public:
       : device(device), call(call), where(std::move(where)) {
     const int axis = static_cast<int>(call.axis());
     const int inner = x.buffer->dims_size() - axis;
-    const Span m{0, axis}, k{axis, axis + inner};
-    const Span n = call.transpose() ? Span{inner, inner + 1} : Span{0, 1};
-    const Span wk = call.transpose() ? Span{0, inner} : Span{1, 1 + inner};
+    const DimRange m{0, axis}, k{axis, axis + inner};
+    const DimRange n = call.transpose() ? DimRange{inner, inner + 1} : DimRange{0, 1};
+    const DimRange wk = call.transpose() ? DimRange{0, inner} : DimRange{1, 1 + inner};
     // x sets the order within M and K, so that it, the larger operand as a
     // rule, is the one that stays in place.
     std::vector<int> mOrder = orderOf(*x.buffer, m);
@@ -131,10 +131,10 @@ public:
   }
 
   Matrix x, w, y; // [M,K], [N,K], [M,N]
-  std::vector<Staged> staged;
+  std::vector<StagedOperand> staged;
 
 private:
-  Matrix operand(DeviceBuffer bound, Span rows, Span columns,
+  Matrix operand(DeviceBuffer bound, DimRange rows, DimRange columns,
                  const std::vector<int> &rowOrder,
                  const std::vector<int> &columnOrder, bool written) {
     const plan::Buffer &buffer = *bound.buffer;
@@ -164,12 +164,12 @@ private:
   }
 
   /// Dense memory for an operand, rows outermost, with the copies it takes.
-  CUdeviceptr stage(DeviceBuffer bound, Span rows, Span columns,
+  CUdeviceptr stage(DeviceBuffer bound, DimRange rows, DimRange columns,
                     const std::vector<int> &rowOrder,
                     const std::vector<int> &columnOrder, bool written) {
     plan::Buffer dense = *bound.buffer;
     std::int64_t next = 1;
-    auto place = [&](Span span, const std::vector<int> &order) {
+    auto place = [&](DimRange span, const std::vector<int> &order) {
       for (auto d = order.rbegin(); d != order.rend(); ++d) {
         dense.set_strides(span.begin + *d, next);
         next *= dense.dims(span.begin + *d);
@@ -177,7 +177,7 @@ private:
     };
     place(columns, columnOrder);
     place(rows, rowOrder);
-    Staged result;
+    StagedOperand result;
     result.memory = DeviceMemory(device,
                                  static_cast<std::uint64_t>(next) *
                                      plan::elementSize(dense.type()),
@@ -217,28 +217,28 @@ public:
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
-    for (const Staged &operand : staged)
+    for (const StagedOperand &operand : staged)
       if (operand.in)
         operand.in->enqueue(device, stream);
     product->run(candidate, workspace, stream);
     if (after)
       after->run(0, workspace, stream);
-    for (const Staged &operand : staged)
+    for (const StagedOperand &operand : staged)
       if (operand.out)
         operand.out->enqueue(device, stream);
   }
 
 private:
-  void sumBiasApart(CublasLt &library, const Matrix &y, MatmulProblem &problem,
+  void sumBiasSeparately(CublasLt &library, const Matrix &y, MatmulProblem &problem,
                     const CallOptions &options, const std::string &where);
-  void addBiasApart(CublasLt &library, MatmulProblem &problem,
+  void addBiasSeparately(CublasLt &library, MatmulProblem &problem,
                     const CallOptions &options, const std::string &where);
   CUdeviceptr makeOnes(plan::DataType type, std::int64_t count,
                        const std::string &where);
 
   const Device &device;
   std::string keyText;
-  std::vector<Staged> staged;
+  std::vector<StagedOperand> staged;
   std::unique_ptr<Matmul> product;
   /// What the product cannot do with the bias, as a product with ones: its
   /// gradient y^T . ones, or y = act(y + ones . b^T).
@@ -277,7 +277,7 @@ CUdeviceptr InnerProduct::makeOnes(plan::DataType type, std::int64_t count,
   return ones.address();
 }
 
-void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
+void InnerProduct::sumBiasSeparately(CublasLt &library, const Matrix &y,
                                 MatmulProblem &problem,
                                 const CallOptions &options,
                                 const std::string &where) {
@@ -290,7 +290,7 @@ void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
   problem.bias = MatmulBias::None;
 }
 
-void InnerProduct::addBiasApart(CublasLt &library, MatmulProblem &problem,
+void InnerProduct::addBiasSeparately(CublasLt &library, MatmulProblem &problem,
                                 const CallOptions &options,
                                 const std::string &where) {
   const std::int64_t rows = problem.d.rows, columns = problem.d.columns;
@@ -325,13 +325,13 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
                         problem.bias == MatmulBias::GradientB;
   // The library's own bias gradient replaces what was there.
   if (gradient && problem.accumulate)
-    sumBiasApart(library, builder.y, problem, options, where);
+    sumBiasSeparately(library, builder.y, problem, options, where);
   product = std::make_unique<Matmul>(library, problem, options, where);
   if (product->candidates() == 0 && b.buffer && !after) {
     if (gradient)
-      sumBiasApart(library, builder.y, problem, options, where);
+      sumBiasSeparately(library, builder.y, problem, options, where);
     else
-      addBiasApart(library, problem, options, where);
+      addBiasSeparately(library, problem, options, where);
     product = std::make_unique<Matmul>(library, problem, options, where);
   }
   if (product->candidates() == 0 || (after && after->candidates() == 0))
