@@ -1,6 +1,6 @@
 //===- Learning.cpp - Reinforcement learning through the C API ------------===//
 
-#include "extras/reinforcement/Film.h"
+#include "extras/reinforcement/EpisodeRecorder.h"
 #include "extras/reinforcement/Learner.h"
 #include "extras/reinforcement/WatchedEnvironment.h"
 #include "runtime/api/Handles.h"
@@ -28,7 +28,7 @@ struct brew_environment {
 
 struct brew_episode_recorder {
   Message message;
-  std::unique_ptr<reinforcement::Film> film;
+  std::unique_ptr<reinforcement::EpisodeRecorder> film;
 };
 
 struct brew_learner {
@@ -256,14 +256,14 @@ brew_status brew_episode_recorder_open(brew_environment *environment, const char
     if (!environment)
       throw usage("there is no environment");
     const brew_episode_recorder_options given = take(options);
-    reinforcement::FilmOptions chosen;
+    reinforcement::EpisodeRecorderOptions chosen;
     for (const auto &[from, to] : {std::pair(given.width, &chosen.width),
                                    std::pair(given.height, &chosen.height),
                                    std::pair(given.steps, &chosen.steps),
                                    std::pair(given.pictures, &chosen.pictures)})
       if (from)
         *to = from;
-    handle.film = std::make_unique<reinforcement::Film>(
+    handle.film = std::make_unique<reinforcement::EpisodeRecorder>(
         environment->get(), text(path, "the film's path"), chosen);
   });
 }
@@ -278,7 +278,7 @@ brew_status brew_episode_recorder_finish(brew_episode_recorder *film) {
   return guarded(film->message, [&] {
     if (!film->film)
       throw usage("the film could not be opened, or is finished");
-    const std::unique_ptr<reinforcement::Film> done = std::move(film->film);
+    const std::unique_ptr<reinforcement::EpisodeRecorder> done = std::move(film->film);
     done->finish();
   });
 }

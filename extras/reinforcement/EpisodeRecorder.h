@@ -1,4 +1,4 @@
-//===- Film.h - Pictures of an episode --------------------------*- C++ -*-===//
+//===- EpisodeRecorder.h - Pictures of an episode --------------------------*- C++ -*-===//
 #pragma once
 
 #include "extras/reinforcement/GifEncoder.h"
@@ -10,7 +10,7 @@
 
 namespace brew::reinforcement {
 
-struct FilmOptions {
+struct EpisodeRecorderOptions {
   int width = 300, height = 200; ///< of a picture
   int steps = 2;                 ///< GIF: for so many steps a picture
   int pictures = 12;             ///< PNG: how many at most
@@ -18,14 +18,14 @@ struct FilmOptions {
 
 /// Draws the first episode that an environment begins: as a GIF that moves, or
 /// as a PNG of pictures side by side.
-class Film {
+class EpisodeRecorder {
 public:
   /// Begins to watch the environment, which outlives it. Throws Error (2) for
   /// another kind of file, sizes that no picture has and environments that
   /// nobody knows how to draw.
-  Film(WatchedEnvironment &environment, std::string path,
-       const FilmOptions &options);
-  ~Film();
+  EpisodeRecorder(WatchedEnvironment &environment, std::string path,
+       const EpisodeRecorderOptions &options);
+  ~EpisodeRecorder();
 
   /// Writes the file. Throws Error: (2) if no episode was begun, (3) if it
   /// cannot be written.
@@ -44,7 +44,7 @@ private:
 
   WatchedEnvironment &environment;
   const std::string path;
-  const FilmOptions options;
+  const EpisodeRecorderOptions options;
   int watcher = -1;
   bool begun = false, ended = false;
 

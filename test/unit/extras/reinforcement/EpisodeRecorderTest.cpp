@@ -1,6 +1,6 @@
-//===- FilmTest.cpp - Pictures of episodes --------------------------------===//
+//===- EpisodeRecorderTest.cpp - Pictures of episodes --------------------------------===//
 
-#include "extras/reinforcement/Film.h"
+#include "extras/reinforcement/EpisodeRecorder.h"
 #include "formats/image/ImageDecode.h"
 #include "support/Error.h"
 
@@ -79,11 +79,11 @@ Shown shownOf(const std::string &path) {
   return shown;
 }
 
-void expectUsage(const std::string &path, const FilmOptions &options,
+void expectUsage(const std::string &path, const EpisodeRecorderOptions &options,
                  const std::string &text) {
   WatchedEnvironment environment(makeEnvironment("cartpole"));
   try {
-    const Film film(environment, path, options);
+    const EpisodeRecorder film(environment, path, options);
     FAIL() << path;
   } catch (const brew::Error &error) {
     EXPECT_EQ(error.status(), brew::ExitStatus::Usage);
@@ -135,13 +135,13 @@ TEST(GifEncoder, RoundsTooManyColours) {
     ASSERT_NEAR(shown.pictures[0].pixels[i], picture.pixels[i], 63) << i;
 }
 
-TEST(Film, ShowsTheFirstEpisodeInItsTime) {
+TEST(EpisodeRecorder, ShowsTheFirstEpisodeInItsTime) {
   TempFolder folder;
   const std::string path = (folder / "fall.gif");
   WatchedEnvironment environment(makeEnvironment("cartpole"));
   int steps;
   {
-    Film film(environment, path, {});
+    EpisodeRecorder film(environment, path, {});
     steps = fall(environment, 1);
     fall(environment, 2); // not of it
     film.finish();
@@ -160,14 +160,14 @@ TEST(Film, ShowsTheFirstEpisodeInItsTime) {
 }
 
 /// The pole is where the state has it: above the cart to the left or right.
-TEST(Film, DrawsTheState) {
+TEST(EpisodeRecorder, DrawsTheState) {
   TempFolder folder;
   for (const int action : {0, 1}) {
     const std::string path = (folder / "one.png");
     WatchedEnvironment environment(makeEnvironment("cartpole"));
-    FilmOptions options;
+    EpisodeRecorderOptions options;
     options.pictures = 1; // the last
-    Film film(environment, path, options);
+    EpisodeRecorder film(environment, path, options);
     float seen[4];
     environment.reset(1, seen);
     while (!environment.step(action, seen).ended())
@@ -199,11 +199,11 @@ TEST(Film, DrawsTheState) {
   }
 }
 
-TEST(Film, OfALongEpisodeIsBounded) {
+TEST(EpisodeRecorder, OfALongEpisodeIsBounded) {
   TempFolder folder;
   const std::string path = (folder / "long.png");
   WatchedEnvironment environment(makeEnvironment("cartpole-mycaffe"));
-  Film film(environment, path, {});
+  EpisodeRecorder film(environment, path, {});
   float seen[4];
   environment.reset(1, seen);
   for (int i = 0; i < 5000; ++i) // has fallen long since, and goes on
@@ -217,12 +217,12 @@ TEST(Film, OfALongEpisodeIsBounded) {
   EXPECT_GE(image.height, 200);
 }
 
-TEST(Film, WithoutAnEndLeavesNoFile) {
+TEST(EpisodeRecorder, WithoutAnEndLeavesNoFile) {
   TempFolder folder;
   const std::string path = (folder / "x.gif");
   WatchedEnvironment environment(makeEnvironment("cartpole"));
   {
-    Film film(environment, path, {});
+    EpisodeRecorder film(environment, path, {});
     EXPECT_THROW(film.finish(), brew::Error); // no episode
     fall(environment, 1);
   }
@@ -230,10 +230,10 @@ TEST(Film, WithoutAnEndLeavesNoFile) {
   fall(environment, 1); // nobody watches any more
 }
 
-TEST(Film, SaysWhatIsWrong) {
+TEST(EpisodeRecorder, SaysWhatIsWrong) {
   expectUsage("x.jpg", {},
               "x.jpg: pictures of an episode are written as .gif or .png");
-  FilmOptions options;
+  EpisodeRecorderOptions options;
   options.width = 31;
   expectUsage("x.gif", options, "a film's width is from 32 to 2048, not 31");
   options = {};

@@ -1,6 +1,6 @@
-//===- Film.cpp - Pictures of an episode ----------------------------------===//
+//===- EpisodeRecorder.cpp - Pictures of an episode ----------------------------------===//
 
-#include "extras/reinforcement/Film.h"
+#include "extras/reinforcement/EpisodeRecorder.h"
 
 #include "formats/image/ImageEncode.h"
 #include "runtime/opencv/OpenCv.h"
@@ -62,7 +62,7 @@ void copyInto(formats::Image &larger, const formats::Image &image, int top,
 
 } // namespace
 
-Film::Film(WatchedEnvironment &seen, std::string file, const FilmOptions &given)
+EpisodeRecorder::EpisodeRecorder(WatchedEnvironment &seen, std::string file, const EpisodeRecorderOptions &given)
     : environment(seen), path(std::move(file)), options(given) {
   const std::string extension = lowerExtension(path);
   if (extension != ".gif" && extension != ".png")
@@ -82,9 +82,9 @@ Film::Film(WatchedEnvironment &seen, std::string file, const FilmOptions &given)
   watcher = environment.add([this](const Scene &scene) { see(scene); });
 }
 
-Film::~Film() { environment.remove(watcher); }
+EpisodeRecorder::~EpisodeRecorder() { environment.remove(watcher); }
 
-void Film::see(const Scene &scene) {
+void EpisodeRecorder::see(const Scene &scene) {
   if (scene.step == 0) {
     ended |= begun; // the next episode
     begun = true;
@@ -98,7 +98,7 @@ void Film::see(const Scene &scene) {
   ended |= scene.last.ended();
 }
 
-formats::Image Film::drawn(std::int64_t step) const {
+formats::Image EpisodeRecorder::drawn(std::int64_t step) const {
   formats::Image image = blank(options.width, options.height, 255);
   environment.draw(image);
   runtime::openCv("draw an episode")
@@ -106,7 +106,7 @@ formats::Image Film::drawn(std::int64_t step) const {
   return image;
 }
 
-void Film::addToGif(const Scene &scene) {
+void EpisodeRecorder::addToGif(const Scene &scene) {
   const bool isLast = scene.last.ended();
   if ((scene.step % options.steps && !isLast) || pictures == kMostInGif)
     return;
@@ -117,7 +117,7 @@ void Film::addToGif(const Scene &scene) {
 
 /// How long the episode will be nobody knows: where there are too many
 /// pictures, every second one goes.
-void Film::keep(const Scene &scene) {
+void EpisodeRecorder::keep(const Scene &scene) {
   if (scene.step % each == 0) {
     kept.push_back({scene.step, drawn(scene.step)});
     last.reset();
@@ -135,7 +135,7 @@ void Film::keep(const Scene &scene) {
 }
 
 /// So many of them as are wanted, the first and the last included, in rows.
-std::string Film::sheet() const {
+std::string EpisodeRecorder::sheet() const {
   std::vector<const Picture *> all;
   for (const Picture &picture : kept)
     all.push_back(&picture);
@@ -162,7 +162,7 @@ std::string Film::sheet() const {
   return formats::encodeImage(sheet, formats::ImageFormat::Png);
 }
 
-void Film::finish() {
+void EpisodeRecorder::finish() {
   if (!begun)
     throw usageError(path + ": there is no episode to draw");
   writeFileAtomically(path, gif ? gif->finish() : sheet());
