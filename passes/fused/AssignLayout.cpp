@@ -286,7 +286,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       return;
     value.setType(type);
     Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<CastOp, UnscaleOp, ChooseOp>(op)) {
+    if (isa_and_nonnull<CastOp, UnscaleOp, SelectIfZeroOp>(op)) {
       // The scalars that some of them read have no layout.
       for (Value operand : op->getOperands())
         if (tensorOf(operand).getRank())

@@ -98,18 +98,18 @@ Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
 
 Value brew::passes::buildChoice(OpBuilder &b, Location loc, Value count,
                                 Value updated, Value before, StringAttr layer) {
-  return ChooseOp::create(b, loc, updated.getType(), count, updated, before,
+  return SelectIfZeroOp::create(b, loc, updated.getType(), count, updated, before,
                           layer);
 }
 
 void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
                                     int64_t window) {
   Value scale = buildLossScale(b, loc, initial);
-  auto next = AdaptScaleOp::create(
+  auto next = UpdateLossScaleOp::create(
       b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
       read(b, loc, kGood), read(b, loc, kNonFinite), b.getStringAttr(kLayer),
       b.getI64IntegerAttr(window));
   store(b, loc, next.getNewScale(), kValue);
-  store(b, loc, next.getNewGood(), kGood);
-  store(b, loc, next.getNoCount(), kNonFinite);
+  store(b, loc, next.getNewGoodIterations(), kGood);
+  store(b, loc, next.getZeroCount(), kNonFinite);
 }

@@ -168,7 +168,7 @@ SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
   return {sum};
 }
 
-SmallVector<Value> ChooseOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SelectIfZeroOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -183,7 +183,7 @@ SmallVector<Value> ChooseOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> AdaptScaleOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> UpdateLossScaleOp::buildGeneric(OpBuilder &b) {
   constexpr double kLargest = 16777216, kLeast = 1; // 2^24
   return buildScalars(
       b, getLoc(), getOperands(), getResults(),

@@ -58,14 +58,14 @@ def Brew_CountNonFiniteOp : Brew_PrecisionOp<"count_non_finite", [Generic]> {
   let results = (outs AnyTensor:$count);
 }
 
-def Brew_ChooseOp : Brew_PrecisionOp<"choose", [Generic]> {
+def Brew_SelectIfZeroOp : Brew_PrecisionOp<"select_if_zero", [Generic]> {
   let summary = "`x` where the scalar `count` is 0, `otherwise` where it is not";
   let arguments = (ins AnyTensor:$count, AnyTensor:$x, AnyTensor:$otherwise,
     StrAttr:$layer);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_AdaptScaleOp : Brew_PrecisionOp<"adapt_scale", [Generic]> {
+def Brew_UpdateLossScaleOp : Brew_PrecisionOp<"update_loss_scale", [Generic]> {
   let summary = "The scale of the next iterations";
   let description = [{
     `count` of the last iteration's gradients were not finite. If any, the scale is
@@ -74,9 +74,9 @@ def Brew_AdaptScaleOp : Brew_PrecisionOp<"adapt_scale", [Generic]> {
     doubled, but not beyond 2^24, and `good` is 0. A `window` of 0 keeps the scale.
     `no_count` is the 0 that a new count begins with.
   }];
-  let arguments = (ins AnyTensor:$scale, AnyTensor:$good, AnyTensor:$count,
+  let arguments = (ins AnyTensor:$scale, AnyTensor:$good_iterations, AnyTensor:$count,
     StrAttr:$layer, I64Attr:$window);
-  let results = (outs AnyTensor:$new_scale, AnyTensor:$new_good, AnyTensor:$no_count);
+  let results = (outs AnyTensor:$new_scale, AnyTensor:$new_good_iterations, AnyTensor:$zero_count);
 }
 
 #endif // BREW_LAYERS_PRECISION_TD

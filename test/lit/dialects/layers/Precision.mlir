@@ -19,8 +19,8 @@ brew.program @f train {
   %g = brew.unscale "ip"(%seed, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.count_non_finite "loss_scale"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
   %count = brew.count_non_finite "loss_scale"(%s, %g, %x) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>
-  // CHECK: brew.choose "ip"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  %w = brew.choose "ip"(%count, %g, %x) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
-  // CHECK: brew.adapt_scale "loss_scale"(%{{.*}}, %{{.*}}, %{{.*}}) {window = 2000 : i64} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
-  %next, %good, %none = brew.adapt_scale "loss_scale"(%scale, %s, %count) {window = 2000 : i64} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
+  // CHECK: brew.select_if_zero "ip"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %w = brew.select_if_zero "ip"(%count, %g, %x) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: brew.update_loss_scale "loss_scale"(%{{.*}}, %{{.*}}, %{{.*}}) {window = 2000 : i64} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
+  %next, %good, %none = brew.update_loss_scale "loss_scale"(%scale, %s, %count) {window = 2000 : i64} : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>, tensor<f32>)
 }

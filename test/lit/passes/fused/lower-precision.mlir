@@ -96,7 +96,7 @@ brew.program @update train {
   %h = brew.param_state @ip.0[0] : tensor<3x2xf32>
   %s = brew.fill 1.0 : tensor<f32>
   %nw, %nh, %u = brew.sgd_update(%w, %g, %h, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>)
-  %cw = brew.choose "ip"(%s, %nw, %w) : (tensor<f32>, tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %cw = brew.select_if_zero "ip"(%s, %nw, %w) : (tensor<f32>, tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
   brew.store_param %cw, @ip.0 : tensor<3x2xf32>
   brew.store_state %nh, @ip.0[0] : tensor<3x2xf32>
 }
@@ -178,8 +178,8 @@ brew.program @silent test {
   %x, %c = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "c"]} : tensor<2x4xf32>, tensor<f32>
   // CHECK-NEXT: %[[T:.*]] = brew.tanh "t"
   %t = brew.tanh "t"(%x) {tops = ["t"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
-  // CHECK-NEXT: %[[U:.*]] = brew.choose "u"(%{{.*}}, %[[T]], %{{.*}})
-  %u = brew.choose "u"(%c, %t, %x) : (tensor<f32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: %[[U:.*]] = brew.select_if_zero "u"(%{{.*}}, %[[T]], %{{.*}})
+  %u = brew.select_if_zero "u"(%c, %t, %x) : (tensor<f32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK-NEXT: brew.tanh "v"(%[[U]])
   %v = brew.tanh "v"(%u) {tops = ["v"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   brew.output %v "v" loss_weight 0.0 : tensor<2x4xf32>

@@ -45,12 +45,12 @@ brew.program @forward_backward train differentiate {
 // CHECK: %[[W:.*]] = brew.param_value @ip.0
 // CHECK: %[[H:.*]] = brew.param_state @ip.0[0]
 // CHECK: %[[NW:.*]], %[[NH:.*]], %{{.*}} = brew.sgd_update(%[[W]],
-// CHECK-NEXT: %[[CW:.*]] = brew.choose "ip"(%[[BAD]], %[[NW]], %[[W]])
+// CHECK-NEXT: %[[CW:.*]] = brew.select_if_zero "ip"(%[[BAD]], %[[NW]], %[[W]])
 // CHECK-NEXT: brew.store_param %[[CW]], @ip.0
-// CHECK-NEXT: %[[CH:.*]] = brew.choose "ip"(%[[BAD]], %[[NH]], %[[H]])
+// CHECK-NEXT: %[[CH:.*]] = brew.select_if_zero "ip"(%[[BAD]], %[[NH]], %[[H]])
 // CHECK-NEXT: brew.store_state %[[CH]], @ip.0[0]
 // CHECK: %[[SCALE:.*]] = brew.loss_scale "loss_scale"
-// CHECK: %[[NS:.*]], %[[NG:.*]], %[[NONE:.*]] = brew.adapt_scale "loss_scale"(%[[SCALE]], %{{.*}}, %{{.*}}) {window = 500 : i64}
+// CHECK: %[[NS:.*]], %[[NG:.*]], %[[NONE:.*]] = brew.update_loss_scale "loss_scale"(%[[SCALE]], %{{.*}}, %{{.*}}) {window = 500 : i64}
 // CHECK-NEXT: brew.store_param %[[NS]], @loss_scale.value
 // CHECK-NEXT: brew.store_param %[[NG]], @loss_scale.good
 // CHECK-NEXT: brew.store_param %[[NONE]], @loss_scale.non_finite
