@@ -2,9 +2,9 @@
 
 #include "runtime/comm/Communicator.h"
 
-#include "runtime/comm/LastWords.h"
-#include "runtime/comm/Operations.h"
-#include "runtime/comm/StallWatch.h"
+#include "runtime/comm/DrainStdio.h"
+#include "runtime/comm/CollectiveOperations.h"
+#include "runtime/comm/StallDetector.h"
 #include "runtime/comm/Transport.h"
 #include "support/SilentThread.h"
 
@@ -76,8 +76,8 @@ struct Communicator::State {
   std::thread thread;
 
   void run();
-  void perform(CollectiveOperation &operation, comm::StallWatch &watch);
-  void poll(comm::StallWatch &watch, const std::string &what);
+  void perform(CollectiveOperation &operation, comm::StallDetector &watch);
+  void poll(comm::StallDetector &watch, const std::string &what);
   void abortIfAsked();
   std::uint64_t post(std::unique_ptr<CollectiveOperation> operation);
   void await(std::uint64_t number);
@@ -100,7 +100,7 @@ void Communicator::State::abortIfAsked() {
   plugin->abort(status);
 }
 
-void Communicator::State::poll(comm::StallWatch &watch,
+void Communicator::State::poll(comm::StallDetector &watch,
                                const std::string &what) {
   abortIfAsked();
   Activity now;
@@ -113,7 +113,7 @@ void Communicator::State::poll(comm::StallWatch &watch,
 }
 
 void Communicator::State::perform(CollectiveOperation &operation,
-                                  comm::StallWatch &watch) {
+                                  comm::StallDetector &watch) {
   const std::string what = operation.describe();
   while (operation.startNext(*plugin)) {
     int isDone = 0;
@@ -145,7 +145,7 @@ void Communicator::State::run() {
     begun = true;
     changed.notify_all();
   }
-  comm::StallWatch watch(*plugin, rank, ranks, options.timeout);
+  comm::StallDetector watch(*plugin, rank, ranks, options.timeout);
   try {
     for (;;) {
       std::unique_lock<std::mutex> lock(mutex);
@@ -254,7 +254,7 @@ void Communicator::close() {
 }
 
 void Communicator::abort(int status) {
-  comm::awaitReaders();
+  comm::drainStdio();
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->aborting = status;

@@ -1,6 +1,6 @@
 //===- CommTest.cpp - Sums in order, and ranks that hang ------------------===//
-#include "runtime/comm/Operations.h"
-#include "runtime/comm/StallWatch.h"
+#include "runtime/comm/CollectiveOperations.h"
+#include "runtime/comm/StallDetector.h"
 #include "runtime/comm/Stragglers.h"
 #include "support/Error.h"
 
@@ -90,7 +90,7 @@ void answerFor(int rank, const Activity &activity) {
   for (const Table::Message &question : questions)
     if (question.rank == rank)
       table.incoming.push_back({0, question.bytes});
-  StallWatch other(plugin, rank, 3, 60);
+  StallDetector other(plugin, rank, 3, 60);
   other.poll(activity, "");
   const std::deque<Table::Message> answers = std::move(table.outgoing);
   table.incoming = here;
@@ -156,7 +156,7 @@ TEST_F(CommTest, TransportSumsGoPieceByPiece) {
 }
 
 TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
-  StallWatch watch(plugin, 0, 3, 0.5);
+  StallDetector watch(plugin, 0, 3, 0.5);
   const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   EXPECT_EQ(table.outgoing.size(), 2u); // both others are asked
@@ -171,7 +171,7 @@ TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
 }
 
 TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
-  StallWatch watch(plugin, 0, 3, 0.5);
+  StallDetector watch(plugin, 0, 3, 0.5);
   const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, Clock::now()});
@@ -202,7 +202,7 @@ TEST_F(CommTest, TheRankThatOthersWaitForIsNamed) {
 }
 
 TEST_F(CommTest, WhoDoesNotWaitAsksNobody) {
-  StallWatch watch(plugin, 0, 3, 0.05);
+  StallDetector watch(plugin, 0, 3, 0.05);
   EXPECT_FALSE(watch.poll({false, Clock::now() - std::chrono::hours(1)}, ""));
   EXPECT_TRUE(table.outgoing.empty());
 }

@@ -1,4 +1,4 @@
-//===- Operations.h - What ranks do together --------------------*- C++ -*-===//
+//===- CollectiveOperations.h - What ranks do together --------------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/weights/ShortFloats.h"

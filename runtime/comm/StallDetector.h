@@ -1,4 +1,4 @@
-//===- StallWatch.h - Which rank keeps the others waiting -------*- C++ -*-===//
+//===- StallDetector.h - Which rank keeps the others waiting -------*- C++ -*-===//
 //
 // A rank that has waited too long asks all others what they do. One that waits
 // as well is not to blame; one that has lately gone on is only slow. Who does
@@ -25,9 +25,9 @@ struct Activity {
   Clock::time_point since; ///< when that began, or when it last went on
 };
 
-class StallWatch {
+class StallDetector {
 public:
-  StallWatch(const BrewCommPlugin &plugin, int rank, int ranks,
+  StallDetector(const BrewCommPlugin &plugin, int rank, int ranks,
              double timeoutSeconds);
 
   /// Answers other ranks, and asks them where `own` waits too long for `what`.

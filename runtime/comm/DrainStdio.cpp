@@ -1,6 +1,6 @@
-//===- LastWords.cpp - What a process has written before it ends ----------===//
+//===- DrainStdio.cpp - What a process has written before it ends ----------===//
 
-#include "runtime/comm/LastWords.h"
+#include "runtime/comm/DrainStdio.h"
 
 #include <chrono>
 #include <cstdio>
@@ -31,7 +31,7 @@ bool isUnread(int descriptor) {
 
 } // namespace
 
-void awaitReaders() {
+void drainStdio() {
   std::fflush(stdout);
   std::fflush(stderr);
   const auto end = std::chrono::steady_clock::now() + kLimit;

@@ -1,6 +1,6 @@
-//===- Operations.cpp - What ranks do together ----------------------------===//
+//===- CollectiveOperations.cpp - What ranks do together ----------------------------===//
 
-#include "runtime/comm/Operations.h"
+#include "runtime/comm/CollectiveOperations.h"
 
 #include <algorithm>
 #include <climits>

@@ -1,8 +1,8 @@
-//===- StallWatch.cpp - Which rank keeps the others waiting ---------------===//
+//===- StallDetector.cpp - Which rank keeps the others waiting ---------------===//
 
-#include "runtime/comm/StallWatch.h"
+#include "runtime/comm/StallDetector.h"
 
-#include "runtime/comm/Operations.h"
+#include "runtime/comm/CollectiveOperations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,12 +42,12 @@ std::string secondsText(double seconds) {
 
 } // namespace
 
-StallWatch::StallWatch(const BrewCommPlugin &transport, int ownRank,
+StallDetector::StallDetector(const BrewCommPlugin &transport, int ownRank,
                        int rankCount, double timeoutSeconds)
     : plugin(transport), rank(ownRank), ranks(rankCount),
       timeout(timeoutSeconds), quietUntil(begin) {}
 
-void StallWatch::answerAll(const Activity &own) {
+void StallDetector::answerAll(const Activity &own) {
   for (;;) {
     Message message;
     int from = -1;
@@ -65,7 +65,7 @@ void StallWatch::answerAll(const Activity &own) {
   }
 }
 
-void StallWatch::ask() {
+void StallDetector::ask() {
   asked = Clock::now();
   answers.assign(static_cast<std::size_t>(ranks), {});
   const Message question = {Kind::Question, 1, 0};
@@ -75,7 +75,7 @@ void StallWatch::ask() {
 }
 
 /// What the answers say; nothing if the run may go on.
-std::optional<std::string> StallWatch::judge(const std::string &what) {
+std::optional<std::string> StallDetector::judge(const std::string &what) {
   std::string silent, hanging;
   double youngest = timeout;
   bool everyoneWaits = true;
@@ -127,7 +127,7 @@ std::optional<std::string> StallWatch::judge(const std::string &what) {
   return reason;
 }
 
-std::optional<std::string> StallWatch::poll(const Activity &own,
+std::optional<std::string> StallDetector::poll(const Activity &own,
                                             const std::string &what) {
   answerAll(own);
   if (!own.isWaiting) {
