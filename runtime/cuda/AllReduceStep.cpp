@@ -33,9 +33,9 @@ void AllReduceStep::enqueue(const Device &device, const Stream &stream) const {
   if (!nccl || (!isStatistic && !nccl->reducesInSteps()))
     return;
   if (starts)
-    nccl->start(sums, stream);
+    nccl->startAllReduce(sums, stream);
   else
-    nccl->await(stream);
+    nccl->waitForAllReduce(stream);
 }
 
 std::string AllReduceStep::implementation() const {

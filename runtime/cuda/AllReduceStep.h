@@ -30,7 +30,7 @@ private:
     std::size_t bytes;
   };
   std::vector<Copy> copies;
-  std::vector<DeviceSum> sums;
+  std::vector<AllReduceBuffer> sums;
   bool starts, isStatistic;
   Nccl *nccl;
 };

@@ -110,7 +110,7 @@ private:
       waiting.emplace(*nccl->communicator());
     awaited.synchronize(purpose);
     if (nccl)
-      nccl->requireHealthy();
+      nccl->checkForErrors();
   }
   void beforeRun();
   StepSequence &sequenceOf(const std::vector<int> &indices);

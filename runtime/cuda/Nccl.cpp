@@ -11,9 +11,9 @@
 namespace brew::runtime::cuda {
 
 /// Between two looks for errors.
-static constexpr std::chrono::milliseconds kWatch{50};
+static constexpr std::chrono::milliseconds kPollInterval{50};
 /// In which a thread that starts sums goes on, or waits for other ranks.
-static constexpr std::chrono::seconds kGiveUp{1};
+static constexpr std::chrono::seconds kAbortTimeout{1};
 
 Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
            Communicator *communicator)
@@ -84,7 +84,7 @@ void Nccl::check(int status, const std::string &purpose) const {
     throw unavailable(purpose + ": NCCL: " + ncclGetErrorString(status));
 }
 
-void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
+void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums, const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
   // The first sums connect the ranks, for which those wait for one another.
@@ -97,7 +97,7 @@ void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   const char *purpose = "adding gradients up over GPUs";
   check(ncclGroupStart(), purpose);
   int status = ncclSuccess;
-  for (const DeviceSum &sum : sums) {
+  for (const AllReduceBuffer &sum : sums) {
     void *data = reinterpret_cast<void *>(sum.data);
     if (status == ncclSuccess || status == ncclInProgress)
       status = ncclAllReduce(data, data, sum.count,
@@ -110,12 +110,12 @@ void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   check(ended, purpose);
 }
 
-void Nccl::await(const Stream &compute) {
+void Nccl::waitForAllReduce(const Stream &compute) {
   done.record(stream);
   compute.wait(done);
 }
 
-void Nccl::requireHealthy() {
+void Nccl::checkForErrors() {
   // An abort that is under way ends first: graphs that contain sums may be
   // destroyed next.
   const std::lock_guard<std::timed_mutex> lock(mutex);
@@ -129,11 +129,11 @@ void Nccl::throwIfFailed() const {
 }
 
 /// Ends what waits for ranks that will not come, so that the thread that trains
-/// goes on to requireHealthy(). The watcher calls it once.
+/// goes on to checkForErrors(). The watcher calls it once.
 void Nccl::fail(const std::string &reason) {
   // A thread that starts sums may wait for those ranks itself, and has the
   // lock: the abort is what ends that.
-  const std::unique_lock<std::timed_mutex> lock(mutex, kGiveUp);
+  const std::unique_lock<std::timed_mutex> lock(mutex, kAbortTimeout);
   failureText = reason;
   failed = true;
   ncclCommAbort(opened);
@@ -149,7 +149,7 @@ void Nccl::watch() {
     if (ranks)
       if (const std::optional<std::string> reason = ranks->failureText())
         return fail(*reason);
-    std::this_thread::sleep_for(kWatch);
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 

@@ -49,7 +49,7 @@ enum : int {
   FUNCTION(ncclGetErrorString, const char *, (int))
 
 /// Numbers on the device that are added up over the ranks, in place.
-struct DeviceSum {
+struct AllReduceBuffer {
   CUdeviceptr data;
   std::size_t count;
   bool isDouble; ///< f64, else f32
@@ -76,13 +76,13 @@ public:
   /// Begins to add up what is there when all of `compute` is done, on a stream
   /// of its own; may be captured. Every rank makes the same calls in the same
   /// order.
-  void start(const std::vector<DeviceSum> &sums, const Stream &compute);
+  void start(const std::vector<AllReduceBuffer> &sums, const Stream &compute);
   /// What comes behind in `compute` waits for all sums that were started.
-  void await(const Stream &compute);
+  void waitForAllReduce(const Stream &compute);
 
   /// Throws Error (3) if sums have failed, here or on another rank: then what
   /// was waited for did not end as it should.
-  void requireHealthy();
+  void checkForErrors();
 
   /// "NCCL 2.27.3".
   std::string name() const;

@@ -26,12 +26,12 @@ TEST_F(NcclTest, SumsThatNeverEndAreAborted) {
   std::thread starter([&] {
     device.makeCurrent();
     started = errorOf([&] {
-      nccl.start({{memory.address(), 4, false}}, stream);
+      nccl.startAllReduce({{memory.address(), 4, false}}, stream);
     });
   });
   std::string reported;
   while (reported.empty()) {
-    reported = errorOf([&] { nccl.requireHealthy(); });
+    reported = errorOf([&] { nccl.checkForErrors(); });
     std::this_thread::yield();
   }
   starter.join();
@@ -39,7 +39,7 @@ TEST_F(NcclTest, SumsThatNeverEndAreAborted) {
                       "process exited");
   EXPECT_EQ(started, reported);
   EXPECT_EQ(errorOf([&] {
-              nccl.start({{memory.address(), 4, false}}, stream);
+              nccl.startAllReduce({{memory.address(), 4, false}}, stream);
             }),
             reported);
 }
@@ -56,14 +56,14 @@ TEST_F(NcclTest, OneRankAddsNothing) {
   EXPECT_EQ(nccl.name(), "NCCL 2.27.3");
   {
     const Graph graph = Graph::capture(device, stream, [&] {
-      nccl.start({{memory.address(), 4, false}}, stream);
-      nccl.await(stream);
+      nccl.startAllReduce({{memory.address(), 4, false}}, stream);
+      nccl.waitForAllReduce(stream);
     });
     graph.launch(stream);
     graph.launch(stream);
     stream.synchronize("adding up");
   }
-  nccl.requireHealthy();
+  nccl.checkForErrors();
   float sums[4] = {};
   api.check(
       api.cuMemcpyDtoHAsync(sums, memory.address(), sizeof sums, stream.get()),
