@@ -19,7 +19,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto feed = cast<DataInputOp>(op);
-    plan::Feed *to = program.add_feeds();
+    plan::DataInput *to = program.add_data_inputs();
     to->set_layer(feed.getConfig().getLayer().SerializeAsString());
     to->set_folder(feed.getFolder().str());
     to->set_source_location(brew::compiler::sourceOf(feed.getLoc()).str());

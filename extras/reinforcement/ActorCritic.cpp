@@ -55,12 +55,12 @@ struct ActorCritic::Rollout {
 
 int ActorCritic::environmentCount(const runtime::Session &session) {
   const plan::Program *program = testProgram(session);
-  if (!program || program->feeds_size() == 0 ||
-      program->feeds(0).buffer_indices_size() == 0)
+  if (!program || program->data_inputs_size() == 0 ||
+      program->data_inputs(0).buffer_indices_size() == 0)
     throw badInput("PPO and A2C act by the test net, and the plan has none "
                    "with an input");
   const plan::Buffer &input = session.manifest().buffers(
-      static_cast<int>(program->feeds(0).buffer_indices(0)));
+      static_cast<int>(program->data_inputs(0).buffer_indices(0)));
   return input.dims_size() ? static_cast<int>(input.dims(0)) : 1;
 }
 

@@ -139,7 +139,7 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                        {"buffer", output.buffer_index()},
                        {"loss_weight", output.loss_weight()}});
   ordered_json feeds = ordered_json::array();
-  for (const plan::Feed &feed : program.feeds()) {
+  for (const plan::DataInput &feed : program.data_inputs()) {
     caffe::LayerParameter layer;
     layer.ParseFromString(feed.layer());
     feeds.push_back({{"layer", layer.name()},

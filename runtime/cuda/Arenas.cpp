@@ -11,7 +11,7 @@ namespace brew::runtime::cuda {
 /// Samples in a batch of the plan's first program that has any.
 static std::int64_t batchOf(const plan::Manifest &manifest) {
   for (const plan::Program &program : manifest.programs())
-    for (const plan::Feed &feed : program.feeds())
+    for (const plan::DataInput &feed : program.data_inputs())
       for (std::uint32_t index : feed.buffer_indices()) {
         const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
         if (buffer.dims_size() > 0)

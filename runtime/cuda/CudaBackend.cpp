@@ -91,8 +91,8 @@ private:
   CUdeviceptr address(std::uint32_t index) const {
     return arenas.address(buffer(index).arena_index()) + buffer(index).offset();
   }
-  const plan::Feed &feedOf(int program, int feed) const {
-    return manifest.programs(program).feeds(feed);
+  const plan::DataInput &feedOf(int program, int feed) const {
+    return manifest.programs(program).data_inputs(feed);
   }
   const plan::Step &stepOf(std::size_t program, std::size_t step) const {
     return manifest.programs(static_cast<int>(program))

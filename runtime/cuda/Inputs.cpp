@@ -16,7 +16,7 @@ void Inputs::stage(std::uint32_t index, const std::byte *bytes) {
   entry->second.stage(bytes, copies, workers);
 }
 
-PixelInput &Inputs::pixelInput(const plan::Feed &feed) {
+PixelInput &Inputs::pixelInput(const plan::DataInput &feed) {
   const std::uint32_t top = feed.buffer_indices(0);
   auto entry = pixels.find(top);
   if (entry == pixels.end()) {
@@ -33,13 +33,13 @@ PixelInput &Inputs::pixelInput(const plan::Feed &feed) {
   return entry->second;
 }
 
-void Inputs::stagePixels(const plan::Feed &feed, const std::byte *block) {
+void Inputs::stagePixels(const plan::DataInput &feed, const std::byte *block) {
   if (auto other = plain.find(feed.buffer_indices(0)); other != plain.end())
     other->second.discard();
   pixelInput(feed).stage(block, copies, workers);
 }
 
-void Inputs::setPixelMean(const plan::Feed &feed,
+void Inputs::setPixelMean(const plan::DataInput &feed,
                           const std::vector<float> &mean,
                           const Stream &stream) {
   pixelInput(feed).setMean(mean, stream);

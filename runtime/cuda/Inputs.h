@@ -22,8 +22,8 @@ public:
   /// Bytes of a dense buffer, for the next run.
   void stage(std::uint32_t buffer, const std::byte *bytes);
   /// A PixelBlock for the first top of a feed with a PixelConversion.
-  void stagePixels(const plan::Feed &feed, const std::byte *block);
-  void setPixelMean(const plan::Feed &feed, const std::vector<float> &mean,
+  void stagePixels(const plan::DataInput &feed, const std::byte *block);
+  void setPixelMean(const plan::DataInput &feed, const std::vector<float> &mean,
                     const Stream &stream);
 
   /// Enqueues the last step of all that was stage.
@@ -39,7 +39,7 @@ private:
   const plan::Buffer &buffer(std::uint32_t index) const {
     return manifest.buffers(static_cast<int>(index));
   }
-  PixelInput &pixelInput(const plan::Feed &feed);
+  PixelInput &pixelInput(const plan::DataInput &feed);
 
   const Device &device;
   const plan::Manifest &manifest;

@@ -104,8 +104,8 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
   testPhase = description.test_phase();
   rank = static_cast<std::uint64_t>(reading.rank);
   programIndex = testIndex(description.name());
-  for (int i = 0; i < description.feeds_size(); ++i) {
-    const plan::Feed &source = description.feeds(i);
+  for (int i = 0; i < description.data_inputs_size(); ++i) {
+    const plan::DataInput &source = description.data_inputs(i);
     auto feed = std::make_unique<Feed>();
     feed->number = i;
     FeedInfo &info = feed->info;
@@ -324,8 +324,8 @@ std::vector<std::string> Feeder::unset() const {
 
 /// Whether the device makes the first top of what the source reads.
 bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
-  const plan::Feed &description =
-      executor.manifest().programs(program).feeds(feed.number);
+  const plan::DataInput &description =
+      executor.manifest().programs(program).data_inputs(feed.number);
   const PixelMean *mean = source.pixelMean();
   if (!mean || !executor.convertsPixels(program, feed.number) ||
       mean->dims !=

@@ -108,14 +108,14 @@ void Executor::feed(std::uint32_t index, const std::byte *bytes) {
 }
 
 bool Executor::convertsPixels(int index, int feed) const {
-  return program(index).feeds(feed).has_pixels() && backend->convertsPixels();
+  return program(index).data_inputs(feed).has_pixels() && backend->convertsPixels();
 }
 
 void Executor::setPixelMean(int index, int feed,
                             const std::vector<float> &mean) {
   std::uint64_t count = mean.empty() ? 0 : 1;
   if (convertsPixels(index, feed))
-    for (std::int64_t dim : program(index).feeds(feed).pixels().mean_dims())
+    for (std::int64_t dim : program(index).data_inputs(feed).pixels().mean_dims())
       count = (count ? count : 1) * static_cast<std::uint64_t>(dim);
   if (!convertsPixels(index, feed) || count != mean.size())
     throw Error(ExitStatus::Bug, "a feed takes no such mean");

@@ -53,8 +53,8 @@ private:
   /// The first layer whose source makes passes over its records.
   std::string passesOf() const {
     const plan::Manifest &manifest = trainer.executor.manifest();
-    for (const plan::Feed &feed :
-         manifest.programs(trainer.trainProgram).feeds()) {
+    for (const plan::DataInput &feed :
+         manifest.programs(trainer.trainProgram).data_inputs()) {
       caffe::LayerParameter layer;
       if (!layer.ParseFromString(feed.layer()))
         continue;

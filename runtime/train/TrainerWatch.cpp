@@ -11,10 +11,10 @@ namespace brew::runtime {
 double Trainer::itemsPerIteration() const {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &program = manifest.programs(trainProgram);
-  if (program.feeds().empty() || program.feeds(0).buffer_indices().empty())
+  if (program.data_inputs().empty() || program.data_inputs(0).buffer_indices().empty())
     return 0;
   const plan::Buffer &top =
-      manifest.buffers(static_cast<int>(program.feeds(0).buffer_indices(0)));
+      manifest.buffers(static_cast<int>(program.data_inputs(0).buffer_indices(0)));
   return top.dims().empty() ? 0
                             : static_cast<double>(top.dims(0)) *
                                   solver.iter_size() * rankCount();

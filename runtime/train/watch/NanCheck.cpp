@@ -162,7 +162,7 @@ std::optional<std::string> NanCheck::lookAtParameters() const {
 }
 
 std::optional<std::string> NanCheck::lookAtInputs() const {
-  for (const plan::Feed &feed : program.feeds()) {
+  for (const plan::DataInput &feed : program.data_inputs()) {
     caffe::LayerParameter layer;
     if (!layer.ParseFromString(feed.layer()))
       continue;
@@ -218,7 +218,7 @@ bool NanCheck::isMadeBefore(std::uint32_t index, int end) const {
     if (std::find(used.begin(), used.end(), index) != used.end())
       return true;
   }
-  return std::any_of(program.feeds().begin(), program.feeds().end(),
+  return std::any_of(program.data_inputs().begin(), program.data_inputs().end(),
                      [&](const auto &feed) {
                        return std::find(feed.buffer_indices().begin(),
                                         feed.buffer_indices().end(),
@@ -326,7 +326,7 @@ std::string NanCheck::describe(std::uint32_t index,
   for (const plan::Output &output : program.inner_losses())
     if (output.buffer_index() == index)
       return "blob '" + output.blob() + "'";
-  for (const plan::Feed &feed : program.feeds()) {
+  for (const plan::DataInput &feed : program.data_inputs()) {
     caffe::LayerParameter layer;
     for (int i = 0; i < feed.buffer_indices_size(); ++i)
       if (feed.buffer_indices(i) == index &&

@@ -358,24 +358,24 @@ const BrokenRule kRules[] = {
      [](Manifest &m) { program(m).set_first_backward_step(12); },
      "first_backward_step lies outside"},
     {"NoFeedLayer",
-     [](Manifest &m) { program(m).mutable_feeds(0)->clear_layer(); },
+     [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_layer(); },
      "feed's layer is missing"},
     {"NoFeedBuffers",
-     [](Manifest &m) { program(m).mutable_feeds(0)->clear_buffer_indices(); },
+     [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_buffer_indices(); },
      "a feed has no buffers"},
     {"FeedBufferMissing",
      [](Manifest &m) {
-       program(m).mutable_feeds(0)->set_buffer_indices(1, 99);
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);
      },
      "a feed's buffer does not exist"},
     {"FeedOfOtherProgram",
      [](Manifest &m) {
-       program(m).mutable_feeds(0)->set_buffer_indices(1, 14);
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14);
      },
      "a feed's buffer belongs to another program"},
     {"FeedIntoConstant",
      [](Manifest &m) {
-       program(m).mutable_feeds(0)->set_buffer_indices(1, 13);
+       program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13);
      },
      "writes to a constant"},
     {"NoOutputBlob",

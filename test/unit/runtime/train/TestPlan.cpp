@@ -103,7 +103,7 @@ plan::Program &addForward(plan::Manifest &manifest, const std::string &name,
                           const std::string &feed) {
   plan::Program &program = *manifest.add_programs();
   program.set_name(name);
-  plan::Feed &source = *program.add_feeds();
+  plan::DataInput &source = *program.add_data_inputs();
   source.set_layer(parse<caffe::LayerParameter>(feed).SerializeAsString());
   source.add_buffer_indices(X);
   source.add_buffer_indices(Target);
