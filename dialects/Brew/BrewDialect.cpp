@@ -240,7 +240,7 @@ LogicalResult KernelOp::verify() {
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     std::optional<NestGrid> place = NestGrid::of(nest);
     if (!place)
-      return nest.emitOpError("in a kernel needs brew.part and brew.grid");
+      return nest.emitOpError("in a kernel needs brew.sub_kernel and brew.grid_loops");
     SmallVector<int64_t> loops = nest.getStaticLoopRanges();
     int64_t depth = place->depth;
     if (depth < 0 || depth > static_cast<int64_t>(loops.size()))

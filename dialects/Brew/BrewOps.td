@@ -156,7 +156,7 @@ def Brew_KernelOp : Brew_Op<"kernel",
     The body holds `linalg.generic` nests (with the `tensor.empty` and `linalg.fill`
     that initialise them) over the block arguments, which stand for `inputs`, and ends
     in `brew.yield`. The nests are grouped into consecutive *parts*: every nest
-    carries `brew.part`, its part's number, and `brew.grid`, how many of its
+    carries `brew.sub_kernel`, its part's number, and `brew.grid_loops`, how many of its
     leading, parallel loops are the part's grid. All nests of a part have the
     same grid extents; at a grid point they run in order, and read what earlier
     nests of the part wrote at that very point. Parts are independent of each

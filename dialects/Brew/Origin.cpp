@@ -10,8 +10,8 @@ static constexpr llvm::StringLiteral kOwnLayer = "layer";
 static constexpr llvm::StringLiteral kLayer = "brew.layer";
 static constexpr llvm::StringLiteral kBackward = "brew.backward";
 static constexpr llvm::StringLiteral kRecomputed = "brew.recomputed";
-static constexpr llvm::StringLiteral kPart = "brew.part";
-static constexpr llvm::StringLiteral kGrid = "brew.grid";
+static constexpr llvm::StringLiteral kPart = "brew.sub_kernel";
+static constexpr llvm::StringLiteral kGrid = "brew.grid_loops";
 static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
 static constexpr llvm::StringLiteral kStage = "brew.stage";
 

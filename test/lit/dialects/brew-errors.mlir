@@ -88,8 +88,8 @@ brew.program @no_part test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    // expected-error @below {{in a kernel needs brew.part and brew.grid}}
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64} {
+    // expected-error @below {{in a kernel needs brew.sub_kernel and brew.grid_loops}}
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -105,7 +105,7 @@ brew.program @deep test {
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{grid is deeper than the nest}}
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -123,7 +123,7 @@ brew.program @reduction test {
   ^bb0(%a: tensor<2xf32>):
     %e = tensor.empty() : tensor<f32>
     // expected-error @below {{a grid loop must be parallel}}
-    %r = linalg.generic {indexing_maps = [#in, #none], iterator_types = ["reduction"]} ins(%a : tensor<2xf32>) outs(%e : tensor<f32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#in, #none], iterator_types = ["reduction"]} ins(%a : tensor<2xf32>) outs(%e : tensor<f32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %o : f32
     } -> tensor<f32>
@@ -139,7 +139,7 @@ brew.program @first_is_last test {
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{the last block's part must stand behind others, and be the only one}}
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.last_block} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.last_block} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -154,12 +154,12 @@ brew.program @half_is_last test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
     // expected-error @below {{the last block does all of a part or nothing}}
-    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.last_block} {
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.last_block} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -174,12 +174,12 @@ brew.program @stages_skip test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
     // expected-error @below {{stages must be consecutive, from 0 on}}
-    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64, brew.stage = 2 : i64} {
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64, brew.stage = 2 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -194,12 +194,12 @@ brew.program @half_a_stage test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
     // expected-error @below {{a part is of one stage}}
-    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.stage = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.stage = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -214,12 +214,12 @@ brew.program @stage_of_the_last_block test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
     // expected-error @below {{the last block's part must stand behind others, and be the only one}}
-    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64, brew.last_block, brew.stage = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64, brew.last_block, brew.stage = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
@@ -234,12 +234,12 @@ brew.program @extents test {
   %x, %z = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2xf32>, tensor<3xf32>
   %y:2 = brew.kernel "k"(%x, %z) : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
   ^bb0(%a: tensor<2xf32>, %b: tensor<3xf32>):
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
     // expected-error @below {{grid extents differ within the part}}
-    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : tensor<3xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : tensor<3xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<3xf32>
@@ -255,7 +255,7 @@ brew.program @parts test {
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     // expected-error @below {{parts must be consecutive}}
-    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>

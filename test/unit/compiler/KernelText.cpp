@@ -53,8 +53,8 @@ std::string nestText(const TensorUse &result, const std::string &iterators,
   return text + result.name + " = linalg.generic {indexing_maps = [" +
          joined(maps) + "], iterator_types = [" + joined(kinds) + "]} ins(" +
          joined(names) + " : " + joined(types) + ") outs(" + init + " : " +
-         result.type + ") attrs = {brew.part = " + std::to_string(part) +
-         " : i64, brew.grid = " + std::to_string(grid) + " : i64} {\n^bb0(" +
+         result.type + ") attrs = {brew.sub_kernel = " + std::to_string(part) +
+         " : i64, brew.grid_loops = " + std::to_string(grid) + " : i64} {\n^bb0(" +
          joined(arguments) + "):\n" + body + "linalg.yield %r : " + element +
          "\n} -> " + result.type + "\n";
 }

@@ -23,7 +23,7 @@ brew.program @planes test {
 // Rows that stay in the caches are one block's work, as on a CPU one thread's.
 // CHECK-LABEL: brew.program @softmax
 // CHECK: brew.kernel "soft"({{.*}}) -> tensor<64x1000xf32> {
-// CHECK-COUNT-4: brew.grid = 1 : i64, brew.layer = "soft", brew.part = 0
+// CHECK-COUNT-4: brew.grid_loops = 1 : i64, brew.layer = "soft", brew.sub_kernel = 0
 // CPU-LABEL: brew.program @softmax
 brew.program @softmax test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>

@@ -8,8 +8,8 @@ brew.program @chain test {
   // CHECK: %[[X:.*]] = brew.data_input
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
   // CHECK-NEXT: %[[K:.*]] = brew.kernel "a_b"(%[[X]]) {layers = ["a", "b"]} : (tensor<64x100xf32>) -> tensor<64x100xf32> {
-  // CHECK: %[[A:.*]] = linalg.generic {{.*}}brew.grid = 2 : i64, brew.layer = "a", brew.part = 0 : i64
-  // CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]] {{.*}}brew.grid = 2 : i64, brew.layer = "b", brew.part = 0 : i64
+  // CHECK: %[[A:.*]] = linalg.generic {{.*}}brew.grid_loops = 2 : i64, brew.layer = "a", brew.sub_kernel = 0 : i64
+  // CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[A]] {{.*}}brew.grid_loops = 2 : i64, brew.layer = "b", brew.sub_kernel = 0 : i64
   // CHECK: brew.yield %[[B]]
   // CHECK-NOT: brew.kernel
   // CHECK: brew.output %[[K]] "b"
@@ -43,7 +43,7 @@ brew.program @two_results test {
 brew.program @softmax test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
   // CHECK: brew.kernel "soft"({{.*}}) -> tensor<64x1000xf32> {
-  // CHECK-COUNT-4: brew.grid = 1 : i64, brew.layer = "soft", brew.part = 0
+  // CHECK-COUNT-4: brew.grid_loops = 1 : i64, brew.layer = "soft", brew.sub_kernel = 0
   // CHECK-NOT: linalg.generic
   // CHECK: brew.yield
   %s = brew.softmax "soft"(%x) {axis = 1 : i64, tops = ["s"]} : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
@@ -59,8 +59,8 @@ brew.program @softmax test {
 brew.program @pool test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x8x8xf32>
   // CHECK: brew.kernel "a_pool"
-  // CHECK: brew.grid = 2 : i64, brew.layer = "a"
-  // CHECK: brew.grid = 2 : i64, brew.layer = "pool"
+  // CHECK: brew.grid_loops = 2 : i64, brew.layer = "a"
+  // CHECK: brew.grid_loops = 2 : i64, brew.layer = "pool"
   // CHECK-NOT: brew.kernel
   // CHECK: brew.output
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<16x32x8x8xf32>) -> tensor<16x32x8x8xf32>
@@ -76,9 +76,9 @@ brew.program @pool test {
 brew.program @pool_large test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x512x512xf32>
   // CHECK: %[[A:.*]] = brew.kernel "a"
-  // CHECK: brew.grid = 4
+  // CHECK: brew.grid_loops = 4
   // CHECK: brew.kernel "pool"(%[[A]])
-  // CHECK: brew.grid = 4
+  // CHECK: brew.grid_loops = 4
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<1x1x512x512xf32>) -> tensor<1x1x512x512xf32>
   %p = brew.average_pooling "pool"(%a) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["p"]} : (tensor<1x1x512x512xf32>) -> tensor<1x1x256x256xf32>
   brew.output %p "p" loss_weight 0.0 : tensor<1x1x256x256xf32>
@@ -106,8 +106,8 @@ brew.program @local_memory test {
 brew.program @small test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x10xf32>
   // CHECK: brew.kernel "a_sum"
-  // CHECK: brew.grid = 0 : i64, brew.layer = "a"
-  // CHECK: brew.grid = 0 : i64, brew.layer = "sum"
+  // CHECK: brew.grid_loops = 0 : i64, brew.layer = "a"
+  // CHECK: brew.grid_loops = 0 : i64, brew.layer = "sum"
   // CHECK-NOT: brew.kernel
   // CHECK: brew.output
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<4x10xf32>) -> tensor<4x10xf32>
@@ -126,15 +126,15 @@ brew.param @b.0 : tensor<3x3x3xf32> {layer = "b", index = 0 : i64}
 brew.program @update train role update {
   %s = brew.solver_scalar learning_rate : tensor<f32>
   // CHECK: %[[K:.*]]:6 = brew.kernel "update"
-  // CHECK: brew.grid = 2 : i64, brew.part = 0 : i64
-  // CHECK: brew.grid = 1 : i64, brew.part = 1 : i64
-  // CHECK: brew.grid = 3 : i64, brew.part = 2 : i64
+  // CHECK: brew.grid_loops = 2 : i64, brew.sub_kernel = 0 : i64
+  // CHECK: brew.grid_loops = 1 : i64, brew.sub_kernel = 1 : i64
+  // CHECK: brew.grid_loops = 3 : i64, brew.sub_kernel = 2 : i64
   // CHECK: brew.yield
   // CHECK-NOT: brew.kernel
   // FEW-LABEL: brew.program @update
   // FEW: brew.kernel "update"
-  // FEW: brew.part = 1 : i64
-  // FEW-NOT: brew.part = 2 : i64
+  // FEW: brew.sub_kernel = 1 : i64
+  // FEW-NOT: brew.sub_kernel = 2 : i64
   // FEW: brew.kernel "update"
   // CHECK: brew.store_param %[[K]]#0, @a.0
   // CHECK: brew.store_state %[[K]]#1, @a.0[0]
@@ -168,7 +168,7 @@ brew.program @update train role update {
 brew.program @nhwc test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>
   // CHECK: linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d3, d1, d2)>]
-  // CHECK-SAME: brew.grid = 4
+  // CHECK-SAME: brew.grid_loops = 4
   %a = brew.relu "a"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>
   brew.output %a "a" loss_weight 0.0 : tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>
 }

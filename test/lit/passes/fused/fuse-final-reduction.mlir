@@ -17,9 +17,9 @@
 // CHECK-LABEL: brew.program @sums
 // CHECK: %[[K:.*]]:2 = brew.kernel "sum"(%{{.*}}#0, %{{.*}}#1) {backward, layers = ["sum", "mean"]} : (tensor<256x64x64xf32>, tensor<64xf32>) -> (tensor<256x64xf32>, tensor<64xf32>) {
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<256x64x64xf32>, %[[Y:.*]]: tensor<64xf32>):
-// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 2 : i64, brew.part = 0 : i64} {
-// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 1 : i64, brew.last_block, brew.part = 1 : i64} {
-// CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[Y]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 1 : i64, brew.last_block, brew.part = 1 : i64} {
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs({{.*}}) attrs = {brew.grid_loops = 2 : i64, brew.sub_kernel = 0 : i64} {
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}}) attrs = {brew.grid_loops = 1 : i64, brew.last_block, brew.sub_kernel = 1 : i64} {
+// CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[Y]] : {{.*}}) outs({{.*}}) attrs = {brew.grid_loops = 1 : i64, brew.last_block, brew.sub_kernel = 1 : i64} {
 // CHECK: brew.yield %[[P]], %[[M]]
 // CHECK: brew.power "between"
 // CHECK-NOT: brew.kernel
@@ -31,7 +31,7 @@ brew.program @sums train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<256x64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
-    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32
@@ -44,12 +44,12 @@ brew.program @sums train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32
     } -> tensor<64xf32>
-    %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%s, %z : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%s, %z : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %w: f32, %o: f32):
       %n = arith.addf %v, %w : f32
       linalg.yield %n : f32
@@ -70,7 +70,7 @@ brew.program @kept train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<256x64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
-    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32
@@ -82,7 +82,7 @@ brew.program @kept train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32
@@ -101,7 +101,7 @@ brew.program @long train {
   %p = brew.kernel "twice"(%x) : (tensor<65536x64xf32>) -> tensor<65536x64xf32> {
   ^bb0(%a: tensor<65536x64xf32>):
     %e = tensor.empty() : tensor<65536x64xf32>
-    %s = linalg.generic {indexing_maps = [affine_map<(i, c) -> (i, c)>, affine_map<(i, c) -> (i, c)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<65536x64xf32>) outs(%e : tensor<65536x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %s = linalg.generic {indexing_maps = [affine_map<(i, c) -> (i, c)>, affine_map<(i, c) -> (i, c)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<65536x64xf32>) outs(%e : tensor<65536x64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %v, %v : f32
       linalg.yield %n : f32
@@ -113,7 +113,7 @@ brew.program @long train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<65536x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<65536x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32

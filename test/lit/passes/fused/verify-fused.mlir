@@ -117,7 +117,7 @@ brew.program @unmarked train {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
     // expected-error @below {{phase fused: this nest names no layer}}
-    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<4xf32>
@@ -134,7 +134,7 @@ brew.program @forgotten train {
   %g = brew.kernel "g"(%x) {backward} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
-    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.backward, brew.layer = "l", brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.backward, brew.layer = "l", brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<4xf32>
@@ -145,7 +145,7 @@ brew.program @forgotten train {
   ^bb0(%a: tensor<2x2xf32>):
     %e = tensor.empty() : tensor<2x2xf32>
     // expected-error @below {{phase fused: this nest reads a gradient and does not belong to the backward pass}}
-    %n = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) attrs = {brew.layer = "l", brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %n = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) attrs = {brew.layer = "l", brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<2x2xf32>
@@ -162,7 +162,7 @@ brew.program @collect train role collect {
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
-    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb0(%in: f32, %out: f32):
       linalg.yield %in : f32
     } -> tensor<4xf32>

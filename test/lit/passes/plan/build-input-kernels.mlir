@@ -9,7 +9,7 @@
 // CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "placement", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>)
-// CHECK-SAME: {brew.grid = 4 : i64, brew.layer = "in/1", brew.part = 0 : i64}
+// CHECK-SAME: {brew.grid_loops = 4 : i64, brew.layer = "in/1", brew.sub_kernel = 0 : i64}
 // CHECK: %[[N:.*]] = linalg.index 0 : index
 // CHECK: %[[C:.*]] = linalg.index 3 : index
 // CHECK: %[[H:.*]] = linalg.index 1 : index

@@ -12,8 +12,8 @@
 // first one goes behind; the sum stays a result.
 // CHECK-LABEL: brew.program @neighbours
 // CHECK: %[[K:.*]]:2 = brew.kernel "apply"(%[[X:.*]]) {layers = ["sum", "apply"]} : (tensor<256x64xf32>) -> (tensor<64xf32>, tensor<256x64xf32>) {
-// CHECK: %[[S:.*]] = linalg.generic {{.*}} attrs = {brew.grid = 1 : i64, brew.part = 0 : i64} {
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : {{.*}}) {{.*}} attrs = {brew.grid = 2 : i64, brew.part = 1 : i64, brew.stage = 1 : i64} {
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} attrs = {brew.grid_loops = 1 : i64, brew.sub_kernel = 0 : i64} {
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : {{.*}}) {{.*}} attrs = {brew.grid_loops = 2 : i64, brew.sub_kernel = 1 : i64, brew.stage = 1 : i64} {
 // CHECK: brew.yield %[[S]], %{{.*}} : tensor<64xf32>, tensor<256x64xf32>
 // CHECK: brew.reinterpret %[[K]]#0
 // CHECK-NOT: brew.kernel
@@ -25,7 +25,7 @@ brew.program @neighbours train {
     %zero = arith.constant 0.0 : f32
     %e = tensor.empty() : tensor<64xf32>
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-    %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       %n = arith.addf %o, %v fastmath<reassoc> : f32
       linalg.yield %n : f32
@@ -36,7 +36,7 @@ brew.program @neighbours train {
   %y = brew.kernel "apply"(%x, %s) {layers = ["apply"]} : (tensor<256x64xf32>, tensor<64xf32>) -> tensor<256x64xf32> {
   ^bb0(%a: tensor<256x64xf32>, %b: tensor<64xf32>):
     %e = tensor.empty() : tensor<256x64xf32>
-    %r = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<256x64xf32>, tensor<64xf32>) outs(%e : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<256x64xf32>, tensor<64xf32>) outs(%e : tensor<256x64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %t: f32, %o: f32):
       %n = arith.subf %v, %t : f32
       linalg.yield %n : f32
@@ -56,7 +56,7 @@ brew.program @through_a_view train {
   %s = brew.kernel "sum"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<64xf32>
@@ -66,7 +66,7 @@ brew.program @through_a_view train {
   %y = brew.kernel "apply"(%w) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%a: tensor<8x8xf32>):
     %e = tensor.empty() : tensor<8x8xf32>
-    %r = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<8x8xf32>
@@ -85,7 +85,7 @@ brew.program @memory train {
   %s = brew.kernel "first"(%x) : (tensor<1024xf32>) -> tensor<1024xf32> {
   ^bb0(%a: tensor<1024xf32>):
     %e = tensor.empty() : tensor<1024xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<1024xf32>
@@ -94,7 +94,7 @@ brew.program @memory train {
   %y = brew.kernel "second"(%s) : (tensor<1024xf32>) -> tensor<1024xf32> {
   ^bb0(%a: tensor<1024xf32>):
     %e = tensor.empty() : tensor<1024xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<1024xf32>
@@ -112,7 +112,7 @@ brew.program @passes train {
   %s = brew.kernel "forward"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<64xf32>
@@ -121,7 +121,7 @@ brew.program @passes train {
   %y = brew.kernel "backward"(%s) {backward} : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%a: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<64xf32>

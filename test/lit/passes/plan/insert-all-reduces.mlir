@@ -13,7 +13,7 @@ brew.program @forward_backward train role forward_backward {
   %c = brew.kernel "c"(%y) {backward} : (tensor<128xf32>) -> tensor<128xf32> {
   ^bb0(%i: tensor<128xf32>):
     %e = tensor.empty() : tensor<128xf32>
-    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<128xf32>) outs(%e : tensor<128xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.backward} {
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<128xf32>) outs(%e : tensor<128xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.backward} {
     ^bb0(%v: f32, %w: f32):
       linalg.yield %v : f32
     } -> tensor<128xf32>
@@ -22,7 +22,7 @@ brew.program @forward_backward train role forward_backward {
   %b = brew.kernel "b"(%c) {backward} : (tensor<128xf32>) -> tensor<128xf32> {
   ^bb0(%i: tensor<128xf32>):
     %e = tensor.empty() : tensor<128xf32>
-    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<128xf32>) outs(%e : tensor<128xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.backward} {
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<128xf32>) outs(%e : tensor<128xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.backward} {
     ^bb0(%v: f32, %w: f32):
       linalg.yield %v : f32
     } -> tensor<128xf32>
@@ -31,7 +31,7 @@ brew.program @forward_backward train role forward_backward {
   %a = brew.kernel "a"(%x) {backward} : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%i: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.backward} {
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.backward} {
     ^bb0(%v: f32, %w: f32):
       linalg.yield %v : f32
     } -> tensor<64xf32>
@@ -88,7 +88,7 @@ brew.program @forward_backward train role forward_backward {
   %a = brew.kernel "a"(%x) {backward} : (tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%i: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.backward} {
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.backward} {
     ^bb0(%v: f32, %w: f32):
       linalg.yield %v : f32
     } -> tensor<64xf32>
@@ -121,7 +121,7 @@ brew.program @update train role update {
   %k = brew.kernel "u"(%n, %m, %a) : (tensor<f32>, tensor<f32>, tensor<64xf32>) -> tensor<64xf32> {
   ^bb0(%i: tensor<f32>, %h: tensor<f32>, %j: tensor<64xf32>):
     %e = tensor.empty() : tensor<64xf32>
-    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %h, %j : tensor<f32>, tensor<f32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %h, %j : tensor<f32>, tensor<f32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb0(%u: f32, %t: f32, %v: f32, %w: f32):
       %s = arith.addf %u, %v : f32
       %r = arith.addf %s, %t : f32

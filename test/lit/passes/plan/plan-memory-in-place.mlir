@@ -13,7 +13,7 @@ brew.program @feed test {
   %y = brew.kernel "over"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -35,7 +35,7 @@ brew.program @later test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -44,7 +44,7 @@ brew.program @later test {
   %y = brew.kernel "over"(%a) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -53,7 +53,7 @@ brew.program @later test {
   %z = brew.kernel "again"(%a, %y) : (tensor<100xf32>, tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>, %a1: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a0, %a1 : tensor<100xf32>, tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a0, %a1 : tensor<100xf32>, tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %v1: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -75,7 +75,7 @@ brew.program @kept test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -84,7 +84,7 @@ brew.program @kept test {
   %y = brew.kernel "over"(%a) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -107,7 +107,7 @@ brew.program @other_place test {
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -116,7 +116,7 @@ brew.program @other_place test {
   %y = brew.kernel "over"(%a) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -138,7 +138,7 @@ brew.program @other_type test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -147,7 +147,7 @@ brew.program @other_type test {
   %y = brew.kernel "over"(%a) : (tensor<100xf32>) -> tensor<100xi32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xi32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xi32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xi32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v: f32, %o: i32):
       %i = arith.bitcast %v : f32 to i32
       linalg.yield %i : i32
@@ -170,7 +170,7 @@ brew.program @twice test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -180,7 +180,7 @@ brew.program @twice test {
   %y = brew.kernel "over"(%a, %v) : (tensor<100xf32>, tensor<10x10xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>, %a1: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       %c = arith.constant 0 : index
       %w = tensor.extract %a1[%c, %c] : tensor<10x10xf32>
@@ -204,7 +204,7 @@ brew.program @reduction test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -216,7 +216,7 @@ brew.program @reduction test {
     %e = tensor.empty() : tensor<100xf32>
     %f = linalg.fill ins(%z : f32) outs(%e : tensor<100xf32>) -> tensor<100xf32>
     %n = tensor.empty() : tensor<3xi8>
-    %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a0, %n : tensor<100xf32>, tensor<3xi8>) outs(%f : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a0, %n : tensor<100xf32>, tensor<3xi8>) outs(%f : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %i: i8, %o: f32):
       %s = arith.addf %v0, %o : f32
       linalg.yield %s : f32
@@ -241,7 +241,7 @@ brew.program @two_results test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -250,7 +250,7 @@ brew.program @two_results test {
   %b = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -259,7 +259,7 @@ brew.program @two_results test {
   %y:2 = brew.kernel "pair"(%a, %b) : (tensor<100xf32>, tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>) {
   ^bb0(%a0: tensor<100xf32>, %a1: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r:2 = linalg.generic {indexing_maps = [#id1, #id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a0, %a1 : tensor<100xf32>, tensor<100xf32>) outs(%e, %e : tensor<100xf32>, tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r:2 = linalg.generic {indexing_maps = [#id1, #id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a0, %a1 : tensor<100xf32>, tensor<100xf32>) outs(%e, %e : tensor<100xf32>, tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %v1: f32, %o0: f32, %o1: f32):
       linalg.yield %v1, %v0 : f32, f32
     } -> (tensor<100xf32>, tensor<100xf32>)
@@ -285,7 +285,7 @@ brew.program @state train {
   %n = brew.kernel "next"(%s) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -295,7 +295,7 @@ brew.program @state train {
   %y = brew.kernel "reader"(%s) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -322,7 +322,7 @@ brew.program @stored train {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -331,7 +331,7 @@ brew.program @stored train {
   %b = brew.kernel "over"(%a) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>

@@ -28,7 +28,7 @@ brew.program @chain test attributes {caffe_bytes = 77 : i64} {
   %a = brew.kernel "first"(%x) {layers = ["one"]} : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%in: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%in : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%in : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<10x10xf32>
@@ -44,7 +44,7 @@ brew.program @chain test attributes {caffe_bytes = 77 : i64} {
   %b = brew.kernel "second"(%i) {layers = ["two"]} : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%in: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%in : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%in : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v: f32, %o: f32):
       linalg.yield %v : f32
     } -> tensor<10x10xf32>
@@ -74,7 +74,7 @@ brew.program @views test {
   %a = brew.kernel "make"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -83,7 +83,7 @@ brew.program @views test {
   %y = brew.kernel "mid"(%a) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -94,7 +94,7 @@ brew.program @views test {
   %z = brew.kernel "end"(%v) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -168,12 +168,12 @@ brew.program @update train {
   %k:4 = brew.kernel "update"(%w, %hw, %b, %hb, %s) : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>) {
   ^bb0(%a0: tensor<8x4xf32>, %a1: tensor<8x4xf32>, %a2: tensor<8xf32>, %a3: tensor<8xf32>, %a4: tensor<f32>):
     %e0 = tensor.empty() : tensor<8x4xf32>
-    %r0:2 = linalg.generic {indexing_maps = [#id2, #id2, #id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0, %a1 : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e0, %e0 : tensor<8x4xf32>, tensor<8x4xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r0:2 = linalg.generic {indexing_maps = [#id2, #id2, #id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0, %a1 : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e0, %e0 : tensor<8x4xf32>, tensor<8x4xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %v1: f32, %o0: f32, %o1: f32):
       linalg.yield %v1, %v0 : f32, f32
     } -> (tensor<8x4xf32>, tensor<8x4xf32>)
     %e1 = tensor.empty() : tensor<8xf32>
-    %r1:2 = linalg.generic {indexing_maps = [#id1, #id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a2, %a3 : tensor<8xf32>, tensor<8xf32>) outs(%e1, %e1 : tensor<8xf32>, tensor<8xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64} {
+    %r1:2 = linalg.generic {indexing_maps = [#id1, #id1, #id1, #id1], iterator_types = ["parallel"]} ins(%a2, %a3 : tensor<8xf32>, tensor<8xf32>) outs(%e1, %e1 : tensor<8xf32>, tensor<8xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %v1: f32, %o0: f32, %o1: f32):
       linalg.yield %v1, %v0 : f32, f32
     } -> (tensor<8xf32>, tensor<8xf32>)
@@ -205,7 +205,7 @@ brew.program @copy train {
   %y = brew.kernel "over"(%x) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -215,7 +215,7 @@ brew.program @copy train {
   %z = brew.kernel "read"(%w) : (tensor<100xf32>) -> tensor<100xf32> {
   ^bb0(%a0: tensor<100xf32>):
     %e = tensor.empty() : tensor<100xf32>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<100xf32>
@@ -264,7 +264,7 @@ brew.program @every_run test {
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -273,7 +273,7 @@ brew.program @every_run test {
   %y = brew.kernel "turn"(%a) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -286,7 +286,7 @@ brew.program @once test {
   %a = brew.kernel "make"(%x) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -295,7 +295,7 @@ brew.program @once test {
   %y = brew.kernel "turn"(%a) : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%a0: tensor<10x10xf32>):
     %e = tensor.empty() : tensor<10x10xf32>
-    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    %r = linalg.generic {indexing_maps = [#tr, #id2], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<10x10xf32>) outs(%e : tensor<10x10xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 2 : i64} {
     ^bb1(%v0: f32, %o: f32):
       linalg.yield %v0 : f32
     } -> tensor<10x10xf32>
@@ -320,7 +320,7 @@ brew.program @f64 test {
   %a = brew.kernel "make"(%x) : (tensor<100xf64>) -> tensor<100xf64> {
   ^bb0(%a0: tensor<100xf64>):
     %e = tensor.empty() : tensor<100xf64>
-    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf64>) outs(%e : tensor<100xf64>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf64>) outs(%e : tensor<100xf64>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%v0: f64, %o: f64):
       linalg.yield %v0 : f64
     } -> tensor<100xf64>

@@ -40,7 +40,7 @@ module {
     %0 = tensor.empty() : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<6x1x3x3xf32>) outs(%1 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<6x1x3x3xf32>) outs(%1 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 1 : index
@@ -109,7 +109,7 @@ module {
       %63 = arith.addf %out, %62 fastmath<reassoc,contract> : f32
       linalg.yield %63 : f32
     } -> tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>
-    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>, tensor<6xf32>) outs(%0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>, tensor<6xf32>) outs(%0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_1: f32, %out: f32):
       %4 = arith.addf %in, %in_1 fastmath<contract> : f32
       linalg.yield %4 : f32
@@ -125,7 +125,7 @@ module {
     %c0_i8 = arith.constant 0 : i8
     %3 = tensor.empty() : tensor<3x6x7x7xi8, #brew.layout<0, 2, 3, 1>>
     %4 = linalg.fill ins(%c0_i8 : i8) outs(%3 : tensor<3x6x7x7xi8, #brew.layout<0, 2, 3, 1>>) -> tensor<3x6x7x7xi8, #brew.layout<0, 2, 3, 1>>
-    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2, %4 : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x6x7x7xi8, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "pool1", brew.part = 0 : i64} {
+    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2, %4 : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x6x7x7xi8, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "pool1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32, %out_0: i8):
       %6 = linalg.index 0 : index
       %7 = linalg.index 1 : index
@@ -185,7 +185,7 @@ module {
     %0 = tensor.empty() : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<18x6x3x3xf32>) outs(%1 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<18x6x3x3xf32>) outs(%1 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 1 : index
@@ -254,7 +254,7 @@ module {
       %63 = arith.addf %out, %62 fastmath<reassoc,contract> : f32
       linalg.yield %63 : f32
     } -> tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>
-    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>, tensor<18xf32>) outs(%0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>, tensor<18xf32>) outs(%0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_1: f32, %out: f32):
       %4 = arith.addf %in, %in_1 fastmath<contract> : f32
       linalg.yield %4 : f32
@@ -270,7 +270,7 @@ module {
     %c0_i8 = arith.constant 0 : i8
     %3 = tensor.empty() : tensor<3x18x4x4xi8, #brew.layout<0, 2, 3, 1>>
     %4 = linalg.fill ins(%c0_i8 : i8) outs(%3 : tensor<3x18x4x4xi8, #brew.layout<0, 2, 3, 1>>) -> tensor<3x18x4x4xi8, #brew.layout<0, 2, 3, 1>>
-    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2, %4 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x18x4x4xi8, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.layer = "pool2", brew.part = 0 : i64} {
+    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2, %4 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x18x4x4xi8, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "pool2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32, %out_0: i8):
       %6 = linalg.index 0 : index
       %7 = linalg.index 1 : index
@@ -340,14 +340,14 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<3x40xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x40xf32>) -> tensor<3x40xf32>
-    %2 = linalg.generic {indexing_maps = [#map6, #map7, #map8], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<3x40xf32>) attrs =  {brew.grid = 2 : i64, brew.layer = "ip1+relu1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map6, #map7, #map8], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<3x40xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.layer = "ip1+relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_1: f32, %out: f32):
       %4 = arith.mulf %in, %in_1 fastmath<contract> : f32
       %5 = arith.addf %out, %4 fastmath<reassoc,contract> : f32
       linalg.yield %5 : f32
     } -> tensor<3x40xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x40xf32>, tensor<40xf32>) outs(%0 : tensor<3x40xf32>) attrs =  {brew.grid = 2 : i64, brew.layer = "ip1+relu1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x40xf32>, tensor<40xf32>) outs(%0 : tensor<3x40xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.layer = "ip1+relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_1: f32, %out: f32):
       %4 = arith.addf %in, %in_1 fastmath<contract> : f32
       %5 = arith.cmpf ogt, %4, %cst_0 : f32
@@ -362,13 +362,13 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<3x10xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x10xf32>) -> tensor<3x10xf32>
-    %2 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<10x40xf32>) outs(%1 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<10x40xf32>) outs(%1 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.mulf %in, %in_5 fastmath<contract> : f32
       %34 = arith.addf %out, %33 fastmath<reassoc,contract> : f32
       linalg.yield %34 : f32
     } -> tensor<3x10xf32>
-    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x10xf32>, tensor<10xf32>) outs(%0 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x10xf32>, tensor<10xf32>) outs(%0 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.addf %in, %in_5 fastmath<contract> : f32
       linalg.yield %33 : f32
@@ -376,13 +376,13 @@ module {
     %cst_0 = arith.constant -3.40282347E+38 : f32
     %4 = tensor.empty() : tensor<3xf32>
     %5 = linalg.fill ins(%cst_0 : f32) outs(%4 : tensor<3xf32>) -> tensor<3xf32>
-    %6 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%3 : tensor<3x10xf32>) outs(%5 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %6 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%3 : tensor<3x10xf32>) outs(%5 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %33 = arith.maximumf %out, %in fastmath<nnan,nsz> : f32
       linalg.yield %33 : f32
     } -> tensor<3xf32>
     %7 = tensor.empty() : tensor<3x10xf32>
-    %8 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%3, %6 : tensor<3x10xf32>, tensor<3xf32>) outs(%7 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %8 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%3, %6 : tensor<3x10xf32>, tensor<3xf32>) outs(%7 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.subf %in, %in_5 fastmath<contract> : f32
       %34 = math.exp %33 : f32
@@ -390,18 +390,18 @@ module {
     } -> tensor<3x10xf32>
     %cst_1 = arith.constant 0.000000e+00 : f32
     %9 = linalg.fill ins(%cst_1 : f32) outs(%4 : tensor<3xf32>) -> tensor<3xf32>
-    %10 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%8 : tensor<3x10xf32>) outs(%9 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %10 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%8 : tensor<3x10xf32>) outs(%9 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %33 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %33 : f32
     } -> tensor<3xf32>
-    %11 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%8, %10 : tensor<3x10xf32>, tensor<3xf32>) outs(%7 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %11 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%8, %10 : tensor<3x10xf32>, tensor<3xf32>) outs(%7 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.divf %in, %in_5 : f32
       linalg.yield %33 : f32
     } -> tensor<3x10xf32>
     %cst_2 = arith.constant 0.000000e+00 : f32
-    %12 = linalg.generic {indexing_maps = [#map15, #map15], iterator_types = ["parallel"]} ins(%arg3 : tensor<3xf32>) outs(%4 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %12 = linalg.generic {indexing_maps = [#map15, #map15], iterator_types = ["parallel"]} ins(%arg3 : tensor<3xf32>) outs(%4 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %cst_5 = arith.constant -1.000000e+00 : f32
       %33 = arith.cmpf ogt, %in, %cst_5 : f32
@@ -422,12 +422,12 @@ module {
     } -> tensor<3xf32>
     %13 = tensor.empty() : tensor<f32>
     %14 = linalg.fill ins(%cst_1 : f32) outs(%13 : tensor<f32>) -> tensor<f32>
-    %15 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%12 : tensor<3xf32>) outs(%14 : tensor<f32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %15 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%12 : tensor<3xf32>) outs(%14 : tensor<f32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %33 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %33 : f32
     } -> tensor<f32>
-    %16 = linalg.generic {indexing_maps = [#map17, #map17], iterator_types = []} ins(%15 : tensor<f32>) outs(%13 : tensor<f32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %16 = linalg.generic {indexing_maps = [#map17, #map17], iterator_types = []} ins(%15 : tensor<f32>) outs(%13 : tensor<f32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %cst_5 = arith.constant 3.000000e+00 : f32
       %33 = arith.divf %in, %cst_5 : f32
@@ -436,7 +436,7 @@ module {
     %c0_i32 = arith.constant 0 : i32
     %17 = tensor.empty() : tensor<i32>
     %18 = linalg.fill ins(%c0_i32 : i32) outs(%17 : tensor<i32>) -> tensor<i32>
-    %19 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%arg3 : tensor<3xf32>) outs(%18 : tensor<i32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %19 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%arg3 : tensor<3xf32>) outs(%18 : tensor<i32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: i32):
       %cst_5 = arith.constant -1.000000e+00 : f32
       %33 = arith.cmpf ogt, %in, %cst_5 : f32
@@ -459,7 +459,7 @@ module {
     } -> tensor<i32>
     %20 = tensor.empty() : tensor<3x10xf32>
     %cst_3 = arith.constant 1.000000e+00 : f32
-    %21 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%11, %arg3 : tensor<3x10xf32>, tensor<3xf32>) outs(%20 : tensor<3x10xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %21 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%11, %arg3 : tensor<3x10xf32>, tensor<3xf32>) outs(%20 : tensor<3x10xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %cst_6 = arith.constant 3.000000e+00 : f32
       %cst_7 = arith.constant -1.000000e+00 : f32
@@ -482,7 +482,7 @@ module {
     %cst_4 = arith.constant 0.000000e+00 : f32
     %22 = tensor.empty() : tensor<10x40xf32>
     %23 = linalg.fill ins(%cst_4 : f32) outs(%22 : tensor<10x40xf32>) -> tensor<10x40xf32>
-    %24 = linalg.generic {indexing_maps = [#map18, #map19, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %21 : tensor<3x40xf32>, tensor<3x10xf32>) outs(%23 : tensor<10x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %24 = linalg.generic {indexing_maps = [#map18, #map19, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%arg0, %21 : tensor<3x40xf32>, tensor<3x10xf32>) outs(%23 : tensor<10x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.mulf %in, %in_5 fastmath<contract> : f32
       %34 = arith.addf %out, %33 fastmath<reassoc,contract> : f32
@@ -490,21 +490,21 @@ module {
     } -> tensor<10x40xf32>
     %25 = tensor.empty() : tensor<10xf32>
     %26 = linalg.fill ins(%cst_4 : f32) outs(%25 : tensor<10xf32>) -> tensor<10xf32>
-    %27 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%21 : tensor<3x10xf32>) outs(%26 : tensor<10xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %27 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%21 : tensor<3x10xf32>) outs(%26 : tensor<10xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %33 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %33 : f32
     } -> tensor<10xf32>
     %28 = tensor.empty() : tensor<3x40xf32>
     %29 = linalg.fill ins(%cst_4 : f32) outs(%28 : tensor<3x40xf32>) -> tensor<3x40xf32>
-    %30 = linalg.generic {indexing_maps = [#map11, #map18, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%21, %arg1 : tensor<3x10xf32>, tensor<10x40xf32>) outs(%29 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %30 = linalg.generic {indexing_maps = [#map11, #map18, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%21, %arg1 : tensor<3x10xf32>, tensor<10x40xf32>) outs(%29 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.mulf %in, %in_5 fastmath<contract> : f32
       %34 = arith.addf %out, %33 fastmath<reassoc,contract> : f32
       linalg.yield %34 : f32
     } -> tensor<3x40xf32>
     %31 = tensor.empty() : tensor<3x40xf32>
-    %32 = linalg.generic {indexing_maps = [#map9, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%30, %arg0 : tensor<3x40xf32>, tensor<3x40xf32>) outs(%31 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "relu1", brew.part = 0 : i64} {
+    %32 = linalg.generic {indexing_maps = [#map9, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%30, %arg0 : tensor<3x40xf32>, tensor<3x40xf32>) outs(%31 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_5: f32, %out: f32):
       %33 = arith.cmpf ogt, %in_5, %cst_2 : f32
       %34 = arith.select %33, %cst_3, %cst_2 : f32
@@ -518,7 +518,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>
-    %2 = linalg.generic {indexing_maps = [#map21, #map22, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x40xf32>) outs(%1 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map21, #map22, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<3x40xf32>) outs(%1 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_0: f32, %out: f32):
       %3 = arith.mulf %in, %in_0 fastmath<contract> : f32
       %4 = arith.addf %out, %3 fastmath<reassoc,contract> : f32
@@ -531,7 +531,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<40xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<40xf32>) -> tensor<40xf32>
-    %2 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%arg0 : tensor<3x40xf32>) outs(%1 : tensor<40xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%arg0 : tensor<3x40xf32>) outs(%1 : tensor<40xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %3 : f32
@@ -543,7 +543,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>
-    %2 = linalg.generic {indexing_maps = [#map24, #map21, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map24, #map21, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<3x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_0: f32, %out: f32):
       %3 = arith.mulf %in, %in_0 fastmath<contract> : f32
       %4 = arith.addf %out, %3 fastmath<reassoc,contract> : f32
@@ -558,7 +558,7 @@ module {
     %1 = tensor.empty() : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<1x1xi8>) outs(%2 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "pool2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<1x1xi8>) outs(%2 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "pool2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 1 : index
@@ -609,7 +609,7 @@ module {
     %0 = tensor.empty() : tensor<18x6x3x3xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<18x6x3x3xf32>) -> tensor<18x6x3x3xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map25, #map26], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<18x6x3x3xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map25, #map26], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<18x6x3x3xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = linalg.index 4 : index
       %4 = linalg.index 1 : index
@@ -649,7 +649,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<18xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<18xf32>) -> tensor<18xf32>
-    %2 = linalg.generic {indexing_maps = [#map27, #map28], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<18xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map27, #map28], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x7x7xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<18xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %3 : f32
@@ -663,7 +663,7 @@ module {
     %1 = tensor.empty() : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map29, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%0 : tensor<18x3x3xi8>) outs(%2 : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map29, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%0 : tensor<18x3x3xi8>) outs(%2 : tensor<3x6x7x7xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 1 : index
@@ -749,7 +749,7 @@ module {
     %1 = tensor.empty() : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<1x1xi8>) outs(%2 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "pool1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<1x1xi8>) outs(%2 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "pool1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 1 : index
@@ -800,7 +800,7 @@ module {
     %0 = tensor.empty() : tensor<6x1x3x3xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<6x1x3x3xf32>) -> tensor<6x1x3x3xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map25, #map26], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<6x1x3x3xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map25, #map26], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<6x1x3x3xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = linalg.index 4 : index
       %4 = linalg.index 1 : index
@@ -840,7 +840,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<6xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<6xf32>) -> tensor<6xf32>
-    %2 = linalg.generic {indexing_maps = [#map27, #map28], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<6xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map27, #map28], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x14x14xf32, #brew.layout<0, 2, 3, 1>>) outs(%1 : tensor<6xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %3 : f32
@@ -850,7 +850,7 @@ module {
   plan.kernel @update_1 attributes {in_place = array<i64: 0, 2, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22, 24, 25, 27>, layers = []} {
   ^bb0(%arg0: tensor<6x1x3x3xf32>, %arg1: tensor<6x1x3x3xf32>, %arg2: tensor<6x1x3x3xf32>, %arg3: tensor<f32>, %arg4: tensor<f32>, %arg5: tensor<f32>, %arg6: tensor<f32>, %arg7: tensor<6xf32>, %arg8: tensor<6xf32>, %arg9: tensor<6xf32>, %arg10: tensor<18x6x3x3xf32>, %arg11: tensor<18x6x3x3xf32>, %arg12: tensor<18x6x3x3xf32>, %arg13: tensor<18xf32>, %arg14: tensor<18xf32>, %arg15: tensor<18xf32>, %arg16: tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, %arg17: tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, %arg18: tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, %arg19: tensor<40xf32>, %arg20: tensor<40xf32>, %arg21: tensor<40xf32>, %arg22: tensor<10x40xf32>, %arg23: tensor<10x40xf32>, %arg24: tensor<10x40xf32>, %arg25: tensor<10xf32>, %arg26: tensor<10xf32>, %arg27: tensor<10xf32>):
     %0 = tensor.empty() : tensor<6x1x3x3xf32>
-    %1:2 = linalg.generic {indexing_maps = [#map30, #map30, #map30, #map31, #map31, #map31, #map31, #map30, #map30], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%0, %0 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>) attrs =  {brew.grid = 4 : i64, brew.part = 0 : i64} {
+    %1:2 = linalg.generic {indexing_maps = [#map30, #map30, #map30, #map31, #map31, #map31, #map31, #map30, #map30], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%0, %0 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -865,7 +865,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>)
     %2 = tensor.empty() : tensor<6xf32>
-    %3:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg7, %arg8, %arg9, %arg3, %arg4, %arg5, %arg6 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%2, %2 : tensor<6xf32>, tensor<6xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 1 : i64} {
+    %3:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg7, %arg8, %arg9, %arg3, %arg4, %arg5, %arg6 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%2, %2 : tensor<6xf32>, tensor<6xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 1 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -880,7 +880,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<6xf32>, tensor<6xf32>)
     %4 = tensor.empty() : tensor<18x6x3x3xf32>
-    %5:2 = linalg.generic {indexing_maps = [#map30, #map30, #map30, #map31, #map31, #map31, #map31, #map30, #map30], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg10, %arg11, %arg12, %arg3, %arg4, %arg5, %arg6 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%4, %4 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>) attrs =  {brew.grid = 4 : i64, brew.part = 2 : i64} {
+    %5:2 = linalg.generic {indexing_maps = [#map30, #map30, #map30, #map31, #map31, #map31, #map31, #map30, #map30], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg10, %arg11, %arg12, %arg3, %arg4, %arg5, %arg6 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%4, %4 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 2 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -895,7 +895,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>)
     %6 = tensor.empty() : tensor<18xf32>
-    %7:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg13, %arg14, %arg15, %arg3, %arg4, %arg5, %arg6 : tensor<18xf32>, tensor<18xf32>, tensor<18xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%6, %6 : tensor<18xf32>, tensor<18xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 3 : i64} {
+    %7:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg13, %arg14, %arg15, %arg3, %arg4, %arg5, %arg6 : tensor<18xf32>, tensor<18xf32>, tensor<18xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%6, %6 : tensor<18xf32>, tensor<18xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 3 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -910,7 +910,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<18xf32>, tensor<18xf32>)
     %8 = tensor.empty() : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>
-    %9:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map31, #map31, #map31, #map31, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg16, %arg17, %arg18, %arg3, %arg4, %arg5, %arg6 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%8, %8 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid = 4 : i64, brew.part = 4 : i64} {
+    %9:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map31, #map31, #map31, #map31, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg16, %arg17, %arg18, %arg3, %arg4, %arg5, %arg6 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%8, %8 : tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 4 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -925,7 +925,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<40x18x4x4xf32, #brew.layout<0, 2, 3, 1>>)
     %10 = tensor.empty() : tensor<40xf32>
-    %11:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg19, %arg20, %arg21, %arg3, %arg4, %arg5, %arg6 : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%10, %10 : tensor<40xf32>, tensor<40xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 5 : i64} {
+    %11:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg19, %arg20, %arg21, %arg3, %arg4, %arg5, %arg6 : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%10, %10 : tensor<40xf32>, tensor<40xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 5 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -940,7 +940,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<40xf32>, tensor<40xf32>)
     %12 = tensor.empty() : tensor<10x40xf32>
-    %13:2 = linalg.generic {indexing_maps = [#map9, #map9, #map9, #map32, #map32, #map32, #map32, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%arg22, %arg23, %arg24, %arg3, %arg4, %arg5, %arg6 : tensor<10x40xf32>, tensor<10x40xf32>, tensor<10x40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%12, %12 : tensor<10x40xf32>, tensor<10x40xf32>) attrs =  {brew.grid = 2 : i64, brew.part = 6 : i64} {
+    %13:2 = linalg.generic {indexing_maps = [#map9, #map9, #map9, #map32, #map32, #map32, #map32, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%arg22, %arg23, %arg24, %arg3, %arg4, %arg5, %arg6 : tensor<10x40xf32>, tensor<10x40xf32>, tensor<10x40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%12, %12 : tensor<10x40xf32>, tensor<10x40xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.sub_kernel = 6 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -955,7 +955,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<10x40xf32>, tensor<10x40xf32>)
     %14 = tensor.empty() : tensor<10xf32>
-    %15:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg25, %arg26, %arg27, %arg3, %arg4, %arg5, %arg6 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%14, %14 : tensor<10xf32>, tensor<10xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 7 : i64} {
+    %15:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg25, %arg26, %arg27, %arg3, %arg4, %arg5, %arg6 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%14, %14 : tensor<10xf32>, tensor<10xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 7 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32

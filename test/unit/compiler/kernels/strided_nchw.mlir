@@ -38,7 +38,7 @@ module {
     %0 = tensor.empty() : tensor<3x6x11x10xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x6x11x10xf32>) -> tensor<3x6x11x10xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<6x1x3x3xf32>) outs(%1 : tensor<3x6x11x10xf32>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<6x1x3x3xf32>) outs(%1 : tensor<3x6x11x10xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %4 = linalg.index 0 : index
       %5 = linalg.index 4 : index
@@ -76,7 +76,7 @@ module {
       %29 = arith.addf %out, %28 fastmath<reassoc,contract> : f32
       linalg.yield %29 : f32
     } -> tensor<3x6x11x10xf32>
-    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x6x11x10xf32>, tensor<6xf32>) outs(%0 : tensor<3x6x11x10xf32>) attrs =  {brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x6x11x10xf32>, tensor<6xf32>) outs(%0 : tensor<3x6x11x10xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_1: f32, %out: f32):
       %4 = arith.addf %in, %in_1 fastmath<contract> : f32
       linalg.yield %4 : f32
@@ -92,7 +92,7 @@ module {
     %c0_i8 = arith.constant 0 : i8
     %3 = tensor.empty() : tensor<3x6x6x6xi8>
     %4 = linalg.fill ins(%c0_i8 : i8) outs(%3 : tensor<3x6x6x6xi8>) -> tensor<3x6x6x6xi8>
-    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<3x3xi8>) outs(%2, %4 : tensor<3x6x6x6xf32>, tensor<3x6x6x6xi8>) attrs =  {brew.grid = 4 : i64, brew.layer = "pool1", brew.part = 0 : i64} {
+    %5:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<3x3xi8>) outs(%2, %4 : tensor<3x6x6x6xf32>, tensor<3x6x6x6xi8>) attrs =  {brew.grid_loops = 4 : i64, brew.layer = "pool1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32, %out_0: i8):
       %6 = linalg.index 2 : index
       %7 = linalg.index 4 : index
@@ -142,7 +142,7 @@ module {
     %0 = tensor.empty() : tensor<3x18x3x3xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x18x3x3xf32>) -> tensor<3x18x3x3xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<18x6x3x3xf32>) outs(%1 : tensor<3x18x3x3xf32>) attrs =  {brew.grid = 2 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<18x6x3x3xf32>) outs(%1 : tensor<3x18x3x3xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %10 = linalg.index 0 : index
       %11 = linalg.index 4 : index
@@ -178,7 +178,7 @@ module {
       %35 = arith.addf %out, %34 fastmath<reassoc,contract> : f32
       linalg.yield %35 : f32
     } -> tensor<3x18x3x3xf32>
-    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x18x3x3xf32>, tensor<18xf32>) outs(%0 : tensor<3x18x3x3xf32>) attrs =  {brew.grid = 2 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map2, #map3, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%2, %arg2 : tensor<3x18x3x3xf32>, tensor<18xf32>) outs(%0 : tensor<3x18x3x3xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_2: f32, %out: f32):
       %10 = arith.addf %in, %in_2 fastmath<contract> : f32
       linalg.yield %10 : f32
@@ -190,7 +190,7 @@ module {
     %c0_i8 = arith.constant 0 : i8
     %7 = tensor.empty() : tensor<3x18x2x2xi8>
     %8 = linalg.fill ins(%c0_i8 : i8) outs(%7 : tensor<3x18x2x2xi8>) -> tensor<3x18x2x2xi8>
-    %9:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%4 : tensor<3x3xi8>) outs(%6, %8 : tensor<3x18x2x2xf32>, tensor<3x18x2x2xi8>) attrs =  {brew.grid = 2 : i64, brew.layer = "pool2", brew.part = 0 : i64} {
+    %9:2 = linalg.generic {indexing_maps = [#map4, #map5, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%4 : tensor<3x3xi8>) outs(%6, %8 : tensor<3x18x2x2xf32>, tensor<3x18x2x2xi8>) attrs =  {brew.grid_loops = 2 : i64, brew.layer = "pool2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32, %out_2: i8):
       %10 = linalg.index 2 : index
       %11 = linalg.index 4 : index
@@ -236,14 +236,14 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<3x40xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x40xf32>) -> tensor<3x40xf32>
-    %2 = linalg.generic {indexing_maps = [#map6, #map7, #map8], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x2x2xf32>, tensor<40x18x2x2xf32>) outs(%1 : tensor<3x40xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip1+relu1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map6, #map7, #map8], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x2x2xf32>, tensor<40x18x2x2xf32>) outs(%1 : tensor<3x40xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip1+relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.mulf %in, %in_6 fastmath<contract> : f32
       %38 = arith.addf %out, %37 fastmath<reassoc,contract> : f32
       linalg.yield %38 : f32
     } -> tensor<3x40xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x40xf32>, tensor<40xf32>) outs(%0 : tensor<3x40xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip1+relu1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%2, %arg2 : tensor<3x40xf32>, tensor<40xf32>) outs(%0 : tensor<3x40xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip1+relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.addf %in, %in_6 fastmath<contract> : f32
       %38 = arith.cmpf ogt, %37, %cst_0 : f32
@@ -254,13 +254,13 @@ module {
     %cst_1 = arith.constant 0.000000e+00 : f32
     %4 = tensor.empty() : tensor<3x10xf32>
     %5 = linalg.fill ins(%cst_1 : f32) outs(%4 : tensor<3x10xf32>) -> tensor<3x10xf32>
-    %6 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%3, %arg3 : tensor<3x40xf32>, tensor<10x40xf32>) outs(%5 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %6 = linalg.generic {indexing_maps = [#map11, #map12, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%3, %arg3 : tensor<3x40xf32>, tensor<10x40xf32>) outs(%5 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.mulf %in, %in_6 fastmath<contract> : f32
       %38 = arith.addf %out, %37 fastmath<reassoc,contract> : f32
       linalg.yield %38 : f32
     } -> tensor<3x10xf32>
-    %7 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%6, %arg4 : tensor<3x10xf32>, tensor<10xf32>) outs(%4 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %7 = linalg.generic {indexing_maps = [#map9, #map10, #map9], iterator_types = ["parallel", "parallel"]} ins(%6, %arg4 : tensor<3x10xf32>, tensor<10xf32>) outs(%4 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.addf %in, %in_6 fastmath<contract> : f32
       linalg.yield %37 : f32
@@ -268,13 +268,13 @@ module {
     %cst_2 = arith.constant -3.40282347E+38 : f32
     %8 = tensor.empty() : tensor<3xf32>
     %9 = linalg.fill ins(%cst_2 : f32) outs(%8 : tensor<3xf32>) -> tensor<3xf32>
-    %10 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%7 : tensor<3x10xf32>) outs(%9 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %10 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%7 : tensor<3x10xf32>) outs(%9 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %37 = arith.maximumf %out, %in fastmath<nnan,nsz> : f32
       linalg.yield %37 : f32
     } -> tensor<3xf32>
     %11 = tensor.empty() : tensor<3x10xf32>
-    %12 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%7, %10 : tensor<3x10xf32>, tensor<3xf32>) outs(%11 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %12 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%7, %10 : tensor<3x10xf32>, tensor<3xf32>) outs(%11 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.subf %in, %in_6 fastmath<contract> : f32
       %38 = math.exp %37 : f32
@@ -282,17 +282,17 @@ module {
     } -> tensor<3x10xf32>
     %cst_3 = arith.constant 0.000000e+00 : f32
     %13 = linalg.fill ins(%cst_3 : f32) outs(%8 : tensor<3xf32>) -> tensor<3xf32>
-    %14 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%12 : tensor<3x10xf32>) outs(%13 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %14 = linalg.generic {indexing_maps = [#map9, #map14], iterator_types = ["parallel", "reduction"]} ins(%12 : tensor<3x10xf32>) outs(%13 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %37 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %37 : f32
     } -> tensor<3xf32>
-    %15 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%12, %14 : tensor<3x10xf32>, tensor<3xf32>) outs(%11 : tensor<3x10xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %15 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%12, %14 : tensor<3x10xf32>, tensor<3xf32>) outs(%11 : tensor<3x10xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.divf %in, %in_6 : f32
       linalg.yield %37 : f32
     } -> tensor<3x10xf32>
-    %16 = linalg.generic {indexing_maps = [#map15, #map15], iterator_types = ["parallel"]} ins(%arg5 : tensor<3xf32>) outs(%8 : tensor<3xf32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %16 = linalg.generic {indexing_maps = [#map15, #map15], iterator_types = ["parallel"]} ins(%arg5 : tensor<3xf32>) outs(%8 : tensor<3xf32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %cst_6 = arith.constant -1.000000e+00 : f32
       %37 = arith.cmpf ogt, %in, %cst_6 : f32
@@ -313,12 +313,12 @@ module {
     } -> tensor<3xf32>
     %17 = tensor.empty() : tensor<f32>
     %18 = linalg.fill ins(%cst_3 : f32) outs(%17 : tensor<f32>) -> tensor<f32>
-    %19 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%16 : tensor<3xf32>) outs(%18 : tensor<f32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %19 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%16 : tensor<3xf32>) outs(%18 : tensor<f32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %37 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %37 : f32
     } -> tensor<f32>
-    %20 = linalg.generic {indexing_maps = [#map17, #map17], iterator_types = []} ins(%19 : tensor<f32>) outs(%17 : tensor<f32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %20 = linalg.generic {indexing_maps = [#map17, #map17], iterator_types = []} ins(%19 : tensor<f32>) outs(%17 : tensor<f32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %cst_6 = arith.constant 3.000000e+00 : f32
       %37 = arith.divf %in, %cst_6 : f32
@@ -327,7 +327,7 @@ module {
     %c0_i32 = arith.constant 0 : i32
     %21 = tensor.empty() : tensor<i32>
     %22 = linalg.fill ins(%c0_i32 : i32) outs(%21 : tensor<i32>) -> tensor<i32>
-    %23 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%arg5 : tensor<3xf32>) outs(%22 : tensor<i32>) attrs =  {brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %23 = linalg.generic {indexing_maps = [#map15, #map16], iterator_types = ["reduction"]} ins(%arg5 : tensor<3xf32>) outs(%22 : tensor<i32>) attrs =  {brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: i32):
       %cst_6 = arith.constant -1.000000e+00 : f32
       %37 = arith.cmpf ogt, %in, %cst_6 : f32
@@ -350,7 +350,7 @@ module {
     } -> tensor<i32>
     %24 = tensor.empty() : tensor<3x10xf32>
     %cst_4 = arith.constant 1.000000e+00 : f32
-    %25 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%15, %arg5 : tensor<3x10xf32>, tensor<3xf32>) outs(%24 : tensor<3x10xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "loss", brew.part = 0 : i64} {
+    %25 = linalg.generic {indexing_maps = [#map9, #map14, #map9], iterator_types = ["parallel", "parallel"]} ins(%15, %arg5 : tensor<3x10xf32>, tensor<3xf32>) outs(%24 : tensor<3x10xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "loss", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %cst_7 = arith.constant 3.000000e+00 : f32
       %cst_8 = arith.constant -1.000000e+00 : f32
@@ -373,7 +373,7 @@ module {
     %cst_5 = arith.constant 0.000000e+00 : f32
     %26 = tensor.empty() : tensor<10x40xf32>
     %27 = linalg.fill ins(%cst_5 : f32) outs(%26 : tensor<10x40xf32>) -> tensor<10x40xf32>
-    %28 = linalg.generic {indexing_maps = [#map18, #map19, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%3, %25 : tensor<3x40xf32>, tensor<3x10xf32>) outs(%27 : tensor<10x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %28 = linalg.generic {indexing_maps = [#map18, #map19, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%3, %25 : tensor<3x40xf32>, tensor<3x10xf32>) outs(%27 : tensor<10x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.mulf %in, %in_6 fastmath<contract> : f32
       %38 = arith.addf %out, %37 fastmath<reassoc,contract> : f32
@@ -381,21 +381,21 @@ module {
     } -> tensor<10x40xf32>
     %29 = tensor.empty() : tensor<10xf32>
     %30 = linalg.fill ins(%cst_5 : f32) outs(%29 : tensor<10xf32>) -> tensor<10xf32>
-    %31 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%25 : tensor<3x10xf32>) outs(%30 : tensor<10xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %31 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%25 : tensor<3x10xf32>) outs(%30 : tensor<10xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %37 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %37 : f32
     } -> tensor<10xf32>
     %32 = tensor.empty() : tensor<3x40xf32>
     %33 = linalg.fill ins(%cst_5 : f32) outs(%32 : tensor<3x40xf32>) -> tensor<3x40xf32>
-    %34 = linalg.generic {indexing_maps = [#map11, #map18, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%25, %arg3 : tensor<3x10xf32>, tensor<10x40xf32>) outs(%33 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "ip2", brew.part = 0 : i64} {
+    %34 = linalg.generic {indexing_maps = [#map11, #map18, #map13], iterator_types = ["parallel", "parallel", "reduction"]} ins(%25, %arg3 : tensor<3x10xf32>, tensor<10x40xf32>) outs(%33 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "ip2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.mulf %in, %in_6 fastmath<contract> : f32
       %38 = arith.addf %out, %37 fastmath<reassoc,contract> : f32
       linalg.yield %38 : f32
     } -> tensor<3x40xf32>
     %35 = tensor.empty() : tensor<3x40xf32>
-    %36 = linalg.generic {indexing_maps = [#map9, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%34, %3 : tensor<3x40xf32>, tensor<3x40xf32>) outs(%35 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid = 0 : i64, brew.layer = "relu1", brew.part = 0 : i64} {
+    %36 = linalg.generic {indexing_maps = [#map9, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%34, %3 : tensor<3x40xf32>, tensor<3x40xf32>) outs(%35 : tensor<3x40xf32>) attrs =  {brew.backward, brew.grid_loops = 0 : i64, brew.layer = "relu1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_6: f32, %out: f32):
       %37 = arith.cmpf ogt, %in_6, %cst_0 : f32
       %38 = arith.select %37, %cst_4, %cst_0 : f32
@@ -409,7 +409,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<40x18x2x2xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<40x18x2x2xf32>) -> tensor<40x18x2x2xf32>
-    %2 = linalg.generic {indexing_maps = [#map21, #map22, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x2x2xf32>, tensor<3x40xf32>) outs(%1 : tensor<40x18x2x2xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map21, #map22, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x18x2x2xf32>, tensor<3x40xf32>) outs(%1 : tensor<40x18x2x2xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_0: f32, %out: f32):
       %6 = arith.mulf %in, %in_0 fastmath<contract> : f32
       %7 = arith.addf %out, %6 fastmath<reassoc,contract> : f32
@@ -417,7 +417,7 @@ module {
     } -> tensor<40x18x2x2xf32>
     %3 = tensor.empty() : tensor<40xf32>
     %4 = linalg.fill ins(%cst : f32) outs(%3 : tensor<40xf32>) -> tensor<40xf32>
-    %5 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%arg1 : tensor<3x40xf32>) outs(%4 : tensor<40xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %5 = linalg.generic {indexing_maps = [#map20, #map14], iterator_types = ["parallel", "reduction"]} ins(%arg1 : tensor<3x40xf32>) outs(%4 : tensor<40xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %6 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %6 : f32
@@ -429,7 +429,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<3x18x2x2xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<3x18x2x2xf32>) -> tensor<3x18x2x2xf32>
-    %2 = linalg.generic {indexing_maps = [#map24, #map21, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<40x18x2x2xf32>) outs(%1 : tensor<3x18x2x2xf32>) attrs =  {brew.backward, brew.grid = 2 : i64, brew.layer = "ip1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map24, #map21, #map23], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 : tensor<3x40xf32>, tensor<40x18x2x2xf32>) outs(%1 : tensor<3x18x2x2xf32>) attrs =  {brew.backward, brew.grid_loops = 2 : i64, brew.layer = "ip1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_2: f32, %out: f32):
       %7 = arith.mulf %in, %in_2 fastmath<contract> : f32
       %8 = arith.addf %out, %7 fastmath<reassoc,contract> : f32
@@ -440,7 +440,7 @@ module {
     %4 = tensor.empty() : tensor<3x18x3x3xf32>
     %5 = linalg.fill ins(%cst_0 : f32) outs(%4 : tensor<3x18x3x3xf32>) -> tensor<3x18x3x3xf32>
     %cst_1 = arith.constant 0.000000e+00 : f32
-    %6 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%3 : tensor<2x2xi8>) outs(%5 : tensor<3x18x3x3xf32>) attrs =  {brew.backward, brew.grid = 2 : i64, brew.layer = "pool2", brew.part = 0 : i64} {
+    %6 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%3 : tensor<2x2xi8>) outs(%5 : tensor<3x18x3x3xf32>) attrs =  {brew.backward, brew.grid_loops = 2 : i64, brew.layer = "pool2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %7 = linalg.index 2 : index
       %8 = linalg.index 4 : index
@@ -492,7 +492,7 @@ module {
     %0 = tensor.empty() : tensor<18x6x3x3xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<18x6x3x3xf32>) -> tensor<18x6x3x3xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map25, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x3x3xf32>) outs(%1 : tensor<18x6x3x3xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map25, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x3x3xf32>) outs(%1 : tensor<18x6x3x3xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = linalg.index 4 : index
       %4 = linalg.index 1 : index
@@ -535,7 +535,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<18xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<18xf32>) -> tensor<18xf32>
-    %2 = linalg.generic {indexing_maps = [#map26, #map27], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x3x3xf32>) outs(%1 : tensor<18xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map26, #map27], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x18x3x3xf32>) outs(%1 : tensor<18xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %3 : f32
@@ -549,7 +549,7 @@ module {
     %1 = tensor.empty() : tensor<3x6x6x6xf32>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<3x6x6x6xf32>) -> tensor<3x6x6x6xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map28, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%0 : tensor<18x2x2xi8>) outs(%2 : tensor<3x6x6x6xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv2", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map28, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%0 : tensor<18x2x2xi8>) outs(%2 : tensor<3x6x6x6xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv2", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %4 = linalg.index 1 : index
       %5 = linalg.index 0 : index
@@ -607,7 +607,7 @@ module {
     %1 = tensor.empty() : tensor<3x6x11x10xf32>
     %2 = linalg.fill ins(%cst : f32) outs(%1 : tensor<3x6x11x10xf32>) -> tensor<3x6x11x10xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2 : tensor<3x6x11x10xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "pool1", brew.part = 0 : i64} {
+    %3 = linalg.generic {indexing_maps = [#map4, #map5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%0 : tensor<2x2xi8>) outs(%2 : tensor<3x6x11x10xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "pool1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: i8, %out: f32):
       %4 = linalg.index 2 : index
       %5 = linalg.index 4 : index
@@ -660,7 +660,7 @@ module {
     %0 = tensor.empty() : tensor<6x1x3x3xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<6x1x3x3xf32>) -> tensor<6x1x3x3xf32>
     %cst_0 = arith.constant 0.000000e+00 : f32
-    %2 = linalg.generic {indexing_maps = [#map25, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x11x10xf32>) outs(%1 : tensor<6x1x3x3xf32>) attrs =  {brew.backward, brew.grid = 4 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map25, #map1], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x11x10xf32>) outs(%1 : tensor<6x1x3x3xf32>) attrs =  {brew.backward, brew.grid_loops = 4 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = linalg.index 4 : index
       %4 = linalg.index 1 : index
@@ -705,7 +705,7 @@ module {
     %cst = arith.constant 0.000000e+00 : f32
     %0 = tensor.empty() : tensor<6xf32>
     %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<6xf32>) -> tensor<6xf32>
-    %2 = linalg.generic {indexing_maps = [#map26, #map27], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x11x10xf32>) outs(%1 : tensor<6xf32>) attrs =  {brew.backward, brew.grid = 1 : i64, brew.layer = "conv1", brew.part = 0 : i64} {
+    %2 = linalg.generic {indexing_maps = [#map26, #map27], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%arg0 : tensor<3x6x11x10xf32>) outs(%1 : tensor<6xf32>) attrs =  {brew.backward, brew.grid_loops = 1 : i64, brew.layer = "conv1", brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %out: f32):
       %3 = arith.addf %out, %in fastmath<reassoc,contract> : f32
       linalg.yield %3 : f32
@@ -715,7 +715,7 @@ module {
   plan.kernel @update_1 attributes {in_place = array<i64: 0, 2, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22, 24, 25, 27>, layers = []} {
   ^bb0(%arg0: tensor<6x1x3x3xf32>, %arg1: tensor<6x1x3x3xf32>, %arg2: tensor<6x1x3x3xf32>, %arg3: tensor<f32>, %arg4: tensor<f32>, %arg5: tensor<f32>, %arg6: tensor<f32>, %arg7: tensor<6xf32>, %arg8: tensor<6xf32>, %arg9: tensor<6xf32>, %arg10: tensor<18x6x3x3xf32>, %arg11: tensor<18x6x3x3xf32>, %arg12: tensor<18x6x3x3xf32>, %arg13: tensor<18xf32>, %arg14: tensor<18xf32>, %arg15: tensor<18xf32>, %arg16: tensor<40x18x2x2xf32>, %arg17: tensor<40x18x2x2xf32>, %arg18: tensor<40x18x2x2xf32>, %arg19: tensor<40xf32>, %arg20: tensor<40xf32>, %arg21: tensor<40xf32>, %arg22: tensor<10x40xf32>, %arg23: tensor<10x40xf32>, %arg24: tensor<10x40xf32>, %arg25: tensor<10xf32>, %arg26: tensor<10xf32>, %arg27: tensor<10xf32>):
     %0 = tensor.empty() : tensor<6x1x3x3xf32>
-    %1:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%0, %0 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>) attrs =  {brew.grid = 4 : i64, brew.part = 0 : i64} {
+    %1:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg0, %arg1, %arg2, %arg3, %arg4, %arg5, %arg6 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%0, %0 : tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 0 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -730,7 +730,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<6x1x3x3xf32>, tensor<6x1x3x3xf32>)
     %2 = tensor.empty() : tensor<6xf32>
-    %3:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg7, %arg8, %arg9, %arg3, %arg4, %arg5, %arg6 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%2, %2 : tensor<6xf32>, tensor<6xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 1 : i64} {
+    %3:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg7, %arg8, %arg9, %arg3, %arg4, %arg5, %arg6 : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%2, %2 : tensor<6xf32>, tensor<6xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 1 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -745,7 +745,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<6xf32>, tensor<6xf32>)
     %4 = tensor.empty() : tensor<18x6x3x3xf32>
-    %5:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg10, %arg11, %arg12, %arg3, %arg4, %arg5, %arg6 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%4, %4 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>) attrs =  {brew.grid = 4 : i64, brew.part = 2 : i64} {
+    %5:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg10, %arg11, %arg12, %arg3, %arg4, %arg5, %arg6 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%4, %4 : tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 2 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -760,7 +760,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<18x6x3x3xf32>, tensor<18x6x3x3xf32>)
     %6 = tensor.empty() : tensor<18xf32>
-    %7:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg13, %arg14, %arg15, %arg3, %arg4, %arg5, %arg6 : tensor<18xf32>, tensor<18xf32>, tensor<18xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%6, %6 : tensor<18xf32>, tensor<18xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 3 : i64} {
+    %7:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg13, %arg14, %arg15, %arg3, %arg4, %arg5, %arg6 : tensor<18xf32>, tensor<18xf32>, tensor<18xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%6, %6 : tensor<18xf32>, tensor<18xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 3 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -775,7 +775,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<18xf32>, tensor<18xf32>)
     %8 = tensor.empty() : tensor<40x18x2x2xf32>
-    %9:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg16, %arg17, %arg18, %arg3, %arg4, %arg5, %arg6 : tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%8, %8 : tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>) attrs =  {brew.grid = 4 : i64, brew.part = 4 : i64} {
+    %9:2 = linalg.generic {indexing_maps = [#map2, #map2, #map2, #map29, #map29, #map29, #map29, #map2, #map2], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%arg16, %arg17, %arg18, %arg3, %arg4, %arg5, %arg6 : tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%8, %8 : tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>) attrs =  {brew.grid_loops = 4 : i64, brew.sub_kernel = 4 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -790,7 +790,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<40x18x2x2xf32>, tensor<40x18x2x2xf32>)
     %10 = tensor.empty() : tensor<40xf32>
-    %11:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg19, %arg20, %arg21, %arg3, %arg4, %arg5, %arg6 : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%10, %10 : tensor<40xf32>, tensor<40xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 5 : i64} {
+    %11:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg19, %arg20, %arg21, %arg3, %arg4, %arg5, %arg6 : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%10, %10 : tensor<40xf32>, tensor<40xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 5 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -805,7 +805,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<40xf32>, tensor<40xf32>)
     %12 = tensor.empty() : tensor<10x40xf32>
-    %13:2 = linalg.generic {indexing_maps = [#map9, #map9, #map9, #map30, #map30, #map30, #map30, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%arg22, %arg23, %arg24, %arg3, %arg4, %arg5, %arg6 : tensor<10x40xf32>, tensor<10x40xf32>, tensor<10x40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%12, %12 : tensor<10x40xf32>, tensor<10x40xf32>) attrs =  {brew.grid = 2 : i64, brew.part = 6 : i64} {
+    %13:2 = linalg.generic {indexing_maps = [#map9, #map9, #map9, #map30, #map30, #map30, #map30, #map9, #map9], iterator_types = ["parallel", "parallel"]} ins(%arg22, %arg23, %arg24, %arg3, %arg4, %arg5, %arg6 : tensor<10x40xf32>, tensor<10x40xf32>, tensor<10x40xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%12, %12 : tensor<10x40xf32>, tensor<10x40xf32>) attrs =  {brew.grid_loops = 2 : i64, brew.sub_kernel = 6 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
@@ -820,7 +820,7 @@ module {
       linalg.yield %24, %23 : f32, f32
     } -> (tensor<10x40xf32>, tensor<10x40xf32>)
     %14 = tensor.empty() : tensor<10xf32>
-    %15:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg25, %arg26, %arg27, %arg3, %arg4, %arg5, %arg6 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%14, %14 : tensor<10xf32>, tensor<10xf32>) attrs =  {brew.grid = 1 : i64, brew.part = 7 : i64} {
+    %15:2 = linalg.generic {indexing_maps = [#map15, #map15, #map15, #map16, #map16, #map16, #map16, #map15, #map15], iterator_types = ["parallel"]} ins(%arg25, %arg26, %arg27, %arg3, %arg4, %arg5, %arg6 : tensor<10xf32>, tensor<10xf32>, tensor<10xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) outs(%14, %14 : tensor<10xf32>, tensor<10xf32>) attrs =  {brew.grid_loops = 1 : i64, brew.sub_kernel = 7 : i64} {
     ^bb0(%in: f32, %in_0: f32, %in_1: f32, %in_2: f32, %in_3: f32, %in_4: f32, %in_5: f32, %out: f32, %out_6: f32):
       %16 = arith.mulf %in_0, %in_4 fastmath<contract> : f32
       %cst = arith.constant 1.000000e+00 : f32
