@@ -177,7 +177,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     // Without a limit a GPU's memory is there to be used: computing values
     // again would only take time.
     if (!options.cuda || options.rematerializeBudget)
-      optimise("recompute", [&] { return createRematerialize(recompute); });
+      optimise("rematerialize", [&] { return createRematerialize(recompute); });
     pm.addPass(passes::createAliasSubviews());
     passes::FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;

@@ -341,7 +341,7 @@ const std::vector<OptionRow> &optionTable() {
                 "on GPUs, first convolutions of three channels"},
                {"sink-relu-below-max-pool", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
-               {"recompute", "save what the backward pass could make again"},
+               {"rematerialize", "save what the backward pass could make again"},
                {"pack-sign-masks", "on GPUs, masks from whole values"},
                {"split-reductions", "sums in one stage"}})
           .separatedByCommas()
