@@ -120,7 +120,7 @@ brew_status brew_compile_file(const brew_compiler_options *options,
                               brew_compilation **compilation) {
   return makeCompilation(compilation, path, options,
                          [&](const OptionSet &set, const DiagnosticSink &sink) {
-                           return compileFile(path, set.finish(), sink);
+                           return compileFile(path, set.resolve(), sink);
                          });
 }
 
@@ -131,7 +131,7 @@ brew_status brew_compile_text(const brew_compiler_options *options,
   return makeCompilation(compilation, text || !size, options,
                          [&](const OptionSet &set, const DiagnosticSink &sink) {
                            return compile(sourceOf(text, size, name, folder),
-                                          set.finish(), sink);
+                                          set.resolve(), sink);
                          });
 }
 

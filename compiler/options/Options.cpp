@@ -85,7 +85,7 @@ void OptionSet::set(const std::string &name, const char *value) {
       each = row.impliedText;
     checkValue(row, each);
   }
-  std::vector<std::string> &kept = given[name];
+  std::vector<std::string> &kept = values_[name];
   if (row.kind != OptionKind::List)
     kept.clear();
   kept.insert(kept.end(), values.begin(), values.end());
@@ -118,11 +118,11 @@ void OptionSet::addHostLayer(dialects::HostLayerType type) {
   hostLayers.push_back(std::move(type));
 }
 
-CompileOptions OptionSet::finish() const {
+CompileOptions OptionSet::resolve() const {
   CompileOptions options;
   for (const OptionRow &row : optionTable()) {
-    auto found = given.find(row.name);
-    if (found != given.end())
+    auto found = values_.find(row.name);
+    if (found != values_.end())
       for (const std::string &value : found->second)
         row.apply(options, value);
     else if (*row.defaultText)
@@ -134,19 +134,19 @@ CompileOptions OptionSet::finish() const {
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
   const bool isHalf = pipeline.precision == dialects::target::Precision::F16;
-  if (!cuda && (isGiven("gpu-arch") || isGiven("no-kernel-cache")))
+  if (!cuda && (isSet("gpu-arch") || isSet("no-kernel-cache")))
     usage("--gpu-arch and --no-kernel-cache are for --target cuda");
-  if (cuda && isGiven("cpu"))
+  if (cuda && isSet("cpu"))
     usage("--cpu is for --target cpu");
   if (!cuda && pipeline.precision == dialects::target::Precision::TF32)
     usage("--precision=tf32 is for --target cuda");
-  if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
+  if (!isHalf && (isSet("loss-scale") || isSet("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
-  if (isGiven("allow-missing-weights") && options.weights.empty())
+  if (isSet("allow-missing-weights") && options.weights.empty())
     usage("--allow-missing-weights is for --weights");
-  if (isGiven("bucket-mb") && !pipeline.distributed)
+  if (isSet("bucket-mb") && !pipeline.distributed)
     usage("--bucket-mb is for --distributed");
-  if (isGiven("reduce-precision") && !pipeline.distributed)
+  if (isSet("reduce-precision") && !pipeline.distributed)
     usage("--reduce-precision is for --distributed");
   if (pipeline.syncBatchNorm && !pipeline.distributed)
     usage("--sync-batchnorm is for --distributed");

@@ -2,7 +2,7 @@
 //
 // One table: the API lists it, brewc's command line and help are made from it,
 // and a value is checked and obeyed by its row alone. What options mean
-// together stands in OptionSet::finish().
+// together stands in OptionSet::resolve().
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -62,7 +62,7 @@ struct OptionRow {
 /// In the order of help.
 const std::vector<OptionRow> &optionTable();
 
-/// The options that a caller has given.
+/// The options that a caller has values_.
 class OptionSet {
 public:
   /// Checks and keeps a value. A list's value is added to those before, any
@@ -72,13 +72,13 @@ public:
   /// Makes a type known that the program computes itself. Throws Error (Usage)
   /// for one that Brew has, or that was given before.
   void addHostLayer(dialects::HostLayerType type);
-  bool isGiven(const std::string &name) const { return given.count(name); }
+  bool isSet(const std::string &name) const { return values_.count(name); }
 
   /// Throws Error (Usage) where options contradict each other.
-  CompileOptions finish() const;
+  CompileOptions resolve() const;
 
 private:
-  std::map<std::string, std::vector<std::string>> given;
+  std::map<std::string, std::vector<std::string>> values_;
   dialects::HostLayerTypes hostLayers;
 };
 
