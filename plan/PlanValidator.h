@@ -76,7 +76,7 @@ private:
   void checkProgram(int program, const std::string &where) const;
   void checkItemCount(const NamedBuffer &count, const Program &program,
                       int index, const std::string &where) const;
-  void checkPixels(const Feed &feed, int program,
+  void checkPixels(const DataInput &feed, int program,
                    const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;

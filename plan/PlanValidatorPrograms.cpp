@@ -29,7 +29,7 @@ void Validator::checkProgram(int index, const std::string &where) const {
           where, "first_backward_step lies outside the program");
   for (int i = 0; i < program.steps_size(); ++i)
     checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
-  for (const Feed &feed : program.data_inputs()) {
+  for (const DataInput &feed : program.data_inputs()) {
     require(feed.has_layer(), where, "a feed's layer is missing");
     require(feed.buffer_indices_size() > 0, where, "a feed has no buffers");
     for (std::uint32_t feedBuffer : feed.buffer_indices())
@@ -111,7 +111,7 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
   require(found, where, "a count is of no blob");
 }
 
-void Validator::checkPixels(const Feed &feed, int program,
+void Validator::checkPixels(const DataInput &feed, int program,
                             const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
           "a feed has a conversion of pixels in a CPU plan");

@@ -312,7 +312,7 @@ PlanBuilder completePlan() {
     *main.add_steps()->mutable_all_reduce() = reduce;
   }
 
-  Feed &feed = *main.add_data_inputs();
+  DataInput &feed = *main.add_data_inputs();
   feed.set_layer("");
   feed.add_buffer_indices(x);
   feed.add_buffer_indices(label);

@@ -201,7 +201,7 @@ const BrokenRule kRules[] = {
      "the images of a feed's pixels have not the mean's size"},
     {"PixelsOfLabels",
      [](Manifest &m) {
-       Feed &feed = *m.mutable_programs(0)->mutable_data_inputs(0);
+       DataInput &feed = *m.mutable_programs(0)->mutable_data_inputs(0);
        feed.set_buffer_indices(0, feed.buffer_indices(1));
      },
      "a conversion of pixels makes no images"},

@@ -370,7 +370,7 @@ TEST_F(CudaExecutor, TooLargeForTheDevice) {
   for (int i = 0; i < 12; ++i)
     b.buffer("blob" + std::to_string(i), {1 << 20, 4 + i});
   Program &main = b.program("main");
-  Feed &feed = *main.add_data_inputs();
+  DataInput &feed = *main.add_data_inputs();
   feed.set_layer("data");
   feed.add_buffer_indices(input);
   const std::string error = errorOf([&] { Executor executor(b.build()); });
