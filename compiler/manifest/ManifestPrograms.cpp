@@ -15,7 +15,7 @@ plan::Step &ManifestBuilder::addStep(StepInterface op, plan::Program &program) {
     for (auto layer : layers.getAsRange<StringAttr>())
       step.add_layers(layer.str());
   step.set_backward(op.getBackward());
-  if (op.getRecomputed())
+  if (op.getRematerialized())
     step.set_recomputed(true);
   if (IntegerAttr flops = op.getFlopsAttr())
     step.set_flops(flops.getInt());

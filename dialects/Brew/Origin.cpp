@@ -9,7 +9,7 @@ using namespace brew::dialects;
 static constexpr llvm::StringLiteral kOwnLayer = "layer";
 static constexpr llvm::StringLiteral kLayer = "brew.layer";
 static constexpr llvm::StringLiteral kBackward = "brew.backward";
-static constexpr llvm::StringLiteral kRecomputed = "brew.recomputed";
+static constexpr llvm::StringLiteral kRematerialized = "brew.rematerialized";
 static constexpr llvm::StringLiteral kPart = "brew.sub_kernel";
 static constexpr llvm::StringLiteral kGrid = "brew.grid_loops";
 static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
@@ -19,7 +19,7 @@ Origin Origin::of(Operation *op) {
   auto layer = op->getAttrOfType<StringAttr>(kOwnLayer);
   if (!layer)
     layer = op->getAttrOfType<StringAttr>(kLayer);
-  return {layer, op->hasAttr(kBackward), op->hasAttr(kRecomputed)};
+  return {layer, op->hasAttr(kBackward), op->hasAttr(kRematerialized)};
 }
 
 Origin Origin::with(const Origin &other) const {
@@ -34,7 +34,7 @@ Origin Origin::with(const Origin &other) const {
     if (!llvm::is_contained(mine, name))
       names += "+" + name.str();
   return {StringAttr::get(layer.getContext(), names), isBackward,
-          isRecomputed && other.isRecomputed};
+          isRematerialized && other.isRematerialized};
 }
 
 void Origin::mark(Operation *op) const {
@@ -42,14 +42,14 @@ void Origin::mark(Operation *op) const {
     op->setAttr(kLayer, layer);
   if (isBackward)
     op->setAttr(kBackward, UnitAttr::get(op->getContext()));
-  if (isRecomputed)
-    op->setAttr(kRecomputed, UnitAttr::get(op->getContext()));
+  if (isRematerialized)
+    op->setAttr(kRematerialized, UnitAttr::get(op->getContext()));
 }
 
 void Origin::clear(Operation *op) {
   op->removeAttr(kLayer);
   op->removeAttr(kBackward);
-  op->removeAttr(kRecomputed);
+  op->removeAttr(kRematerialized);
 }
 
 std::optional<NestGrid> NestGrid::of(Operation *nest) {

@@ -20,7 +20,7 @@ struct Origin {
   mlir::StringAttr layer;  ///< its name; null: of no layer
   bool isBackward = false; ///< whether it computes gradients
   /// Whether it computes again, for gradients, what the forward pass has.
-  bool isRecomputed = false;
+  bool isRematerialized = false;
 
   /// That of a layer, or of what was marked.
   static Origin of(mlir::Operation *op);

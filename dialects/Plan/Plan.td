@@ -63,7 +63,7 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 class Plan_Step<string mnemonic, list<Trait> traits = []>
     : Plan_Op<mnemonic, !listconcat([Plan_StepInterface], traits)> {
   dag stepAttributes = (ins OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward,
-    OptionalAttr<I64Attr>:$flops, UnitAttr:$recomputed);
+    OptionalAttr<I64Attr>:$flops, UnitAttr:$rematerialized);
 }
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {

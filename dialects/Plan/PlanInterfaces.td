@@ -20,8 +20,8 @@ def Plan_StepInterface : OpInterface<"StepInterface"> {
     InterfaceMethod<"Whether it belongs to the backward pass.", "bool", "getBackward">,
     InterfaceMethod<"", "void", "setBackward", (ins "bool":$backward)>,
     InterfaceMethod<"Whether it computes again what the forward pass has.", "bool",
-      "getRecomputed">,
-    InterfaceMethod<"", "void", "setRecomputed", (ins "bool":$recomputed)>,
+      "getRematerialized">,
+    InterfaceMethod<"", "void", "setRematerialized", (ins "bool":$rematerialized)>,
     InterfaceMethod<"Floating-point operations of one execution; null: none are "
         "counted.", "::mlir::IntegerAttr", "getFlopsAttr">,
     InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,

@@ -63,10 +63,10 @@ KernelOp joinKernels(OpBuilder &b, KernelOp first, KernelOp second,
   return joined;
 }
 
-bool isRecomputed(KernelOp kernel) {
+bool isRematerialized(KernelOp kernel) {
   return llvm::all_of(
       kernel.getBody().getOps<linalg::GenericOp>(),
-      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
+      [](linalg::GenericOp nest) { return Origin::of(nest).isRematerialized; });
 }
 
 SmallVector<SmallVector<linalg::GenericOp>> partsOf(KernelOp kernel) {

@@ -24,6 +24,6 @@ llvm::SmallVector<llvm::SmallVector<mlir::linalg::GenericOp>>
 partsOf(dialects::KernelOp kernel);
 
 /// Whether all that a kernel does has been done before.
-bool isRecomputed(dialects::KernelOp kernel);
+bool isRematerialized(dialects::KernelOp kernel);
 
 } // namespace brew::passes

@@ -137,7 +137,7 @@ private:
 
   static void mark(Operation *clone, Operation *original) {
     Origin origin = Origin::of(original);
-    origin.isBackward = origin.isRecomputed = true;
+    origin.isBackward = origin.isRematerialized = true;
     origin.mark(clone);
   }
 
@@ -145,7 +145,7 @@ private:
   void eraseUnread() {
     Block &block = *saved.backward->getBlock();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (Origin::of(&op).isRecomputed && isOpTriviallyDead(&op))
+      if (Origin::of(&op).isRematerialized && isOpTriviallyDead(&op))
         op.erase();
   }
 

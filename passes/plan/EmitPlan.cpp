@@ -192,7 +192,7 @@ void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
     arguments.push_back(buffer(result));
   dialects::plan::LaunchOp::create(
       b, kernel.getLoc(), outline(kernel, plan).getSymName(), arguments,
-      kernel.getLayersAttr(), isBackward, nullptr, isRecomputed(kernel));
+      kernel.getLayersAttr(), isBackward, nullptr, isRematerialized(kernel));
 }
 
 LogicalResult PlanEmitter::emitCall(CallInterface call) {
@@ -210,7 +210,7 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
            layer && isa<AllReduceStartOp, AllReduceWaitOp>(call.getOperation()))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   step.setBackward(isBackward);
-  step.setRecomputed(Origin::of(call).isRecomputed);
+  step.setRematerialized(Origin::of(call).isRematerialized);
   step.setFlopsAttr(b.getI64IntegerAttr(call.countFlops()));
   return success();
 }

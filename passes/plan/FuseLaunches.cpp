@@ -45,8 +45,8 @@ public:
   /// of steps.
   bool areAlike() {
     return first.getBackward() == second.getBackward() &&
-           brew::passes::isRecomputed(first) ==
-               brew::passes::isRecomputed(second);
+           brew::passes::isRematerialized(first) ==
+               brew::passes::isRematerialized(second);
   }
 
   /// Whether one kernel can be passed what both need, and has few enough

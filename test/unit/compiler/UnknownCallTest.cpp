@@ -38,8 +38,8 @@ public:
   void setLayersAttr(ArrayAttr layers) { (*this)->setAttr("layers", layers); }
   bool getBackward() { return (*this)->hasAttr("backward"); }
   void setBackward(bool) {}
-  bool getRecomputed() { return false; }
-  void setRecomputed(bool) {}
+  bool getRematerialized() { return false; }
+  void setRematerialized(bool) {}
   IntegerAttr getFlopsAttr() {
     return (*this)->template getAttrOfType<IntegerAttr>("flops");
   }

@@ -29,7 +29,7 @@ brew.program @forward_backward train {
   // CHECK-NOT: brew.convolution_backward_weights
   // CHECK: %[[DY:.*]] = brew.convolution_backward_data "b"(%[[DZ]],
   // CHECK-NEXT: linalg.generic {{.*}} ins(%[[DY]], %[[X]] :
-  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[X]] {{.*}} attrs = {brew.backward, brew.layer = "y", brew.recomputed}
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[X]] {{.*}} attrs = {brew.backward, brew.layer = "y", brew.rematerialized}
   // CHECK: %[[DW:.*]] = brew.convolution_backward_weights "b"(%[[AGAIN]], %[[DZ]])
   // CHECK-NEXT: brew.output %[[DW]]
   %dw = brew.convolution_backward_weights "b"(%y, %dz) {brew.backward, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<2x2x1x1xf32>
@@ -50,7 +50,7 @@ brew.program @forward_backward train {
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
-// CHECK-NOT: brew.recomputed
+// CHECK-NOT: brew.rematerialized
 brew.program @forward_backward train {
   %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
@@ -111,7 +111,7 @@ brew.program @forward_backward train {
     linalg.yield %0 : f32
   } -> tensor<1x2x4x4xf32>
   // CHECK: %[[DX:.*]] = linalg.generic {{.*}} attrs = {brew.backward, brew.layer = "dx"}
-  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} attrs = {brew.backward, brew.layer = "y", brew.recomputed}
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} attrs = {brew.backward, brew.layer = "y", brew.rematerialized}
   // CHECK: linalg.generic {{.*}} ins(%[[DX]] {{.*}} attrs = {brew.backward, brew.layer = "sum"}
   // CHECK: brew.convolution_backward_weights "b"(%[[AGAIN]],
   // CHECK: brew.convolution_backward_weights "a"
@@ -162,7 +162,7 @@ brew.program @forward_backward train {
   } -> tensor<1x64x4x4xf32>
   // CHECK: brew.convolution_backward_data "b"
   // CHECK-NEXT: linalg.generic {{.*}} ins(%{{.*}}, %[[X]] :
-  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[X]] {{.*}} attrs = {brew.backward, brew.layer = "y", brew.recomputed}
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[X]] {{.*}} attrs = {brew.backward, brew.layer = "y", brew.rematerialized}
   // CHECK: brew.convolution_backward_weights "b"(%[[AGAIN]],
   %dw = brew.convolution_backward_weights "b"(%y, %dz) {brew.backward, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<1x64x4x4xf32>) -> tensor<64x2x1x1xf32>
   brew.output %dw "dw" loss_weight 0.0 : tensor<64x2x1x1xf32>
@@ -181,7 +181,7 @@ brew.program @forward_backward train {
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
-// CHECK-NOT: brew.recomputed
+// CHECK-NOT: brew.rematerialized
 brew.program @forward_backward train {
   %in = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x4x4xf32>
   %v = brew.fill 1.0 : tensor<4x2x1x1xf32>

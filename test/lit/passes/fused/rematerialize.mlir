@@ -36,9 +36,9 @@ brew.program @forward_backward train {
     %0 = arith.mulf %in, %in : f32
     linalg.yield %0 : f32
   } -> tensor<64xf32>
-  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[A]] {{.*}} attrs = {brew.backward, brew.layer = "b", brew.recomputed}
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[A]] {{.*}} attrs = {brew.backward, brew.layer = "b", brew.rematerialized}
   // CHECK: linalg.generic {{.*}} ins(%[[AGAIN]], %[[DC]] {{.*}} attrs = {brew.backward, brew.layer = "b"}
-  // ENOUGH-NOT: brew.recomputed
+  // ENOUGH-NOT: brew.rematerialized
   %db = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%b, %dc : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.backward, brew.layer = "b"} {
   ^bb0(%in: f32, %d: f32, %out: f32):
     %0 = arith.mulf %in, %d : f32
@@ -57,7 +57,7 @@ brew.program @forward_backward train {
 
 // A program without a backward pass stays as it is.
 // CHECK-LABEL: brew.program @test_0
-// CHECK-NOT: brew.recomputed
+// CHECK-NOT: brew.rematerialized
 brew.program @test_0 test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
   brew.output %x "x" loss_weight 0.0 : tensor<64xf32>
