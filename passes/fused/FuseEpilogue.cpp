@@ -4,7 +4,7 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ElementSum.h"
+#include "passes/analysis/ElementwiseAdd.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
@@ -118,7 +118,7 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp nest,
                                 PatternRewriter &rewriter) const override {
-    if (!brew::passes::isElementSum(nest))
+    if (!brew::passes::isElementwiseAdd(nest))
       return failure();
     for (unsigned i : {0, 1}) {
       auto data =

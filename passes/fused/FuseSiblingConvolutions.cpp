@@ -15,7 +15,7 @@
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ElementSum.h"
+#include "passes/analysis/ElementwiseAdd.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/PrepareProgram.h"
 #include "passes/analysis/ValuePlace.h"
@@ -66,7 +66,7 @@ bool isParameter(Value value) {
 Value sumOf(Value term) {
   while (term.hasOneUse()) {
     auto nest = dyn_cast<linalg::GenericOp>(*term.user_begin());
-    if (!nest || !brew::passes::isElementSum(nest))
+    if (!nest || !brew::passes::isElementwiseAdd(nest))
       break;
     term = nest->getResult(0);
   }

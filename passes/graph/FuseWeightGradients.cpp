@@ -12,7 +12,7 @@
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ElementSum.h"
+#include "passes/analysis/ElementwiseAdd.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -32,7 +32,7 @@ using Product = InnerProductBackwardWeightsOp;
 /// in which they are added.
 void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
-  if (!nest || !value.hasOneUse() || !brew::passes::isElementSum(nest)) {
+  if (!nest || !value.hasOneUse() || !brew::passes::isElementwiseAdd(nest)) {
     terms.push_back(value);
     return;
   }
@@ -94,7 +94,7 @@ struct FuseWeightGradients : brew::passes::impl::FuseWeightGradientsBase<FuseWei
           program.getBody().front().getOps<linalg::GenericOp>());
       llvm::SmallPtrSet<Operation *, 16> gone;
       for (linalg::GenericOp nest : llvm::reverse(nests))
-        if (!gone.contains(nest) && brew::passes::isElementSum(nest))
+        if (!gone.contains(nest) && brew::passes::isElementwiseAdd(nest))
           if (auto products = productsOf(nest); !products.empty())
             replace(nest, products, gone);
     }

@@ -1,4 +1,4 @@
-//===- ElementSum.h - Sums of two tensors -----------------------*- C++ -*-===//
+//===- ElementwiseAdd.h - Sums of two tensors -----------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -7,6 +7,6 @@ namespace brew::passes {
 
 /// Whether `nest` adds two different tensors element by element and does
 /// nothing else: a gradient's sum over two readers.
-bool isElementSum(mlir::linalg::GenericOp nest);
+bool isElementwiseAdd(mlir::linalg::GenericOp nest);
 
 } // namespace brew::passes

@@ -1,11 +1,11 @@
-//===- ElementSum.cpp - Sums of two tensors -------------------------------===//
-#include "passes/analysis/ElementSum.h"
+//===- ElementwiseAdd.cpp - Sums of two tensors -------------------------------===//
+#include "passes/analysis/ElementwiseAdd.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
-bool brew::passes::isElementSum(linalg::GenericOp nest) {
+bool brew::passes::isElementwiseAdd(linalg::GenericOp nest) {
   Block &body = *nest.getBody();
   if (nest.getNumDpsInputs() != 2 || nest->getNumResults() != 1 ||
       nest.getNumReductionLoops() > 0 || !llvm::hasNItems(body, 2) ||
