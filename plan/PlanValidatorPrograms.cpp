@@ -35,7 +35,7 @@ void Validator::checkProgram(int index, const std::string &where) const {
     for (std::uint32_t feedBuffer : feed.buffer_indices())
       checkWritable(buffer(true, feedBuffer, index, where, "a feed's buffer"),
                     where + ", feed");
-    if (feed.has_pixels())
+    if (feed.has_pixel_conversion())
       checkPixels(feed, index, where);
   }
   for (const auto *outputs : {&program.outputs(), &program.inner_losses()})

@@ -26,7 +26,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
     for (Value value : feed.getBuffers())
       to->add_buffer_indices(builder.buffer(value));
     if (auto kernel = feed.getPixels())
-      addPixels(feed, builder, *kernel, *to->mutable_pixels());
+      addPixels(feed, builder, *kernel, *to->mutable_pixel_conversion());
   }
 
   static void addPixels(DataInputOp feed, ManifestBuilder &builder, StringRef kernel,

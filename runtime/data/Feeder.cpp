@@ -139,7 +139,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     info.reading = reading;
     info.seed = seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
-    if (source.has_pixels())
+    if (source.has_pixel_conversion())
       info.pixels = &source.pixels();
     if (!source.folder().empty())
       info.folders.push_back(source.folder());

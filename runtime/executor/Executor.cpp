@@ -108,7 +108,7 @@ void Executor::feed(std::uint32_t index, const std::byte *bytes) {
 }
 
 bool Executor::convertsPixels(int index, int feed) const {
-  return program(index).data_inputs(feed).has_pixels() && backend->convertsPixels();
+  return program(index).data_inputs(feed).has_pixel_conversion() && backend->convertsPixels();
 }
 
 void Executor::setPixelMean(int index, int feed,

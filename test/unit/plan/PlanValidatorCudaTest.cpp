@@ -15,7 +15,7 @@ PlanBuilder cudaPlan() {
   PlanBuilder builder = completePlan();
   Manifest &m = builder.manifest;
   PixelConversion &pixels =
-      *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixels();
+      *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
   pixels.set_kernel_index(builder.kernel("pixels", 4, 1, 1));
   for (int dim : {3, 1, 1})
     pixels.add_mean_dims(dim);
@@ -105,7 +105,7 @@ TEST(PlanValidatorCuda, TakesTheSimulator) {
 Kernel &kernel(Manifest &m) { return *m.mutable_kernels(0); }
 Target &target(Manifest &m) { return *m.mutable_target(); }
 PixelConversion &pixels(Manifest &m) {
-  return *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixels();
+  return *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
 }
 
 const BrokenRule kRules[] = {

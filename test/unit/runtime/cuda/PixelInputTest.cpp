@@ -59,7 +59,7 @@ protected:
     kernel.set_symbol(mean.empty() ? "test_pixels" : "test_mean_pixels");
     kernel.set_argument_count(mean.empty() ? 3 : 4);
     plan::PixelConversion &pixels =
-        *manifest.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixels();
+        *manifest.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
     pixels.set_kernel_index(
         static_cast<std::uint32_t>(manifest.kernels_size() - 1));
     *pixels.mutable_mean_dims() = {mean.begin(), mean.end()};
@@ -163,7 +163,7 @@ TEST_F(PixelInput, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
       ->set_symbol("test_record_pixels");
   manifest.mutable_programs(0)
       ->mutable_data_inputs(0)
-      ->mutable_pixels()
+      ->mutable_pixel_conversion()
       ->set_image_dims(0, 2);
   Executor executor(test::loadPlan(manifest));
   Feeder feeder(executor, 0, 1, "");
