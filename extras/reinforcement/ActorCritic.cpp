@@ -105,7 +105,7 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
   restorePlace();
 }
 
-/// Episodes that were under way begin anew.
+/// EpisodeStatistics that were under way begin emptyCopy.
 void ActorCritic::restorePlace() {
   if (restored.size() != actors.size() + 2)
     return;
@@ -238,7 +238,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     if (!outcome.terminated && !isCut)
       continue;
     actor.end.entropy = actor.entropySum / static_cast<double>(actor.end.steps);
-    const EpisodeEnd end = actor.end;
+    const EpisodeSummary end = actor.end;
     ++actor.episodes;
     begin(i);
     tell(end);

@@ -26,7 +26,7 @@ private:
   /// An environment and where it stands.
   struct Actor {
     Environment *environment;
-    EpisodeEnd end;
+    EpisodeSummary end;
     double entropySum = 0;
     std::int64_t episodes = 0;
   };

@@ -79,10 +79,10 @@ void Agent::restore(const std::vector<double> &values) {
     last.assign(values.begin() + 2, values.end());
 }
 
-Played Agent::play(const Chances &chances, const Cancelled &cancelled,
+Trajectory Agent::play(const Chances &chances, const Cancelled &cancelled,
                    const Line &line) {
-  Played played;
-  played.end.agent = number;
+  Trajectory trajectory;
+  trajectory.end.agent = number;
   std::vector<float> state(
       static_cast<std::size_t>(environment.observationCount()));
   const auto episode = static_cast<std::uint64_t>(next);
@@ -94,7 +94,7 @@ Played Agent::play(const Chances &chances, const Cancelled &cancelled,
   double entropy = 0;
   for (std::uint64_t t = 0;; ++t) {
     if (cancelled()) {
-      last = lastBefore; // the episode is played again
+      last = lastBefore; // the episode is trajectory again
       return {};
     }
     GradientPasses::Step step;
@@ -119,16 +119,16 @@ Played Agent::play(const Chances &chances, const Cancelled &cancelled,
       line(text + " -> " + std::to_string(step.action));
     }
     const Outcome outcome = environment.step(step.action, state.data());
-    played.end.reward += outcome.reward;
-    played.rewards.push_back(outcome.reward);
-    played.steps.push_back(std::move(step));
+    trajectory.end.reward += outcome.reward;
+    trajectory.rewards.push_back(outcome.reward);
+    trajectory.steps.push_back(std::move(step));
     const auto steps = static_cast<std::int64_t>(t) + 1;
     if (!outcome.ended() && !(maxSteps && steps >= maxSteps))
       continue;
-    played.end.steps = steps;
-    played.end.entropy = entropy / static_cast<double>(steps);
+    trajectory.end.steps = steps;
+    trajectory.end.entropy = entropy / static_cast<double>(steps);
     ++next;
-    return played;
+    return trajectory;
   }
 }
 

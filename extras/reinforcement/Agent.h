@@ -4,7 +4,7 @@
 #include "caffe/Properties.h"
 #include "caffe/RandomStream.h"
 #include "extras/reinforcement/Environment.h"
-#include "extras/reinforcement/Episodes.h"
+#include "extras/reinforcement/EpisodeStatistics.h"
 #include "extras/reinforcement/Network.h"
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace brew::reinforcement {
 
 /// What happened in an episode.
-struct Played {
+struct Trajectory {
   std::vector<GradientPasses::Step> steps; ///< without advantages
   std::vector<double> rewards;
-  EpisodeEnd end;
+  EpisodeSummary end;
 };
 
 class Agent {
@@ -34,7 +34,7 @@ public:
   using Cancelled = std::function<bool()>;
   using Line = std::function<void(const std::string &)>;
   /// Plays the next episode. `line` takes what ShowActionProb shows.
-  Played play(const Chances &chances, const Cancelled &cancelled,
+  Trajectory play(const Chances &chances, const Cancelled &cancelled,
               const Line &line);
 
   /// Where it stands, as numbers, between two episodes: always as many.

@@ -64,7 +64,7 @@ struct Agents::Board {
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<EpisodeEnd> ended;
+  std::deque<EpisodeSummary> ended;
   std::deque<std::string> lines;
   std::deque<Request *> requests;
   std::atomic<bool> cancelled = false;
@@ -128,7 +128,7 @@ struct Agents::Worker {
     sums = std::move(next);
   }
   void play();
-  bool learn(std::vector<Played> &cache);
+  bool learn(std::vector<Trajectory> &cache);
   bool update();
 
   Board &board;
@@ -160,7 +160,7 @@ bool Agents::Worker::update() {
 }
 
 /// False if training ends.
-bool Agents::Worker::learn(std::vector<Played> &cache) {
+bool Agents::Worker::learn(std::vector<Trajectory> &cache) {
   keepElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
   for (std::size_t i = 0; i < cache.size(); ++i) {
@@ -173,9 +173,9 @@ bool Agents::Worker::learn(std::vector<Played> &cache) {
 }
 
 void Agents::Worker::play() {
-  std::vector<Played> cache;
+  std::vector<Trajectory> cache;
   while (!board.cancelled) {
-    Played played = agent.play(
+    Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
           return policy->chances(state);
         },
@@ -183,11 +183,11 @@ void Agents::Worker::play() {
         [this](const std::string &line) {
           board.tell([&] { board.lines.push_back(line); });
         });
-    if (played.steps.empty())
+    if (trajectory.steps.empty())
       return;
     ++episodes;
-    const EpisodeEnd end = played.end;
-    cache.push_back(std::move(played));
+    const EpisodeSummary end = trajectory.end;
+    cache.push_back(std::move(trajectory));
     board.tell([&] { board.ended.push_back(end); });
     if (static_cast<int>(cache.size()) >= properties.episodeBatchSize &&
         !learn(cache))
@@ -270,7 +270,7 @@ void Agents::run() {
     }
     // The episodes that an update is of are told before it.
     if (!board->ended.empty()) {
-      const EpisodeEnd episode = board->ended.front();
+      const EpisodeSummary episode = board->ended.front();
       board->ended.pop_front();
       lock.unlock();
       board->hooks.episode(episode);

@@ -16,7 +16,7 @@ class Agents {
 public:
   struct Hooks {
     std::function<bool()> ends;
-    std::function<void(const EpisodeEnd &)> episode;
+    std::function<void(const EpisodeSummary &)> episode;
     /// The primary session has the gradients: the update, given its loss and
     /// where the agents stand.
     std::function<void(double, const std::vector<double> &)> update;

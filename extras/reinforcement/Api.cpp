@@ -132,7 +132,7 @@ brew_episode_state stateOf(const reinforcement::Outcome &outcome) {
                              : BREW_EPISODE_RUNNING;
 }
 
-brew_learning_progress progressOf(const reinforcement::Episodes &episodes) {
+brew_learning_progress progressOf(const reinforcement::EpisodeStatistics &episodes) {
   brew_learning_progress progress{};
   progress.struct_size = sizeof progress;
   progress.episodes = episodes.count();
@@ -318,8 +318,8 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
     }
     if (given.episode)
       chosen.episode = [function = given.episode, user = given.episode_user](
-                           const reinforcement::EpisodeEnd &end,
-                           const reinforcement::Episodes &episodes) {
+                           const reinforcement::EpisodeSummary &end,
+                           const reinforcement::EpisodeStatistics &episodes) {
         const brew_learning_progress progress = progressOf(episodes);
         function(end.agent, end.reward, end.steps, &progress, user);
       };

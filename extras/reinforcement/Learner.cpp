@@ -54,7 +54,7 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
                  LearnerOptions given, caffe::Properties chosen)
     : trainer(solver), session(planSession), options(std::move(given)),
       properties(std::move(chosen)),
-      log(std::make_unique<Episodes>(
+      log(std::make_unique<EpisodeStatistics>(
           session.events(), properties,
           options.environments.front()->actionCount(),
           trainer.control().next().display())) {
@@ -108,7 +108,7 @@ void Learner::train(std::int64_t episodes) {
   run();
   while (!stopped && trainer.control().takeReset()) {
     trainer.beginAgain();
-    *log = log->anew();
+    *log = log->emptyCopy();
     restore();
     lastLoss = 0;
     beginAgain();
@@ -134,7 +134,7 @@ bool Learner::updatesEnd() {
          (lastIteration > 0 && trainer.iteration() >= lastIteration);
 }
 
-void Learner::tell(const EpisodeEnd &episode) {
+void Learner::tell(const EpisodeSummary &episode) {
   log->add(episode, lastLoss, trainer.learningRate());
   if (options.episode)
     options.episode(episode, *log);

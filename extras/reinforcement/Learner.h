@@ -3,7 +3,7 @@
 
 #include "caffe/Properties.h"
 #include "extras/reinforcement/Environment.h"
-#include "extras/reinforcement/Episodes.h"
+#include "extras/reinforcement/EpisodeStatistics.h"
 #include "runtime/train/Trainer.h"
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct LearnerOptions {
   /// Steps after which an episode is cut; 0: never.
   std::int64_t maxSteps = 0;
   /// Called after each episode, on the thread that is in train().
-  std::function<void(const EpisodeEnd &, const Episodes &)> episode;
+  std::function<void(const EpisodeSummary &, const EpisodeStatistics &)> episode;
 };
 
 class Learner {
@@ -38,7 +38,7 @@ public:
   /// Plays episodes without learning; mean reward of those that ended before a
   /// stop was requested.
   double evaluate(std::int64_t episodes);
-  const Episodes &episodes() const { return *log; }
+  const EpisodeStatistics &episodes() const { return *log; }
 
 protected:
   Learner(runtime::Trainer &trainer, runtime::Session &session,
@@ -46,19 +46,19 @@ protected:
 
   virtual void run() = 0;
   /// Training begins again: with what remember() was given of the snapshot that
-  /// it was begun with (`restored`), else anew.
+  /// it was begun with (`restored`), else emptyCopy.
   virtual void beginAgain() = 0;
   virtual double judge(std::int64_t episodes) = 0;
   /// Whether run() is to return.
   bool ends();
-  /// Whether there are to be no more updates, whatever has been played.
+  /// Whether there are to be no more updates, whatever has been trajectory.
   bool updatesEnd();
   /// Whether judge() is to give up what it plays.
   bool stopWanted() { return stopped |= trainer.stopWanted(); }
   /// Likewise run(), which returns.
   bool interrupted() { return stopWanted() || trainer.control().resetWanted(); }
   /// Counts an episode and tells of it.
-  void tell(const EpisodeEnd &episode);
+  void tell(const EpisodeSummary &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
   /// goes into snapshots is what remember() was given last.
   void afterUpdate();
@@ -68,7 +68,7 @@ protected:
   runtime::Session &session;
   LearnerOptions options;
   caffe::Properties properties;
-  std::unique_ptr<Episodes> log;
+  std::unique_ptr<EpisodeStatistics> log;
   std::vector<double> restored; ///< what remember() was given, of a snapshot
   double lastLoss = 0;
 

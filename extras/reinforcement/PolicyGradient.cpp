@@ -20,24 +20,24 @@ const Environment &first(const LearnerOptions &options) {
 
 } // namespace
 
-void addEpisode(GradientPasses &passes, Played &played,
+void addEpisode(GradientPasses &passes, Trajectory &trajectory,
                 const caffe::Properties &properties) {
   std::vector<double> returns = discountedReturns(
-      played.rewards, properties.gamma, properties.allowDiscountReset);
+      trajectory.rewards, properties.gamma, properties.allowDiscountReset);
   standardise(returns);
-  for (std::size_t t = 0; t < played.steps.size(); ++t) {
-    GradientPasses::Step &step = played.steps[t];
+  for (std::size_t t = 0; t < trajectory.steps.size(); ++t) {
+    GradientPasses::Step &step = trajectory.steps[t];
     step.advantage = returns[t];
-    step.share = 1 / static_cast<double>(played.steps.size());
+    step.share = 1 / static_cast<double>(trajectory.steps.size());
     passes.add(step);
   }
 }
 
-void keepElite(std::vector<Played> &episodes, double elitePercent) {
+void keepElite(std::vector<Trajectory> &episodes, double elitePercent) {
   if (elitePercent <= 0 || elitePercent >= 1 || episodes.empty())
     return;
   std::stable_sort(episodes.begin(), episodes.end(),
-                   [](const Played &a, const Played &b) {
+                   [](const Trajectory &a, const Trajectory &b) {
                      return a.end.reward > b.end.reward;
                    });
   const double most = episodes.front().end.reward,
@@ -84,9 +84,9 @@ void PolicyGradient::update(double loss) {
 
 void PolicyGradient::runAlone() {
   const bool caches = properties.trainerType == "PG.MT";
-  std::vector<Played> cache;
+  std::vector<Trajectory> cache;
   while (!ends()) {
-    Played played = agent.play(
+    Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
           return policy.chances(state);
         },
@@ -94,13 +94,13 @@ void PolicyGradient::runAlone() {
         [this](const std::string &line) {
           session.events().info(log::site::brew, line);
         });
-    if (played.steps.empty())
+    if (trajectory.steps.empty())
       return;
-    const EpisodeEnd end = played.end;
+    const EpisodeSummary end = trajectory.end;
     if (!caches)
-      addEpisode(passes, played, properties);
+      addEpisode(passes, trajectory, properties);
     else
-      cache.push_back(std::move(played));
+      cache.push_back(std::move(trajectory));
     tell(end);
     const bool full = log->count() % properties.miniBatch == 0;
     if (!caches) {
@@ -140,7 +140,7 @@ void PolicyGradient::run() {
     return runAlone();
   Agents agents(session, options, properties, restored,
                 {[this] { return ends(); },
-                 [this](const EpisodeEnd &episode) { tell(episode); },
+                 [this](const EpisodeSummary &episode) { tell(episode); },
                  [this](double loss, const std::vector<double> &places) {
                    trainer.takeGradients(loss);
                    remember(places);
@@ -158,14 +158,14 @@ double PolicyGradient::judge(std::int64_t count) {
   double sum = 0;
   std::int64_t ended = 0;
   while (ended < count) {
-    const Played played = player.play(
+    const Trajectory trajectory = player.play(
         [this](const std::vector<float> &state) {
           return policy.chances(state);
         },
         [this] { return stopWanted(); }, [](const std::string &) {});
-    if (played.steps.empty())
+    if (trajectory.steps.empty())
       break;
-    sum += played.end.reward;
+    sum += trajectory.end.reward;
     ++ended;
   }
   return ended > 0 ? sum / static_cast<double>(ended) : 0;

@@ -32,11 +32,11 @@ private:
 };
 
 /// Weighs an episode's steps by their standardised returns and adds them.
-void addEpisode(GradientPasses &passes, Played &played,
+void addEpisode(GradientPasses &passes, Trajectory &trajectory,
                 const caffe::Properties &properties);
 
-/// Of episodes that were played, those whose reward reaches the share
+/// Of episodes that were trajectory, those whose reward reaches the share
 /// `elitePercent` of the range from the top, best first (PG.MT).
-void keepElite(std::vector<Played> &episodes, double elitePercent);
+void keepElite(std::vector<Trajectory> &episodes, double elitePercent);
 
 } // namespace brew::reinforcement

@@ -6,7 +6,7 @@
 
 namespace brew::reinforcement {
 
-/// R_t = r_t + gamma R_{t+1}. With `resets`, the sum begins anew where a reward
+/// R_t = r_t + gamma R_{t+1}. With `resets`, the sum begins emptyCopy where a reward
 /// is not 0 (games of which an episode has several).
 std::vector<double> discountedReturns(const std::vector<double> &rewards,
                                       double gamma, bool resets);
@@ -27,7 +27,7 @@ struct Segment {
   std::vector<double> next;
 };
 
-/// delta_t + gamma lambda A_{t+1}, where A begins anew behind the end of an
+/// delta_t + gamma lambda A_{t+1}, where A begins emptyCopy behind the end of an
 /// episode and delta_t = r_t + gamma next_t - value_t.
 std::vector<double> advantages(const Segment &segment, double gamma,
                                double lambda);

@@ -33,9 +33,9 @@ public:
   int steps = 0;
 };
 
-std::vector<float> seen(const Played &played) {
+std::vector<float> seen(const Trajectory &trajectory) {
   std::vector<float> values;
-  for (const auto &step : played.steps)
+  for (const auto &step : trajectory.steps)
     values.push_back(step.observation[0]);
   return values;
 }
@@ -43,7 +43,7 @@ std::vector<float> seen(const Played &played) {
 struct Player {
   explicit Player(brew::caffe::Properties chosen, std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
-  Played play(double chance = 0.5) {
+  Trajectory play(double chance = 0.5) {
     return agent.play(
         [&](const std::vector<float> &) {
           return Distribution{chance, 1 - chance};
@@ -63,10 +63,10 @@ TEST(Agents, SeeStatesOrHowTheyDiffer) {
   brew::caffe::Properties raw;
   raw.useRawInput = true;
   Player player(raw);
-  const Played played = player.play();
-  EXPECT_EQ(seen(played), (std::vector<float>{100, 101, 102}));
-  EXPECT_EQ(played.end.reward, 1.5);
-  EXPECT_EQ(played.end.steps, 3);
+  const Trajectory trajectory = player.play();
+  EXPECT_EQ(seen(trajectory), (std::vector<float>{100, 101, 102}));
+  EXPECT_EQ(trajectory.end.reward, 1.5);
+  EXPECT_EQ(trajectory.end.steps, 3);
   // The first difference is nothing; that of the next episode is to the state
   // seen last.
   Player differences({});
@@ -90,7 +90,7 @@ TEST(Agents, DrawByEpisodeAndStepAlone) {
   const std::vector<double> place = second.agent.save();
   Player third({});
   third.agent.restore(place);
-  const Played here = second.play(), there = third.play();
+  const Trajectory here = second.play(), there = third.play();
   EXPECT_EQ(seen(here), seen(there));
   EXPECT_EQ(first.environment.seeds, second.environment.seeds);
   EXPECT_EQ(first.environment.actions, second.environment.actions);
@@ -109,13 +109,13 @@ TEST(Agents, EmptyRangesAreRefused) {
   EXPECT_NO_THROW(Agent(environment, properties, 1, 0, 0));
 }
 
-/// An episode that was given up is played again, from where it began.
+/// An episode that was given up is trajectory again, from where it began.
 TEST(Agents, GoOnBehindACancelledEpisode) {
   Player whole({}), cancelled({});
   whole.play();
   cancelled.play();
   int asked = 0;
-  const Played nothing = cancelled.agent.play(
+  const Trajectory nothing = cancelled.agent.play(
       [](const std::vector<float> &) {
         return Distribution{0.5, 0.5};
       },

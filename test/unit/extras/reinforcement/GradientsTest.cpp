@@ -14,7 +14,7 @@ TEST(Returns, AreDiscountedFromTheEnd) {
   // 3, 2 + .5 3, 1 + .5 3.5
   EXPECT_EQ(discountedReturns({1, 2, 3}, 0.5, false),
             (std::vector<double>{2.75, 3.5, 3}));
-  // Each reward that is not 0 begins anew.
+  // Each reward that is not 0 begins emptyCopy.
   EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, true),
             (std::vector<double>{-0.5, -1, 0.5, 1}));
   EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, false),
@@ -93,11 +93,11 @@ TEST(Policies, LargeLogitsStayFinite) {
 
 /// The cut lies at a share of the range of rewards.
 TEST(Elite, IsWhatReachesTheShareOfTheRange) {
-  std::vector<Played> episodes(4);
+  std::vector<Trajectory> episodes(4);
   const double rewards[] = {10, 50, 30, 20};
   for (std::size_t i = 0; i < 4; ++i)
     episodes[i].end.reward = rewards[i];
-  std::vector<Played> all = episodes;
+  std::vector<Trajectory> all = episodes;
   keepElite(all, 1);
   EXPECT_EQ(all.size(), 4u);
   keepElite(episodes, 0.5); // from 30 on

@@ -1,6 +1,6 @@
-//===- EpisodesTest.cpp - Averages and collapse ---------------------------===//
+//===- EpisodeStatisticsTest.cpp - Averages and collapse ---------------------------===//
 
-#include "extras/reinforcement/Episodes.h"
+#include "extras/reinforcement/EpisodeStatistics.h"
 #include "support/Error.h"
 
 #include <gtest/gtest.h>
@@ -25,9 +25,9 @@ struct Heard {
 
 } // namespace
 
-TEST(Episodes, RunningRewardIsAHundredthOfTheLast) {
+TEST(EpisodeStatistics, RunningRewardIsAHundredthOfTheLast) {
   Heard heard;
-  Episodes episodes(heard.events, {}, 2, 2);
+  EpisodeStatistics episodes(heard.events, {}, 2, 2);
   episodes.add({0, 10, 10, 0.6}, 0.5, 0.001);
   EXPECT_EQ(episodes.running(), 10);
   EXPECT_TRUE(heard.lines.empty());
@@ -42,7 +42,7 @@ TEST(Episodes, RunningRewardIsAHundredthOfTheLast) {
             "entropy = 0.5, steps = 40, loss = 0.25, lr = 0.001");
 }
 
-TEST(Episodes, RewardTypeIsWhatIsShown) {
+TEST(EpisodeStatistics, RewardTypeIsWhatIsShown) {
   for (const auto &[type, shown] :
        {std::pair(brew::caffe::Properties::Reward::Maximum, "reward = 30,"),
         std::pair(brew::caffe::Properties::Reward::Average,
@@ -50,16 +50,16 @@ TEST(Episodes, RewardTypeIsWhatIsShown) {
     Heard heard;
     brew::caffe::Properties properties;
     properties.rewardType = type;
-    Episodes episodes(heard.events, properties, 2, 1);
+    EpisodeStatistics episodes(heard.events, properties, 2, 1);
     episodes.add({0, 30, 30, 0.6}, 0, 0);
     episodes.add({0, 10, 10, 0.6}, 0, 0);
     EXPECT_NE(heard.lines[1].find(shown), std::string::npos) << heard.lines[1];
   }
 }
 
-TEST(Episodes, CollapseIsSaidOnceUntilItIsOver) {
+TEST(EpisodeStatistics, CollapseIsSaidOnceUntilItIsOver) {
   Heard heard;
-  Episodes episodes(heard.events, {}, 2, 0);
+  EpisodeStatistics episodes(heard.events, {}, 2, 0);
   for (int i = 0; i < 19; ++i)
     episodes.add({0, 9, 9, 0.001}, 0, 0);
   EXPECT_FALSE(episodes.collapsed());
@@ -77,9 +77,9 @@ TEST(Episodes, CollapseIsSaidOnceUntilItIsOver) {
   EXPECT_EQ(heard.lines.size(), 2u);
 }
 
-TEST(Episodes, GoOnFromWhatWasSaved) {
+TEST(EpisodeStatistics, GoOnFromWhatWasSaved) {
   Heard heard;
-  Episodes first(heard.events, {}, 2, 0), second(heard.events, {}, 2, 0);
+  EpisodeStatistics first(heard.events, {}, 2, 0), second(heard.events, {}, 2, 0);
   for (int i = 0; i < 130; ++i)
     first.add({0, i, double(i), 0.5}, 0, 0);
   second.restore(first.save());
@@ -91,9 +91,9 @@ TEST(Episodes, GoOnFromWhatWasSaved) {
 }
 
 /// A snapshot may hold anything.
-TEST(Episodes, DamagedCountsAreRefused) {
+TEST(EpisodeStatistics, DamagedCountsAreRefused) {
   Heard heard;
-  Episodes episodes(heard.events, {}, 2, 0);
+  EpisodeStatistics episodes(heard.events, {}, 2, 0);
   episodes.add({0, 9, 9, 0.5}, 0, 0);
   const std::vector<double> intact = episodes.save();
   for (std::size_t place : {0, 1, 5, 6})

@@ -1,4 +1,4 @@
-//===- Episodes.h - What is known of the episodes so far --------*- C++ -*-===//
+//===- EpisodeStatistics.h - What is known of the episodes so far --------*- C++ -*-===//
 #pragma once
 
 #include "caffe/Properties.h"
@@ -11,7 +11,7 @@
 namespace brew::reinforcement {
 
 /// One episode, as it ended.
-struct EpisodeEnd {
+struct EpisodeSummary {
   int agent = 0;
   std::int64_t steps = 0;
   double reward = 0;
@@ -19,16 +19,16 @@ struct EpisodeEnd {
 };
 
 /// Counts and averages episodes, and logs them.
-class Episodes {
+class EpisodeStatistics {
 public:
   /// `actions`: how many the policy chooses from. One line for every `display`
   /// episodes (0: none).
-  Episodes(runtime::Events &events, const caffe::Properties &properties,
+  EpisodeStatistics(runtime::Events &events, const caffe::Properties &properties,
            int actions, int display);
 
-  void add(const EpisodeEnd &episode, double loss, double rate);
+  void add(const EpisodeSummary &episode, double loss, double rate);
   /// One that has counted nothing yet.
-  Episodes anew() const;
+  EpisodeStatistics emptyCopy() const;
 
   std::int64_t count() const { return episodes; }
   std::int64_t steps() const { return allSteps; }

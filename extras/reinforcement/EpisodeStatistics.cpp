@@ -1,6 +1,6 @@
-//===- Episodes.cpp - What is known of the episodes so far ----------------===//
+//===- EpisodeStatistics.cpp - What is known of the episodes so far ----------------===//
 
-#include "extras/reinforcement/Episodes.h"
+#include "extras/reinforcement/EpisodeStatistics.h"
 
 #include "extras/reinforcement/SavedCount.h"
 #include "runtime/log/Log.h"
@@ -32,14 +32,14 @@ double mean(const std::deque<double> &window) {
 
 } // namespace
 
-Episodes::Episodes(runtime::Events &sessionEvents,
+EpisodeStatistics::EpisodeStatistics(runtime::Events &sessionEvents,
                    const caffe::Properties &properties, int actions,
                    int displayed)
     : events(&sessionEvents), rewardType(properties.rewardType),
       mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
 
-Episodes Episodes::anew() const {
-  Episodes fresh = *this;
+EpisodeStatistics EpisodeStatistics::emptyCopy() const {
+  EpisodeStatistics fresh = *this;
   fresh.episodes = fresh.allSteps = 0;
   fresh.runningReward = fresh.maximumReward = 0;
   fresh.rewards.clear();
@@ -48,10 +48,10 @@ Episodes Episodes::anew() const {
   return fresh;
 }
 
-double Episodes::meanReward() const { return mean(rewards); }
-double Episodes::meanEntropy() const { return mean(entropies); }
+double EpisodeStatistics::meanReward() const { return mean(rewards); }
+double EpisodeStatistics::meanEntropy() const { return mean(entropies); }
 
-double Episodes::shown(double reward) const {
+double EpisodeStatistics::shown(double reward) const {
   switch (rewardType) {
   case caffe::Properties::Reward::Value:
     break;
@@ -63,7 +63,7 @@ double Episodes::shown(double reward) const {
   return reward;
 }
 
-void Episodes::add(const EpisodeEnd &episode, double loss, double rate) {
+void EpisodeStatistics::add(const EpisodeSummary &episode, double loss, double rate) {
   const bool first = episodes == 0;
   ++episodes;
   allSteps += episode.steps;
@@ -87,7 +87,7 @@ void Episodes::add(const EpisodeEnd &episode, double loss, double rate) {
           ", loss = " + log::number(loss) + ", lr = " + log::number(rate));
 }
 
-void Episodes::watchEntropy() {
+void EpisodeStatistics::watchEntropy() {
   if (entropies.size() < kEntropies)
     return;
   const double share = meanEntropy() / mostEntropy;
@@ -105,7 +105,7 @@ void Episodes::watchEntropy() {
           log::number(meanReward()));
 }
 
-std::vector<double> Episodes::save() const {
+std::vector<double> EpisodeStatistics::save() const {
   std::vector<double> values = {double(episodes),        double(allSteps),
                                 runningReward,           maximumReward,
                                 double(isCollapsed),     double(rewards.size()),
@@ -115,7 +115,7 @@ std::vector<double> Episodes::save() const {
   return values;
 }
 
-void Episodes::restore(const std::vector<double> &values) {
+void EpisodeStatistics::restore(const std::vector<double> &values) {
   constexpr std::size_t kFixed = 7;
   if (values.size() < kFixed)
     return;
