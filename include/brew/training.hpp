@@ -33,8 +33,8 @@ struct TrainerOptions {
   std::vector<std::string> stopWhen = {};
   std::string patience = {};                    ///< "": none
   std::string logFolder = {};                   ///< "": none
-  std::optional<std::int64_t> newestSince = {}; ///< seconds since 1970
-  bool shareTests = false;                      ///< over ranks
+  std::optional<std::int64_t> resumeSince = {}; ///< seconds since 1970
+  bool distributeTests = false;                      ///< over ranks
   bool shardUpdate = false;                     ///< over ranks
   std::vector<std::string> hooks = {};          ///< files of them
 };
@@ -78,8 +78,8 @@ public:
         options.patience.empty() ? nullptr : options.patience.c_str();
     given.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
-    given.resume_since = options.newestSince ? &*options.newestSince : nullptr;
-    given.distribute_tests = options.shareTests;
+    given.resume_since = options.resumeSince ? &*options.resumeSince : nullptr;
+    given.distribute_tests = options.distributeTests;
     given.shard_update = options.shardUpdate;
     const auto hookFiles = detail::views(options.hooks);
     given.hooks = hookFiles.data();
@@ -89,7 +89,7 @@ public:
         brew_trainer_open(session.get(), &given, &opened);
     trainer.reset(opened);
     check(status);
-    setActionSource({});
+    setActionFunction({});
   }
 
   brew_trainer *get() const { return trainer.get(); }
@@ -179,7 +179,7 @@ public:
   /// Asked between iterations on the training thread, for signals; empty:
   /// nobody is. What it throws ends the call that asked it, as a stop does, and
   /// so does what a listener has thrown.
-  void setActionSource(std::function<brew_solver_action()> source) {
+  void setActionFunction(std::function<brew_solver_action()> source) {
     auto next = std::make_unique<ActionSource>(
         ActionSource{std::move(source), state.get()});
     check(brew_trainer_set_action_function(get(), ask, next.get()));

@@ -15,7 +15,7 @@ public:
   SharedTrainer(SharedSession &session, const api::TrainerOptions &options)
       : session(session),
         trainer(std::make_unique<api::Trainer>(*session.get(), options)) {
-    trainer->setActionSource([] {
+    trainer->setActionFunction([] {
       const nanobind::gil_scoped_acquire held;
       if (PyErr_CheckSignals() != 0)
         throw nanobind::python_error();

@@ -31,7 +31,7 @@ brew_status brew_trainer_open(brew_session *session,
     if (given.snapshot)
       chosen.snapshot = given.snapshot;
     if (given.resume_since)
-      chosen.newestSince = *given.resume_since;
+      chosen.resumeSince = *given.resume_since;
     if (!chosen.snapshot.empty() && !chosen.weights.empty())
       throw usage("give a snapshot to resume training or weights to finetune, "
                   "but not both");
@@ -53,7 +53,7 @@ brew_status brew_trainer_open(brew_session *session,
       chosen.watch.patience = given.patience;
     if (given.log_folder)
       chosen.watch.logFolder = given.log_folder;
-    chosen.shareTests = given.distribute_tests;
+    chosen.distributeTests = given.distribute_tests;
     chosen.shardUpdate = given.shard_update;
     chosen.hooks = textsOf(given.hooks, given.hook_count, "the files of hooks");
     handle.session = session->session;
@@ -220,10 +220,10 @@ brew_status brew_trainer_set_action_function(brew_trainer *trainer,
                                            void *user) {
   return on(trainer, [&](runtime::Trainer &it) {
     if (!source) {
-      it.setActionSource({});
+      it.setActionFunction({});
       return;
     }
-    it.setActionSource([source, user] {
+    it.setActionFunction([source, user] {
       switch (source(user)) {
       case BREW_ACTION_STOP:
         return runtime::SolverAction::Stop;

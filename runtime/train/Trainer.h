@@ -51,13 +51,13 @@ struct TrainerOptions {
   std::string snapshotBest;
   /// Resume from the newest intact snapshot that was written then (seconds
   /// since 1970) or later instead, if there is one.
-  std::optional<std::int64_t> newestSince;
+  std::optional<std::int64_t> resumeSince;
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
   /// On several ranks: each tests its share of the batches, instead of rank 0
   /// all of them. Not with eval_type "detection".
-  bool shareTests = false;
+  bool distributeTests = false;
   /// On several ranks: each updates its part of the parameters and keeps the
   /// solver history of that (ShardedUpdate.h). For the CPU.
   bool shardUpdate = false;
@@ -85,7 +85,7 @@ public:
   Control &control() { return requests; }
   /// Asked after every iteration and before every test batch, on the training
   /// thread, and once more after a Snapshot: for signals.
-  void setActionSource(std::function<SolverAction()> source) {
+  void setActionFunction(std::function<SolverAction()> source) {
     nextAction = std::move(source);
   }
 
@@ -247,7 +247,7 @@ private:
   void announceChanges();
   std::vector<Control::Change> changesOfAll();
   NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
-  bool sharesTests() const;
+  bool distributesTests() const;
   // TrainerHooks.cpp
   friend class TrainerHooks;
   void openHooks();

@@ -29,7 +29,7 @@ void Trainer::requireRanks() const {
     return;
   const WatchOptions &watched = options.watch;
   std::string asked = std::to_string(watched.checkNan) +
-                      std::to_string(options.shareTests) +
+                      std::to_string(options.distributeTests) +
                       std::to_string(options.shardUpdate) + watched.patience;
   for (const std::string &rule : watched.stopWhen)
     asked += "\n" + rule;
@@ -59,13 +59,13 @@ void Trainer::requireRanks() const {
           return true;
     return false;
   };
-  if (options.shareTests && std::any_of(manifest.programs().begin(),
+  if (options.distributeTests && std::any_of(manifest.programs().begin(),
                                         manifest.programs().end(), remembers))
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test is not for test nets that remember something from "
         "batch to batch, as recurrent layers do: rank 0 makes their tests"));
-  if (options.shareTests && solver.eval_type() == "detection")
+  if (options.distributeTests && solver.eval_type() == "detection")
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test is not for tests of eval_type \"detection\", whose "

@@ -54,8 +54,8 @@ private:
 
 } // namespace
 
-bool Trainer::sharesTests() const {
-  return options.shareTests && rankCount() > 1;
+bool Trainer::distributesTests() const {
+  return options.distributeTests && rankCount() > 1;
 }
 
 /// What training leaves different on each rank (statistics of BatchNorm) is

@@ -82,8 +82,8 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
     probeSnapshotFolder(prefix);
   if (options.resume)
     options.snapshot = findResumePoint();
-  if (options.newestSince)
-    if (const auto newest = findNewest(options.newestSince))
+  if (options.resumeSince)
+    if (const auto newest = findNewest(options.resumeSince))
       options.snapshot = *newest;
   initialise(options.snapshot);
   joinRanks();
@@ -156,7 +156,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
   feeder->open();
-  if (isRoot() || sharesTests())
+  if (isRoot() || distributesTests())
     for (TestNet &net : nets)
       net.feeder->open();
   events.emit(event::SolverReady{});
@@ -312,7 +312,7 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
   const std::vector<caffe::ReaderCursor> cursors(state.brew_reader().begin(),
                                                  state.brew_reader().end());
   feeder->restore(cursors);
-  if (isRoot() || sharesTests())
+  if (isRoot() || distributesTests())
     for (TestNet &net : nets)
       net.feeder->restore(cursors);
   restoreLosses(state);

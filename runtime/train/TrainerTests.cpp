@@ -20,7 +20,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
   settle(0);
   if (again)
     rememberPosition();
-  const bool shared = sharesTests();
+  const bool shared = distributesTests();
   if (shared)
     shareStatistics();
   bool isBest = false;

@@ -46,7 +46,7 @@ int main(int count, char **arguments) {
   });
   api::Trainer trainer(session);
   std::atomic<int> reached{0};
-  trainer.setActionSource([&] {
+  trainer.setActionFunction([&] {
     reached = trainer.iteration();
     return BREW_ACTION_NONE;
   });

@@ -627,15 +627,15 @@ TEST_F(PlanApi, ActionSourcesMayThrowAndGo) {
   const Plan plan = linear();
   Session session = fedSession(plan);
   Trainer trainer(session);
-  trainer.setActionSource(
+  trainer.setActionFunction(
       []() -> brew_solver_action { throw std::out_of_range("no signal"); });
   EXPECT_THROW(trainer.step(3), std::out_of_range);
   EXPECT_EQ(trainer.iteration(), 1);
-  trainer.setActionSource([] { return BREW_ACTION_STOP; });
+  trainer.setActionFunction([] { return BREW_ACTION_STOP; });
   trainer.step(3);
   EXPECT_TRUE(trainer.stopped());
   EXPECT_EQ(trainer.iteration(), 2);
-  trainer.setActionSource(nullptr);
+  trainer.setActionFunction(nullptr);
   trainer.step(3);
   EXPECT_EQ(trainer.iteration(), 5);
 }

@@ -37,8 +37,8 @@ struct TrainOptions {
   int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
   std::optional<double> commTimeout;
-  bool shareTests = false, shardUpdate = false;
-  std::optional<std::int64_t> newestSince;
+  bool distributeTests = false, shardUpdate = false;
+  std::optional<std::int64_t> resumeSince;
   LearningOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
@@ -247,13 +247,13 @@ int trainHere(const TrainOptions &options, Session &session) {
       session, {options.fields, options.weights, options.snapshot,
                 options.lossScale, options.resume, options.keepSnapshots,
                 options.snapshotBest, options.checkNan, options.stopWhen,
-                options.patience, options.logFolder, options.newestSince,
-                options.shareTests, options.shardUpdate, options.hooks});
+                options.patience, options.logFolder, options.resumeSince,
+                options.distributeTests, options.shardUpdate, options.hooks});
   struct Closing {
     Page &page;
     ~Closing() { page.close(); }
   } const closing{page};
-  trainer.setActionSource([&signals, &page] {
+  trainer.setActionFunction([&signals, &page] {
     page.poll();
     return signals.takeRequest();
   });
@@ -340,7 +340,7 @@ int train(const TrainOptions &options) {
                 "ranks");
   for (const auto &[name, isGiven] :
        {std::pair("--comm-timeout", options.commTimeout.has_value()),
-        std::pair("--distributed-test", options.shareTests),
+        std::pair("--distributed-test", options.distributeTests),
         std::pair("--shard-update", options.shardUpdate)})
     if (isGiven && !ranks)
       throw usage(std::string(name) +
@@ -395,7 +395,7 @@ void addTrain(CLI::App &app, Action &action) {
       ->check(CLI::Range(0.1, 1e6))
       ->group(group);
   command
-      ->add_flag("--distributed-test", options->shareTests,
+      ->add_flag("--distributed-test", options->distributeTests,
                  "Ranks share the batches of tests; else rank 0 tests")
       ->group(group);
   command
@@ -410,7 +410,7 @@ void addTrain(CLI::App &app, Action &action) {
       ->check(CLI::Range(0, 1000000))
       ->group(group);
   command
-      ->add_option("--resume-newest", options->newestSince,
+      ->add_option("--resume-newest", options->resumeSince,
                    "Resume from the solver's snapshot of the latest iteration, "
                    "if there is one written at TIME (seconds since 1970) or "
                    "later, whatever --snapshot and --weights say")

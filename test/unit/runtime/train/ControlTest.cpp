@@ -459,7 +459,7 @@ TEST_F(ControlTest, AStopActsBehindASnapshot) {
   // The same of signals; whoever always wants snapshots gets one each time.
   std::vector<SolverAction> wanted = {SolverAction::Stop,
                                       SolverAction::Snapshot};
-  trainer->setActionSource([&] {
+  trainer->setActionFunction([&] {
     const SolverAction next = wanted.back();
     if (wanted.size() > 1)
       wanted.pop_back();
@@ -468,7 +468,7 @@ TEST_F(ControlTest, AStopActsBehindASnapshot) {
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 2);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_2.solverstate"));
-  trainer->setActionSource([] { return SolverAction::Snapshot; });
+  trainer->setActionFunction([] { return SolverAction::Snapshot; });
   trainer->step(2);
   EXPECT_EQ(trainer->iteration(), 4);
 }

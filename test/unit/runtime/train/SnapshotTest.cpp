@@ -173,7 +173,7 @@ TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
       testing = one->iteration == 4;
   });
   int batches = 0;
-  whole->setActionSource([&] {
+  whole->setActionFunction([&] {
     const bool now = testing && !asked && ++batches == 3;
     asked |= now;
     return now ? SolverAction::Snapshot : SolverAction::None;

@@ -300,7 +300,7 @@ TEST_F(TrainerTest, StopRequestsSnapshotAndEndEarly) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100");
   int asked = 0;
-  trainer->setActionSource(
+  trainer->setActionFunction(
       [&] { return ++asked == 5 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 5);
@@ -314,7 +314,7 @@ TEST_F(TrainerTest, SnapshotRequestsGoOn) {
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "snapshot_after_train: false");
   int asked = 0;
-  trainer->setActionSource([&] {
+  trainer->setActionFunction([&] {
     return ++asked == 2 ? SolverAction::Snapshot : SolverAction::None;
   });
   trainer->solve();
@@ -328,7 +328,7 @@ TEST_F(TrainerTest, RequestsDuringATestAreHeard) {
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "test_iter: 50 test_interval: 1");
   int asked = 0;
-  trainer->setActionSource(
+  trainer->setActionFunction(
       [&] { return ++asked == 10 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 0);
