@@ -160,7 +160,7 @@ struct AllReduceStartEntry
     auto start = cast<AllReduceStartOp>(op);
     plan::Step &step = ManifestBuilder::addStep(start, program);
     const auto bytes = builder.bytesOf(start.getTargets());
-    step.set_bytes(start.getWire() ? bytes / 2 : bytes);
+    step.set_bytes(start.getTransferType() ? bytes / 2 : bytes);
     plan::AllReduceCall &to = *step.mutable_all_reduce();
     to.set_part(plan::AllReduceCall::START);
     to.set_bucket(static_cast<uint32_t>(start.getBucket()));
@@ -170,7 +170,7 @@ struct AllReduceStartEntry
       to.add_source_buffer_indices(builder.buffer(source));
     if (start.getStatistic())
       to.set_statistic(true);
-    if (start.getWire())
+    if (start.getTransferType())
       to.set_wire(plan::BF16); // the only one that the operation takes
   }
 };

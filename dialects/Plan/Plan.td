@@ -151,7 +151,7 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
     bucket; the sources may be written at once.
   }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$sources,
-    Variadic<AnyMemRef>:$targets, UnitAttr:$statistic, OptionalAttr<TypeAttr>:$wire),
+    Variadic<AnyMemRef>:$targets, UnitAttr:$statistic, OptionalAttr<TypeAttr>:$transfer_type),
     stepAttributes);
   let assemblyFormat = "$bucket `(` $sources `)` `to` `(` $targets `)` attr-dict `:` type($sources) `to` type($targets)";
   let hasVerifier = 1;

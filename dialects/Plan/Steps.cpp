@@ -214,9 +214,9 @@ LogicalResult AllReduceStartOp::verify() {
     if (!type.getElementType().isF32() && !type.getElementType().isF64())
       return emitOpError("adds up ")
              << type.getElementType() << ", which is neither f32 nor f64";
-    if (getWire() && (!getWire()->isBF16() || !type.getElementType().isF32()))
+    if (getTransferType() && (!getTransferType()->isBF16() || !type.getElementType().isF32()))
       return emitOpError("sends ")
-             << type.getElementType() << " as " << *getWire()
+             << type.getElementType() << " as " << *getTransferType()
              << "; only f32 travels as bf16";
   }
   return success();

@@ -24,7 +24,7 @@ Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
                      targets = llvm::map_to_vector(getYs(), buffer);
   return dialects::plan::AllReduceStartOp::create(
       b, getLoc(), getBucketAttr(), sources, targets, getStatisticAttr(),
-      getWireAttr(), nullptr, nullptr, nullptr, nullptr);
+      getTransferTypeAttr(), nullptr, nullptr, nullptr, nullptr);
 }
 
 Operation *AllReduceWaitOp::buildCall(OpBuilder &b, BufferOf buffer) {

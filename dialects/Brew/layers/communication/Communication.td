@@ -14,7 +14,7 @@ class Brew_AllReduce<string mnemonic, dag attributes = (ins)>
 }
 
 def Brew_AllReduceStartOp : Brew_AllReduce<"all_reduce_start",
-    (ins OptionalAttr<TypeAttr>:$wire)> {
+    (ins OptionalAttr<TypeAttr>:$transfer_type)> {
   let summary = "Begins to add tensors up over all ranks";
   let description = [{
     The results are on their way: only the `brew.all_reduce_wait` of the same bucket
