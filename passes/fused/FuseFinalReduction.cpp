@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/JoinedKernels.h"
 #include "passes/analysis/ValuePlace.h"
 
@@ -144,7 +144,7 @@ private:
     linalg::GenericOp sum = nests.front();
     return nests.size() == 1 && sum.getNumReductionLoops() > 0 &&
            NestGrid::of(sum)->depth == sum.getNumParallelLoops() &&
-           brew::passes::givesFreeSums(sum);
+           brew::passes::hasReorderableReductions(sum);
   }
 
   /// Of a block whose points are no neighbouring sums.

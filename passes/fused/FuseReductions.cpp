@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/ReorderableReduction.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -103,7 +103,7 @@ private:
     auto sum = cast<linalg::GenericOp>(read.getOwner());
     if (sum->getBlock() != &block || !sum.isDpsInput(&read) ||
         !sum.getMatchingIndexingMap(&read).isPermutation() ||
-        readsAnywhere(sum) || !brew::passes::givesFreeSums(sum) ||
+        readsAnywhere(sum) || !brew::passes::hasReorderableReductions(sum) ||
         Origin::of(nest).isBackward != Origin::of(sum).isBackward)
       return false;
     // All that it reads is there where the value is made.

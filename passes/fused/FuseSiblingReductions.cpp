@@ -1,6 +1,6 @@
 //===- FuseSiblingReductions.cpp - Sums over the same elements as one nest ------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/LoopOrder.h"
 #include "passes/analysis/Sinks.h"
 #include "passes/fused/NestInputs.h"
@@ -31,7 +31,7 @@ Operation *inProgram(Operation *op) {
 }
 
 bool isSumNest(linalg::GenericOp nest) {
-  return nest.getNumReductionLoops() > 0 && brew::passes::givesFreeSums(nest);
+  return nest.getNumReductionLoops() > 0 && brew::passes::hasReorderableReductions(nest);
 }
 
 /// Whether two nests run over the same loops for results of the same places.

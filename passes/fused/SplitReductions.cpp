@@ -1,6 +1,6 @@
 //===- SplitReductions.cpp - Long sums in two stages ----------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/FreeSum.h"
+#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/ValuePlace.h"
 #include "passes/fused/SplitLoop.h"
 
@@ -205,7 +205,7 @@ private:
     const int64_t few = 4 * cpu.getCores() * cpu.lanes();
     const int64_t least = leastWork ? leastWork : kCpuWork;
     if (points >= few || points * length < least || !readsAcross(nest) ||
-        !brew::passes::givesFreeSums(nest))
+        !brew::passes::hasReorderableReductions(nest))
       return {};
     SmallVector<unsigned> loops;
     int64_t pieces = 1;
@@ -229,7 +229,7 @@ private:
   /// would be many beside what is read.
   static SmallVector<unsigned> loopsForCaches(linalg::GenericOp nest) {
     if (nest.getNumReductionLoops() == 0 || !extracts(nest) ||
-        !brew::passes::givesFreeSums(nest))
+        !brew::passes::hasReorderableReductions(nest))
       return {};
     OpOperand *largest = nullptr;
     for (OpOperand *input : nest.getDpsInputOperands())
@@ -293,7 +293,7 @@ private:
     const int64_t enough = across ? enoughThreads / 2 / shares : enoughSums;
     if (points >= few || points * length < enoughWork)
       return {};
-    if (!brew::passes::givesFreeSums(nest))
+    if (!brew::passes::hasReorderableReductions(nest))
       return {};
     SmallVector<unsigned> loops;
     std::optional<unsigned> longest;

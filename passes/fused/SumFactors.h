@@ -7,7 +7,7 @@
 
 namespace brew::passes {
 
-/// Where results of `nest`, all of them free sums (FreeSum.h), differ only in
+/// Where results of `nest`, all of them free sums (ReorderableReduction.h), differ only in
 /// factors that are the same in all terms of a sum, lets one of them be added
 /// up and the others be products of it: the sum of gamma * dy is gamma times
 /// the sum of dy. Returns the nest that is there now.

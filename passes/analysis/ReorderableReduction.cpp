@@ -1,5 +1,5 @@
-//===- FreeSum.cpp - Sums whose order is free -----------------------------===//
-#include "passes/analysis/FreeSum.h"
+//===- ReorderableReduction.cpp - Sums whose order is free -----------------------------===//
+#include "passes/analysis/ReorderableReduction.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 
@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-static bool isFreeSum(linalg::GenericOp nest, unsigned number) {
+static bool isReorderable(linalg::GenericOp nest, unsigned number) {
   auto fill = nest.getDpsInits()[number].getDefiningOp<linalg::FillOp>();
   if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
     return false;
@@ -23,9 +23,9 @@ static bool isFreeSum(linalg::GenericOp nest, unsigned number) {
                                    arith::FastMathFlags::reassoc);
 }
 
-bool brew::passes::givesFreeSums(linalg::GenericOp nest) {
+bool brew::passes::hasReorderableReductions(linalg::GenericOp nest) {
   for (unsigned i = 0; i < nest->getNumResults(); ++i)
-    if (!brew::dialects::isStoredOnTheWay(nest, i) && !isFreeSum(nest, i))
+    if (!brew::dialects::isStoredOnTheWay(nest, i) && !isReorderable(nest, i))
       return false;
   return true;
 }
