@@ -115,7 +115,7 @@ void Validator::checkPixels(const DataInput &feed, int program,
                             const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
           "a feed has a conversion of pixels in a CPU plan");
-  const PixelConversion &pixels = feed.pixels();
+  const PixelConversion &pixels = feed.pixel_conversion();
   require(pixels.has_kernel_index() &&
               pixels.kernel_index() <
                   static_cast<std::uint32_t>(manifest.kernels_size()),

@@ -20,12 +20,12 @@ PixelInput &Inputs::pixelInput(const plan::DataInput &feed) {
   const std::uint32_t top = feed.buffer_indices(0);
   auto entry = pixels.find(top);
   if (entry == pixels.end()) {
-    const std::uint32_t kernel = feed.pixels().kernel_index();
+    const std::uint32_t kernel = feed.pixel_conversion().kernel_index();
     entry =
         pixels
             .emplace(std::piecewise_construct, std::make_tuple(top),
                      std::forward_as_tuple(
-                         device, feed.pixels(),
+                         device, feed.pixel_conversion(),
                          manifest.kernels(static_cast<int>(kernel)),
                          modules.function(kernel), buffer(top), address(top)))
             .first;

@@ -140,7 +140,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     info.seed = seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixel_conversion())
-      info.pixels = &source.pixels();
+      info.pixels = &source.pixel_conversion();
     if (!source.folder().empty())
       info.folders.push_back(source.folder());
     if (!planFolder.empty())
@@ -329,8 +329,8 @@ bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
   const PixelMean *mean = source.pixelMean();
   if (!mean || !executor.convertsPixels(program, feed.number) ||
       mean->dims !=
-          std::vector<std::int64_t>(description.pixels().mean_dims().begin(),
-                                    description.pixels().mean_dims().end()))
+          std::vector<std::int64_t>(description.pixel_conversion().mean_dims().begin(),
+                                    description.pixel_conversion().mean_dims().end()))
     return false;
   executor.setPixelMean(program, feed.number, mean->values);
   return true;

@@ -115,7 +115,7 @@ void Executor::setPixelMean(int index, int feed,
                             const std::vector<float> &mean) {
   std::uint64_t count = mean.empty() ? 0 : 1;
   if (convertsPixels(index, feed))
-    for (std::int64_t dim : program(index).data_inputs(feed).pixels().mean_dims())
+    for (std::int64_t dim : program(index).data_inputs(feed).pixel_conversion().mean_dims())
       count = (count ? count : 1) * static_cast<std::uint64_t>(dim);
   if (!convertsPixels(index, feed) || count != mean.size())
     throw Error(ExitStatus::Bug, "a feed takes no such mean");
