@@ -2,7 +2,7 @@
 
 #include "extras/reinforcement/PolicyGradient.h"
 
-#include "extras/reinforcement/Agents.h"
+#include "extras/reinforcement/ParallelAgents.h"
 #include "extras/reinforcement/Returns.h"
 #include "support/Error.h"
 
@@ -138,7 +138,7 @@ void PolicyGradient::beginAgain() {
 void PolicyGradient::run() {
   if (properties.threads == 1)
     return runAlone();
-  Agents agents(session, options, properties, restored,
+  ParallelAgents agents(session, options, properties, restored,
                 {[this] { return ends(); },
                  [this](const EpisodeSummary &episode) { tell(episode); },
                  [this](double loss, const std::vector<double> &places) {

@@ -59,7 +59,7 @@ struct Player {
 
 } // namespace
 
-TEST(Agents, SeeStatesOrHowTheyDiffer) {
+TEST(ParallelAgents, SeeStatesOrHowTheyDiffer) {
   brew::caffe::Properties raw;
   raw.useRawInput = true;
   Player player(raw);
@@ -74,14 +74,14 @@ TEST(Agents, SeeStatesOrHowTheyDiffer) {
   EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
 }
 
-TEST(Agents, NormaliseByTheEnvironmentsRange) {
+TEST(ParallelAgents, NormaliseByTheEnvironmentsRange) {
   brew::caffe::Properties properties;
   properties.useRawInput = properties.normalizeInput = true;
   EXPECT_EQ(seen(Player(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
 }
 
-TEST(Agents, DrawByEpisodeAndStepAlone) {
+TEST(ParallelAgents, DrawByEpisodeAndStepAlone) {
   Player first({}), second({});
   for (int i = 0; i < 3; ++i)
     first.play();
@@ -98,7 +98,7 @@ TEST(Agents, DrawByEpisodeAndStepAlone) {
 }
 
 /// A range of nothing cannot be brought to [0, 1].
-TEST(Agents, EmptyRangesAreRefused) {
+TEST(ParallelAgents, EmptyRangesAreRefused) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
   } environment;
@@ -110,7 +110,7 @@ TEST(Agents, EmptyRangesAreRefused) {
 }
 
 /// An episode that was given up is trajectory again, from where it began.
-TEST(Agents, GoOnBehindACancelledEpisode) {
+TEST(ParallelAgents, GoOnBehindACancelledEpisode) {
   Player whole({}), cancelled({});
   whole.play();
   cancelled.play();
@@ -125,16 +125,16 @@ TEST(Agents, GoOnBehindACancelledEpisode) {
   EXPECT_EQ(cancelled.agent.save(), whole.agent.save());
 }
 
-TEST(Agents, AreNotRestoredFromDamagedPlaces) {
+TEST(ParallelAgents, AreNotRestoredFromDamagedPlaces) {
   Player player({});
   EXPECT_THROW(player.agent.restore({-1, 0, 0}), brew::Error);
   EXPECT_THROW(player.agent.restore({1e300, 0, 0}), brew::Error);
 }
 
-TEST(Agents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
+TEST(ParallelAgents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
 /// Explored actions count as certain, so that one logit learns nothing of them.
-TEST(Agents, ExploreAsOftenAsTheySay) {
+TEST(ParallelAgents, ExploreAsOftenAsTheySay) {
   brew::caffe::Properties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;

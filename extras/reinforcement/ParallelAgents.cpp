@@ -1,6 +1,6 @@
-//===- Agents.cpp - Agents on threads of their own ------------------------===//
+//===- ParallelAgents.cpp - ParallelAgents on threads of their own ------------------------===//
 
-#include "extras/reinforcement/Agents.h"
+#include "extras/reinforcement/ParallelAgents.h"
 
 #include "extras/reinforcement/Agent.h"
 #include "extras/reinforcement/Network.h"
@@ -45,7 +45,7 @@ void writeAll(runtime::Session &session,
 } // namespace
 
 /// What agents and the thread in train() tell each other.
-struct Agents::Board {
+struct ParallelAgents::Board {
   Board(runtime::Session &session, Hooks given)
       : primary(session), hooks(std::move(given)),
         parameters(session.names(runtime::TensorKind::Parameter)),
@@ -87,7 +87,7 @@ struct Agents::Board {
   }
 };
 
-struct Agents::Worker {
+struct ParallelAgents::Worker {
   Worker(Board &toTell, std::shared_ptr<const plan::PlanFile> plan,
          runtime::SessionOptions sessionOptions, const LearnerOptions &options,
          const caffe::Properties &chosen, std::uint64_t seed, int number,
@@ -144,7 +144,7 @@ struct Agents::Worker {
   std::thread thread;
 };
 
-bool Agents::Worker::update() {
+bool ParallelAgents::Worker::update() {
   passes->flush();
   Values weights;
   Board::Request request{&sums, passes->takeLoss(), &weights};
@@ -160,7 +160,7 @@ bool Agents::Worker::update() {
 }
 
 /// False if training ends.
-bool Agents::Worker::learn(std::vector<Trajectory> &cache) {
+bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
   keepElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
   for (std::size_t i = 0; i < cache.size(); ++i) {
@@ -172,7 +172,7 @@ bool Agents::Worker::learn(std::vector<Trajectory> &cache) {
   return true;
 }
 
-void Agents::Worker::play() {
+void ParallelAgents::Worker::play() {
   std::vector<Trajectory> cache;
   while (!board.cancelled) {
     Trajectory trajectory = agent.play(
@@ -195,7 +195,7 @@ void Agents::Worker::play() {
   }
 }
 
-Agents::Agents(runtime::Session &primary, const LearnerOptions &options,
+ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
                const caffe::Properties &properties,
                const std::vector<double> &restored, Hooks hooks)
     : board(std::make_unique<Board>(primary, std::move(hooks))) {
@@ -225,14 +225,14 @@ Agents::Agents(runtime::Session &primary, const LearnerOptions &options,
   }
 }
 
-Agents::~Agents() {
+ParallelAgents::~ParallelAgents() {
   board->tell([&] { board->cancelled = true; });
   for (const auto &worker : workers)
     if (worker->thread.joinable())
       worker->thread.join();
 }
 
-void Agents::run() {
+void ParallelAgents::run() {
   board->running = workers.size();
   for (const auto &worker : workers)
     worker->thread = std::thread([this, it = worker.get()] {

@@ -1,4 +1,4 @@
-//===- Agents.h - Agents on threads of their own ----------------*- C++ -*-===//
+//===- ParallelAgents.h - ParallelAgents on threads of their own ----------------*- C++ -*-===//
 //
 // PG.MT with several threads: each agent has an environment and a session of
 // its own. It plays, gathers gradients and hands them to the thread that is in
@@ -12,7 +12,7 @@
 
 namespace brew::reinforcement {
 
-class Agents {
+class ParallelAgents {
 public:
   struct Hooks {
     std::function<bool()> ends;
@@ -22,10 +22,10 @@ public:
     std::function<void(double, const std::vector<double> &)> update;
   };
   /// `restored`: what the last update was given, of a snapshot.
-  Agents(runtime::Session &primary, const LearnerOptions &options,
+  ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
          const caffe::Properties &properties,
          const std::vector<double> &restored, Hooks hooks);
-  ~Agents();
+  ~ParallelAgents();
   /// Returns when `ends` says so; what an agent throws is thrown here.
   void run();
 
