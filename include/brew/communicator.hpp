@@ -40,18 +40,18 @@ public:
   int ranks() const { return brew_communicator_ranks(get()); }
   int localRanks() const { return brew_communicator_local_ranks(get()); }
   int localRank() const { return brew_communicator_local_rank(get()); }
-  bool failedTogether() const {
+  bool hasCollectiveError() const {
     return brew_communicator_has_collective_error(get());
   }
   void broadcast(void *data, std::size_t bytes) {
     check(brew_communicator_broadcast(get(), data, bytes));
   }
-  void startSum(std::uint32_t number,
+  void startAllReduce(std::uint32_t number,
                 const std::vector<brew_reduction_buffer> &pieces) {
     check(brew_communicator_start_all_reduce(get(), number, pieces.data(),
                                       pieces.size()));
   }
-  void awaitSum(std::uint32_t number) {
+  void waitAllReduce(std::uint32_t number) {
     check(brew_communicator_wait_all_reduce(get(), number));
   }
   void agree(const std::string &what, const std::string &value) {

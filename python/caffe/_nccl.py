@@ -95,13 +95,13 @@ class NCCL:
 
     def _start(self, bucket):
         arrays = [blob.diff for blob in self._buckets[bucket][1]]
-        self._together(lambda communicator: communicator.start_sum(bucket, arrays))
+        self._together(lambda communicator: communicator.start_all_reduce(bucket, arrays))
         self._waiting.append(bucket)
 
     def _finish(self):
         share = np.float32(1 / self._count)
         for bucket in self._waiting:
-            self._together(lambda communicator: communicator.await_sum(bucket))
+            self._together(lambda communicator: communicator.wait_all_reduce(bucket))
             for blob in self._buckets[bucket][1]:
                 diff = blob.diff
                 diff *= share

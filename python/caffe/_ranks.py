@@ -131,7 +131,7 @@ class Joined:
             return
         communicator, self.communicator = self.communicator, None
         failure = _failure()
-        if (self.failed or failure is not None) and not communicator.failed_together:
+        if (self.failed or failure is not None) and not communicator.has_collective_error:
             if failure is not None and not isinstance(failure, SystemExit) and _is_child():
                 traceback.print_exception(type(failure), failure, failure.__traceback__)  # it would come too late
             sys.stdout.flush()

@@ -47,18 +47,18 @@ public:
     const nb::gil_scoped_release released;
     it.broadcast(values.data(), values.nbytes());
   }
-  void startSum(std::uint32_t number, std::vector<Floats> arrays) {
+  void startAllReduce(std::uint32_t number, std::vector<Floats> arrays) {
     std::vector<brew_reduction_buffer> pieces;
     for (const Floats &array : arrays)
       pieces.push_back({array.data(), array.size()});
-    get().startSum(number, pieces);
+    get().startAllReduce(number, pieces);
     onTheirWay[number] = std::move(arrays);
   }
-  void awaitSum(std::uint32_t number) {
+  void waitAllReduce(std::uint32_t number) {
     brew::api::Communicator &it = get();
     {
       const nb::gil_scoped_release released;
-      it.awaitSum(number);
+      it.waitAllReduce(number);
     }
     onTheirWay.erase(number);
   }
@@ -96,21 +96,21 @@ void brew::python::bindCommunicator(nb::module_ &module) {
       .def_static("is_launched", [] { return api::Communicator::isLaunched(); })
       .def_prop_ro("rank", [](Ranks &it) { return it.get().rank(); })
       .def_prop_ro("ranks", [](Ranks &it) { return it.get().ranks(); })
-      .def_prop_ro("failed_together",
-                   [](Ranks &it) { return it.get().failedTogether(); })
+      .def_prop_ro("has_collective_error",
+                   [](Ranks &it) { return it.get().hasCollectiveError(); })
       .def("broadcast", &Ranks::broadcast, "values"_a.noconvert())
       .def(
-          "start_sum",
+          "start_all_reduce",
           [](Ranks &it, std::uint32_t number, nb::list arrays) {
             std::vector<Floats> given;
             // A converted array would take the sum with it.
             for (nb::handle array : arrays)
               given.push_back(nb::cast<Floats>(array, /*convert=*/false));
-            it.startSum(number, std::move(given));
+            it.startAllReduce(number, std::move(given));
           },
           "number"_a, "arrays"_a,
           "Begins to add arrays up over the ranks, in place.")
-      .def("await_sum", &Ranks::awaitSum, "number"_a)
+      .def("wait_all_reduce", &Ranks::waitAllReduce, "number"_a)
       .def("agree", &Ranks::agree, "what"_a, "value"_a)
       .def("close", &Ranks::close, "Leaves the run, when all ranks do.")
       .def(

@@ -44,16 +44,16 @@ int main() {
   const auto count = static_cast<float>(ranks.ranks());
 
   std::vector<float> a(100000, 1 + rank), b = {rank, 2 * rank}, none;
-  ranks.startSum(7, {{a.data(), a.size()}, {none.data(), 0}});
-  ranks.startSum(3, {{b.data(), 1}, {b.data() + 1, 1}});
-  require(statusOf([&] { ranks.startSum(3, {}); }) == BREW_USAGE,
+  ranks.startAllReduce(7, {{a.data(), a.size()}, {none.data(), 0}});
+  ranks.startAllReduce(3, {{b.data(), 1}, {b.data() + 1, 1}});
+  require(statusOf([&] { ranks.startAllReduce(3, {}); }) == BREW_USAGE,
           "a number is taken twice");
-  ranks.awaitSum(3);
-  ranks.awaitSum(7);
+  ranks.waitAllReduce(3);
+  ranks.waitAllReduce(7);
   const float sum = count * (count - 1) / 2;
   require(b[0] == sum && b[1] == 2 * sum, "the small sum");
   require(a.front() == sum + count && a.back() == sum + count, "the large sum");
-  require(statusOf([&] { ranks.awaitSum(7); }) == BREW_USAGE,
+  require(statusOf([&] { ranks.waitAllReduce(7); }) == BREW_USAGE,
           "a sum is awaited twice");
   require(brew_communicator_start_all_reduce(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
           "pieces are missing");
@@ -80,6 +80,6 @@ int main() {
                     "rank 1 disagrees with rank 0: it has another number",
             error.what());
   }
-  require(ranks.failedTogether(), "they fail together");
+  require(ranks.hasCollectiveError(), "they fail together");
   ranks.close();
 }

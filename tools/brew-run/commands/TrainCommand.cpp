@@ -290,7 +290,7 @@ int trainAsRank(TrainOptions options) {
     ranks.close();
     return 0;
   } catch (const Error &error) {
-    if (!ranks.failedTogether())
+    if (!ranks.hasCollectiveError())
       end(error.status(), error.what());
     if (ranks.rank() == 0)
       std::fprintf(stderr, "brew-run: error: %s\n", error.what());
