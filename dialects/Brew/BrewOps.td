@@ -99,8 +99,8 @@ def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
     for the total loss but Caffe does not list it among the net's outputs.
   }];
   let arguments = (ins AnyTensor:$value, StrAttr:$blob, F32Attr:$loss_weight,
-    UnitAttr:$inner);
-  let assemblyFormat = "$value $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($value)";
+    UnitAttr:$unreported);
+  let assemblyFormat = "$value $blob `loss_weight` $loss_weight (`unreported` $unreported^)? attr-dict `:` type($value)";
 }
 
 def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_Strided]> {

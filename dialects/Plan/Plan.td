@@ -211,8 +211,8 @@ def Plan_OutputGradientOp : Plan_Op<"output_gradient"> {
 
 def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
   let summary = "A top that is reported or counts for the loss";
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$inner);
-  let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($buffer)";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$unreported);
+  let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`unreported` $unreported^)? attr-dict `:` type($buffer)";
 }
 
 def Plan_PinOp : Plan_Op<"pin", [ReachesHost]> {

@@ -284,7 +284,7 @@ LogicalResult PlanEmitter::emitSinks() {
     if (auto output = dyn_cast<OutputOp>(op))
       dialects::plan::OutputOp::create(
           b, op.getLoc(), buffer(output.getValue()), output.getBlobAttr(),
-          output.getLossWeightAttr(), output.getInnerAttr());
+          output.getLossWeightAttr(), output.getUnreportedAttr());
     else if (auto keep = dyn_cast<PinOp>(op))
       dialects::plan::PinOp::create(b, op.getLoc(), buffer(keep.getValue()),
                                      keep.getWhat(), keep.getBlob());
