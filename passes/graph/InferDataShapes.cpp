@@ -4,7 +4,7 @@
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "passes/Passes.h"
-#include "passes/graph/FeedShapes.h"
+#include "passes/graph/DataShapes.h"
 #include "support/Error.h"
 
 #include "mlir/IR/Builders.h"
@@ -27,7 +27,7 @@ struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes
   using InferDataShapesBase::InferDataShapesBase;
 
   void runOnOperation() override {
-    brew::passes::FeedOptions given;
+    brew::passes::DataShapeOptions given;
     std::set<std::string> tops;
     try {
       given.given = brew::passes::parseInputShapes(
@@ -61,7 +61,7 @@ struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes
   }
 
 private:
-  void resolve(DataInputOp feed, const brew::passes::FeedOptions &given) {
+  void resolve(DataInputOp feed, const brew::passes::DataShapeOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
     const auto *kind = brew::caffe::findFeedKind(feed.getKind());
@@ -80,7 +80,7 @@ private:
       std::error_code error;
       if (std::filesystem::current_path(error) != feed.getFolder().str())
         folders.push_back(feed.getFolder().str());
-      const auto shapes = brew::passes::feedShapes(layer, folders, given);
+      const auto shapes = brew::passes::inferDataShapes(layer, folders, given);
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementOf(value)));
       feed.setConfigAttr(
@@ -92,7 +92,7 @@ private:
 
   /// Notes the shapes that are given of its tops.
   static void takeShapes(HostLayerOp layer,
-                         const brew::passes::FeedOptions &given) {
+                         const brew::passes::DataShapeOptions &given) {
     Builder b(layer.getContext());
     SmallVector<Attribute> shapes;
     bool any = false;

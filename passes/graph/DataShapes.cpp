@@ -1,5 +1,5 @@
-//===- FeedShapes.cpp - Shapes of the tops of data layers -----------------===//
-#include "passes/graph/FeedShapes.h"
+//===- DataShapes.cpp - Shapes of the tops of data layers -----------------===//
+#include "passes/graph/DataShapes.h"
 
 #include "caffe/FeedKinds.h"
 #include "caffe/Selection.h"
@@ -24,19 +24,19 @@ namespace {
 class Feed {
 public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
-       const FeedOptions &options)
+       const DataShapeOptions &options)
       : layer(layer), kind(caffe::findFeedKind(layer.type())), folders(folders),
         options(options), selection(caffe::selectionOf(layer)) {}
 
-  std::vector<FeedShape> shapes() {
-    std::vector<FeedShape> shapes = shapesOfSource();
+  std::vector<DataShape> shapes() {
+    std::vector<DataShape> shapes = shapesOfSource();
     for (size_t i = 0; i < shapes.size(); ++i)
       checkGiven(static_cast<int>(i), shapes[i]);
     return shapes;
   }
 
 private:
-  std::vector<FeedShape> shapesOfSource() {
+  std::vector<DataShape> shapesOfSource() {
     if (!kind)
       throw badInput("data layers of type " + layer.type() +
                      " are not supported yet");
@@ -66,17 +66,17 @@ private:
     }
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }
-  const FeedShape *given(int top) const {
+  const DataShape *given(int top) const {
     auto found = options.given.find(layer.top(top));
     return found == options.given.end() ? nullptr : &found->second;
   }
-  void setBatch(FeedShape &shape) {
+  void setBatch(DataShape &shape) {
     hasOwnBatch = options.batch != 0;
     if (options.batch && !shape.empty())
       shape[0] = options.batch;
   }
   /// No shape that was given goes unheeded.
-  void checkGiven(int top, const FeedShape &shape) const;
+  void checkGiven(int top, const DataShape &shape) const;
   /// Batch size of a layer that has one: option first.
   template <typename Settings> int64_t takeBatch(Settings &settings) {
     hasOwnBatch |= options.batch != 0;
@@ -95,33 +95,33 @@ private:
                                         const std::string &what,
                                         const std::string &example) const;
 
-  std::vector<FeedShape> inputShapes();
-  std::vector<FeedShape> dummyShapes();
-  std::vector<FeedShape> memoryShapes();
-  std::vector<FeedShape> databaseShapes();
-  std::vector<FeedShape> annotatedShapes();
-  std::vector<FeedShape> imageShapes();
-  std::vector<FeedShape> windowShapes();
-  std::vector<FeedShape> withLabels(int64_t batch, const FeedShape &image);
-  FeedShape imageIn(const FeedShape &shape) const;
-  std::vector<FeedShape> hdf5Shapes();
-  std::vector<FeedShape> blobShapes();
-  void checkGivenImage(const FeedShape &shape) const;
-  void checkMean(const FeedShape &image, bool isCropped,
+  std::vector<DataShape> inputShapes();
+  std::vector<DataShape> dummyShapes();
+  std::vector<DataShape> memoryShapes();
+  std::vector<DataShape> databaseShapes();
+  std::vector<DataShape> annotatedShapes();
+  std::vector<DataShape> imageShapes();
+  std::vector<DataShape> windowShapes();
+  std::vector<DataShape> withLabels(int64_t batch, const DataShape &image);
+  DataShape imageIn(const DataShape &shape) const;
+  std::vector<DataShape> hdf5Shapes();
+  std::vector<DataShape> blobShapes();
+  void checkGivenImage(const DataShape &shape) const;
+  void checkMean(const DataShape &image, bool isCropped,
                  const std::string &from) const;
 
   caffe::LayerParameter &layer;
   const caffe::FeedKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
-  const FeedOptions &options;
+  const DataShapeOptions &options;
   const caffe::Selection selection;
   /// The leading dimension is the layer's or an option's, whatever shape is
   /// given.
   bool hasOwnBatch = false;
 };
 
-void Feed::checkGiven(int top, const FeedShape &shape) const {
-  const FeedShape *told = given(top);
+void Feed::checkGiven(int top, const DataShape &shape) const {
+  const DataShape *told = given(top);
   if (!told)
     return;
   const size_t from = hasOwnBatch ? 1 : 0;
@@ -154,21 +154,21 @@ std::optional<std::string> Feed::findSource(const std::string &name,
 }
 
 /// A matrix in a .binaryproto file.
-std::vector<FeedShape> Feed::blobShapes() {
+std::vector<DataShape> Feed::blobShapes() {
   const formats::Blob blob = formats::readBinaryProto(formats::requirePath(
       layer.infogain_loss_param().source(), folders, "infogain matrix"));
-  return {FeedShape(blob.dims.begin(), blob.dims.end())};
+  return {DataShape(blob.dims.begin(), blob.dims.end())};
 }
 
 //===----------------------------------------------------------------------===//
 // Layers without a source
 //===----------------------------------------------------------------------===//
 
-std::vector<FeedShape> Feed::inputShapes() {
+std::vector<DataShape> Feed::inputShapes() {
   caffe::InputParameter &settings = *layer.mutable_input_param();
-  std::vector<FeedShape> shapes;
+  std::vector<DataShape> shapes;
   for (int i = 0; i < layer.top_size(); ++i) {
-    if (const FeedShape *shape = given(i)) {
+    if (const DataShape *shape = given(i)) {
       shapes.push_back(*shape);
     } else if (settings.shape_size() == 0) {
       throw badInput("the shape of '" + layer.top(i) +
@@ -183,7 +183,7 @@ std::vector<FeedShape> Feed::inputShapes() {
     setBatch(shapes.back());
   }
   settings.clear_shape();
-  for (const FeedShape &shape : shapes) {
+  for (const DataShape &shape : shapes) {
     caffe::BlobShape &text = *settings.add_shape();
     for (int64_t dim : shape)
       text.add_dim(dim);
@@ -191,14 +191,14 @@ std::vector<FeedShape> Feed::inputShapes() {
   return shapes;
 }
 
-std::vector<FeedShape> Feed::dummyShapes() {
+std::vector<DataShape> Feed::dummyShapes() {
   caffe::DummyDataParameter &settings = *layer.mutable_dummy_data_param();
-  std::vector<FeedShape> shapes;
+  std::vector<DataShape> shapes;
   auto pick = [](const auto &list, int i) -> int64_t {
     return list.Get(list.size() > 1 ? i : 0);
   };
   for (int i = 0; i < layer.top_size(); ++i) {
-    if (const FeedShape *shape = given(i)) {
+    if (const DataShape *shape = given(i)) {
       shapes.push_back(*shape);
     } else if (settings.shape_size() > 0) {
       const auto &dims =
@@ -218,7 +218,7 @@ std::vector<FeedShape> Feed::dummyShapes() {
   settings.clear_height();
   settings.clear_width();
   settings.clear_shape();
-  for (const FeedShape &shape : shapes) {
+  for (const DataShape &shape : shapes) {
     caffe::BlobShape &text = *settings.add_shape();
     for (int64_t dim : shape)
       text.add_dim(dim);
@@ -226,9 +226,9 @@ std::vector<FeedShape> Feed::dummyShapes() {
   return shapes;
 }
 
-std::vector<FeedShape> Feed::memoryShapes() {
+std::vector<DataShape> Feed::memoryShapes() {
   caffe::MemoryDataParameter &settings = *layer.mutable_memory_data_param();
-  if (const FeedShape *shape = given(0)) {
+  if (const DataShape *shape = given(0)) {
     if (shape->size() != 4)
       throw badInput("--input-shape for '" + layer.top(0) +
                      "' needs four dimensions");
@@ -236,17 +236,17 @@ std::vector<FeedShape> Feed::memoryShapes() {
     settings.set_channels(shape->at(1));
     settings.set_height(shape->at(2));
     settings.set_width(shape->at(3));
-  } else if (const FeedShape *labels =
+  } else if (const DataShape *labels =
                  layer.top_size() > 1 ? given(1) : nullptr;
              labels && !labels->empty()) {
     settings.set_batch_size(labels->at(0));
   }
   const int64_t batch = takeBatch(settings);
-  FeedShape labels = {batch};
+  DataShape labels = {batch};
   if (settings.label_type() == caffe::MemoryDataParameter::MULTIPLE)
     labels = {batch, settings.label_channels(), settings.label_height(),
               settings.label_width()};
-  std::vector<FeedShape> shapes = {
+  std::vector<DataShape> shapes = {
       {batch, settings.channels(), settings.height(), settings.width()}};
   if (layer.top_size() > 1)
     shapes.push_back(labels);
@@ -257,7 +257,7 @@ std::vector<FeedShape> Feed::memoryShapes() {
 // Databases
 //===----------------------------------------------------------------------===//
 
-void Feed::checkGivenImage(const FeedShape &shape) const {
+void Feed::checkGivenImage(const DataShape &shape) const {
   if (shape.size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
                    "' needs four dimensions: number, channels, height, width");
@@ -271,7 +271,7 @@ void Feed::checkGivenImage(const FeedShape &shape) const {
 
 /// `image` is channels x height x width before cropping, or after it if
 /// `isCropped`.
-void Feed::checkMean(const FeedShape &image, bool isCropped,
+void Feed::checkMean(const DataShape &image, bool isCropped,
                      const std::string &from) const {
   const caffe::TransformationParameter &transform = layer.transform_param();
   if (transform.mean_value_size() > 1 &&
@@ -285,7 +285,7 @@ void Feed::checkMean(const FeedShape &image, bool isCropped,
   auto path = formats::findPath(transform.mean_file(), folders);
   if (!path)
     return; // it may be there when the plan runs
-  FeedShape mean = formats::readBinaryProto(*path).dims;
+  DataShape mean = formats::readBinaryProto(*path).dims;
   if (mean.size() == 4 && mean[0] == 1)
     mean.erase(mean.begin());
   bool fits = mean.size() == 3 && mean[0] == image[0];
@@ -296,11 +296,11 @@ void Feed::checkMean(const FeedShape &image, bool isCropped,
                    ", but the images of " + from + " are " + dimsText(image));
 }
 
-std::vector<FeedShape> Feed::databaseShapes() {
+std::vector<DataShape> Feed::databaseShapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const int64_t crop = layer.transform_param().crop_size();
-  const FeedShape *told = given(0);
+  const DataShape *told = given(0);
   if (told)
     checkGivenImage(*told);
   const bool isLevelDb =
@@ -308,7 +308,7 @@ std::vector<FeedShape> Feed::databaseShapes() {
   auto path =
       findSource(layer.data_param().source(),
                  isLevelDb ? "LevelDB database" : "LMDB database", "N,C,H,W");
-  FeedShape image;
+  DataShape image;
   if (path) {
     image = recordShape(layer, *path);
     checkMean(image, false, *path);
@@ -330,19 +330,19 @@ std::vector<FeedShape> Feed::databaseShapes() {
 }
 
 /// An item's images lie side by side among the channels.
-std::vector<FeedShape> Feed::withLabels(int64_t batch, const FeedShape &image) {
+std::vector<DataShape> Feed::withLabels(int64_t batch, const DataShape &image) {
   const int64_t several = selection.imagesPerItem;
-  std::vector<FeedShape> shapes = {
+  std::vector<DataShape> shapes = {
       {batch, image[0] * several, image[1], image[2]}};
   if (layer.top_size() > 1)
     shapes.push_back(several > 1 && selection.allLabels
-                         ? FeedShape{batch, several}
-                         : FeedShape{batch});
+                         ? DataShape{batch, several}
+                         : DataShape{batch});
   return shapes;
 }
 
 /// Channels, height and width of one image of a top.
-FeedShape Feed::imageIn(const FeedShape &shape) const {
+DataShape Feed::imageIn(const DataShape &shape) const {
   const int64_t several = selection.imagesPerItem;
   if (shape[1] % several)
     throw badInput("--input-shape gives '" + layer.top(0) + "' " +
@@ -354,13 +354,13 @@ FeedShape Feed::imageIn(const FeedShape &shape) const {
 
 /// Boxes are rows, of which there are as many as a batch of the images that
 /// have most of them needs.
-std::vector<FeedShape> Feed::annotatedShapes() {
+std::vector<DataShape> Feed::annotatedShapes() {
   constexpr int64_t kRow = 8;
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const caffe::TransformationParameter &transform = layer.transform_param();
-  const FeedShape *told = given(0);
-  const FeedShape *toldLabels = layer.top_size() > 1 ? given(1) : nullptr;
+  const DataShape *told = given(0);
+  const DataShape *toldLabels = layer.top_size() > 1 ? given(1) : nullptr;
   if (told && told->size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
                    "' needs four dimensions: number, channels, height, width");
@@ -377,7 +377,7 @@ std::vector<FeedShape> Feed::annotatedShapes() {
     record = {{told->begin() + 1, told->end()},
               toldLabels && toldLabels->size() == 4,
               0};
-  FeedShape image = record.image;
+  DataShape image = record.image;
   const bool isSquare = transform.crop_size() != 0;
   if (isSquare || (transform.crop_h() && transform.crop_w())) {
     image[1] = isSquare ? transform.crop_size() : transform.crop_h();
@@ -387,7 +387,7 @@ std::vector<FeedShape> Feed::annotatedShapes() {
     image[2] = transform.resize_param().width();
   }
   checkMean(image, false, path ? *path : "--input-shape");
-  std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
+  std::vector<DataShape> shapes = {{batch, image[0], image[1], image[2]}};
   if (layer.top_size() == 1)
     return shapes;
   if (!record.hasBoxes)
@@ -404,16 +404,16 @@ std::vector<FeedShape> Feed::annotatedShapes() {
 // Image files
 //===----------------------------------------------------------------------===//
 
-std::vector<FeedShape> Feed::imageShapes() {
+std::vector<DataShape> Feed::imageShapes() {
   hasOwnBatch = true;
   caffe::ImageDataParameter &settings = *layer.mutable_image_data_param();
   const int64_t batch = takeBatch(settings);
   const int64_t crop = layer.transform_param().crop_size();
   const int64_t channels = settings.is_color() ? 3 : 1;
-  const FeedShape *told = given(0);
+  const DataShape *told = given(0);
   if (told)
     checkGivenImage(*told);
-  FeedShape image;
+  DataShape image;
   std::string from = "'" + settings.source() + "'";
   bool isCropped = false;
   if (settings.new_height() && settings.new_width()) {
@@ -440,7 +440,7 @@ std::vector<FeedShape> Feed::imageShapes() {
   return withLabels(batch, image);
 }
 
-std::vector<FeedShape> Feed::windowShapes() {
+std::vector<DataShape> Feed::windowShapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_window_data_param());
   const int64_t crop = layer.transform_param().crop_size();
@@ -454,7 +454,7 @@ std::vector<FeedShape> Feed::windowShapes() {
 // HDF5
 //===----------------------------------------------------------------------===//
 
-std::vector<FeedShape> Feed::hdf5Shapes() {
+std::vector<DataShape> Feed::hdf5Shapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_hdf5_data_param());
   auto list = findSource(layer.hdf5_data_param().source(), "list of HDF5 files",
@@ -465,10 +465,10 @@ std::vector<FeedShape> Feed::hdf5Shapes() {
     places.push_back(formats::folderOfFile(*list));
     file = formats::readHdf5List(*list, places).front();
   }
-  std::vector<FeedShape> shapes;
+  std::vector<DataShape> shapes;
   for (int i = 0; i < layer.top_size(); ++i) {
-    const FeedShape *told = given(i);
-    FeedShape shape;
+    const DataShape *told = given(i);
+    DataShape shape;
     if (file) {
       formats::Hdf5Reader reader(*file);
       shape = reader.dims(layer.top(i));
@@ -495,13 +495,13 @@ std::vector<FeedShape> Feed::hdf5Shapes() {
 
 } // namespace
 
-std::map<std::string, FeedShape>
+std::map<std::string, DataShape>
 brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
   std::string text;
   for (const std::string &entry : entries)
     text += (text.empty() ? "" : ",") + entry;
-  std::map<std::string, FeedShape> shapes;
-  FeedShape *current = nullptr;
+  std::map<std::string, DataShape> shapes;
+  DataShape *current = nullptr;
   size_t at = 0;
   while (at < text.size()) {
     const size_t comma = std::min(text.find(',', at), text.size());
@@ -536,11 +536,11 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
   return shapes;
 }
 
-std::vector<FeedShape>
-brew::passes::feedShapes(caffe::LayerParameter &layer,
+std::vector<DataShape>
+brew::passes::inferDataShapes(caffe::LayerParameter &layer,
                          const std::vector<std::string> &folders,
-                         const FeedOptions &options) {
-  std::vector<FeedShape> shapes = Feed(layer, folders, options).shapes();
+                         const DataShapeOptions &options) {
+  std::vector<DataShape> shapes = Feed(layer, folders, options).shapes();
   for (size_t i = 0; i < shapes.size(); ++i) {
     int64_t count = 1;
     for (int64_t dim : shapes[i]) {

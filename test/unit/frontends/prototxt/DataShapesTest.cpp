@@ -1,6 +1,6 @@
-//===- FeedShapesTest.cpp - What data layers will deliver -----------------===//
+//===- DataShapesTest.cpp - What data layers will deliver -----------------===//
 
-#include "passes/graph/FeedShapes.h"
+#include "passes/graph/DataShapes.h"
 
 #include "Parse.h"
 #include "formats/BinaryProto.h"
@@ -17,7 +17,7 @@
 namespace brew {
 namespace {
 
-using Shapes = std::vector<passes::FeedShape>;
+using Shapes = std::vector<passes::DataShape>;
 using prototxt::TemporaryFolder;
 
 caffe::LayerParameter layerOf(const std::string &text) {
@@ -26,7 +26,7 @@ caffe::LayerParameter layerOf(const std::string &text) {
   return layer;
 }
 
-passes::FeedOptions optionsOf(const std::vector<std::string> &shapes,
+passes::DataShapeOptions optionsOf(const std::vector<std::string> &shapes,
                               int64_t batch = 0) {
   return {passes::parseInputShapes(shapes), batch};
 }
@@ -41,14 +41,14 @@ template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
   return {ExitStatus::Success, ""};
 }
 
-TEST(FeedShapes, readsInputShapeFlags) {
+TEST(DataShapes, readsInputShapeFlags) {
   auto shapes = passes::parseInputShapes({"data=1,3,4,4", "x=2"});
-  EXPECT_EQ(shapes.at("data"), (passes::FeedShape{1, 3, 4, 4}));
-  EXPECT_EQ(shapes.at("x"), passes::FeedShape{2});
+  EXPECT_EQ(shapes.at("data"), (passes::DataShape{1, 3, 4, 4}));
+  EXPECT_EQ(shapes.at("x"), passes::DataShape{2});
   // The list may have been split at its commas.
   EXPECT_EQ(passes::parseInputShapes({"data=1", "3", "x=2"}).at("data"),
-            (passes::FeedShape{1, 3}));
-  EXPECT_EQ(passes::parseInputShapes({"s="}).at("s"), passes::FeedShape{});
+            (passes::DataShape{1, 3}));
+  EXPECT_EQ(passes::parseInputShapes({"s="}).at("s"), passes::DataShape{});
   for (const char *bad :
        {"data", "3,data=1", "data=0", "data=-1", "data=1,,2", "data=1x2", "=1",
         "data=2147483648", "a=1,a=2", "data=,1", "a=,b=1"})
@@ -57,36 +57,36 @@ TEST(FeedShapes, readsInputShapeFlags) {
         << bad;
 }
 
-TEST(FeedShapes, takesInputsAsWritten) {
+TEST(DataShapes, takesInputsAsWritten) {
   auto layer = layerOf("type: 'Input' top: 'a' top: 'b' input_param { shape { "
                        "dim: 2 dim: 3 } shape { } }");
-  EXPECT_EQ(passes::feedShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
-  EXPECT_EQ(feedShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
+  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
+  EXPECT_EQ(inferDataShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
             (Shapes{{4, 3}, {4, 5}}));
   // What changed is written back.
   EXPECT_EQ(layer.input_param().shape(1).dim(0), 4);
 
   auto open = layerOf("type: 'Input' top: 'a'");
   EXPECT_NE(errorOf([&] {
-              passes::feedShapes(open, {}, {});
+              passes::inferDataShapes(open, {}, {});
             }).second.find("--input-shape a="),
             std::string::npos);
-  EXPECT_EQ(feedShapes(open, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
+  EXPECT_EQ(inferDataShapes(open, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
 }
 
-TEST(FeedShapes, takesDummyAndMemoryDataAsWritten) {
+TEST(DataShapes, takesDummyAndMemoryDataAsWritten) {
   auto dummy = layerOf("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
                        "{ num: 2 num: 3 channels: 4 height: 5 width: 6 }");
-  EXPECT_EQ(passes::feedShapes(dummy, {}, {}),
+  EXPECT_EQ(passes::inferDataShapes(dummy, {}, {}),
             (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
   EXPECT_EQ(dummy.dummy_data_param().num_size(), 0);
-  EXPECT_EQ(feedShapes(dummy, {}, optionsOf({}, 9)),
+  EXPECT_EQ(inferDataShapes(dummy, {}, optionsOf({}, 9)),
             (Shapes{{9, 4, 5, 6}, {9, 4, 5, 6}}));
   auto memory =
       layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
               "batch_size: 2 channels: 3 height: 4 width: 5 }");
-  EXPECT_EQ(passes::feedShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
-  EXPECT_EQ(feedShapes(memory, {}, optionsOf({}, 7)),
+  EXPECT_EQ(passes::inferDataShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
+  EXPECT_EQ(inferDataShapes(memory, {}, optionsOf({}, 7)),
             (Shapes{{7, 3, 4, 5}, {7}}));
 }
 
@@ -107,8 +107,8 @@ struct DatabaseFeed : testing::Test {
                    "' batch_size: 8 backend: LMDB }");
   }
   Shapes shapes(caffe::LayerParameter layer,
-                const passes::FeedOptions &options = {}) const {
-    return feedShapes(layer, {folder.path("")}, options);
+                const passes::DataShapeOptions &options = {}) const {
+    return inferDataShapes(layer, {folder.path("")}, options);
   }
   void writeMean(const std::string &name, std::vector<int64_t> dims) const {
     formats::Blob blob;
@@ -178,10 +178,10 @@ TEST_F(DatabaseFeed, putsImagesOfAnItemBesideEachOther) {
             (Shapes{{8, 6, 4, 4}, {8, 2}}));
 }
 
-TEST(FeedShapes, countsWeightsOfClasses) {
+TEST(DataShapes, countsWeightsOfClasses) {
   auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
                       "class_weighting: [1, 2.5, 0] }");
-  EXPECT_EQ(passes::feedShapes(loss, {}, {}), (Shapes{{3}}));
+  EXPECT_EQ(passes::inferDataShapes(loss, {}, {}), (Shapes{{3}}));
 }
 
 TEST_F(DatabaseFeed, heedsShapesOfLabels) {
@@ -194,14 +194,14 @@ TEST_F(DatabaseFeed, heedsShapesOfLabels) {
                                   "layer makes it 8")));
 }
 
-TEST(FeedShapes, heedsShapesOfEveryTop) {
+TEST(DataShapes, heedsShapesOfEveryTop) {
   auto memory = [] {
     return layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
                    "batch_size: 2 channels: 3 height: 4 width: 5 }");
   };
   auto take = [](caffe::LayerParameter layer,
-                 const passes::FeedOptions &options) {
-    return feedShapes(layer, {}, options);
+                 const passes::DataShapeOptions &options) {
+    return inferDataShapes(layer, {}, options);
   };
   EXPECT_EQ(take(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
   EXPECT_EQ(take(memory(), optionsOf({"a=7,1,1,1", "b=7"})),
@@ -239,7 +239,7 @@ TEST_F(DatabaseFeed, refusesOtherKindOfDatabase) {
   EXPECT_EQ(errorOf([&] { shapes(layer); }).first, ExitStatus::BadInput);
 }
 
-TEST(FeedShapes, asksHdf5Files) {
+TEST(DataShapes, asksHdf5Files) {
   TemporaryFolder folder;
   {
     formats::Hdf5Writer writer(folder.path("a.h5"));
@@ -253,35 +253,35 @@ TEST(FeedShapes, asksHdf5Files) {
   auto layer = layerOf("type: 'HDF5Data' top: 'x' top: 'l' hdf5_data_param { "
                        "source: 'list.txt' batch_size: 4 }");
   const std::vector<std::string> folders = {folder.path("")};
-  EXPECT_EQ(passes::feedShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
-  EXPECT_EQ(feedShapes(layer, folders, optionsOf({}, 6)),
+  EXPECT_EQ(passes::inferDataShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
+  EXPECT_EQ(inferDataShapes(layer, folders, optionsOf({}, 6)),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_EQ(layer.hdf5_data_param().batch_size(), 6u);
   EXPECT_EQ(errorOf([&] {
-              feedShapes(layer, folders, optionsOf({"x=1,2,4"}));
+              inferDataShapes(layer, folders, optionsOf({"x=1,2,4"}));
             }).first,
             ExitStatus::BadInput);
   // Without the files every top needs its shape.
-  EXPECT_EQ(feedShapes(layer, {}, optionsOf({"x=1,2,3", "l=1"})),
+  EXPECT_EQ(inferDataShapes(layer, {}, optionsOf({"x=1,2,3", "l=1"})),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_NE(errorOf([&] {
-              feedShapes(layer, {}, optionsOf({"x=1,2,3"}));
+              inferDataShapes(layer, {}, optionsOf({"x=1,2,3"}));
             }).second.find("--input-shape l=N,..."),
             std::string::npos);
 
   auto scalar = layerOf("type: 'HDF5Data' top: 's' hdf5_data_param { "
                         "source: 'list.txt' batch_size: 4 }");
   EXPECT_NE(errorOf([&] {
-              passes::feedShapes(scalar, folders, {});
+              passes::inferDataShapes(scalar, folders, {});
             }).second.find("is a single value"),
             std::string::npos);
 }
 
-TEST(FeedShapes, boundsElementCounts) {
+TEST(DataShapes, boundsElementCounts) {
   auto layer = layerOf("type: 'Input' top: 'a' input_param { shape { dim: "
                        "65536 dim: 32767 } }");
-  EXPECT_EQ(passes::feedShapes(layer, {}, {}).size(), 1u);
-  EXPECT_EQ(errorOf([&] { feedShapes(layer, {}, optionsOf({}, 65540)); }).first,
+  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}).size(), 1u);
+  EXPECT_EQ(errorOf([&] { inferDataShapes(layer, {}, optionsOf({}, 65540)); }).first,
             ExitStatus::BadInput);
 }
 
@@ -303,11 +303,11 @@ protected:
   }
 
   Shapes shapes(const std::string &settings, const std::string &others = "",
-                const passes::FeedOptions &options = {}) {
+                const passes::DataShapeOptions &options = {}) {
     auto layer = layerOf("type: 'ImageData' top: 'd' top: 'l' image_data_param "
                          "{ batch_size: 4 " +
                          settings + " } " + others);
-    return feedShapes(layer, {folder.path("")}, options);
+    return inferDataShapes(layer, {folder.path("")}, options);
   }
 
   TemporaryFolder folder;
@@ -350,7 +350,7 @@ TEST_F(ImageFeed, windowsAreAsLargeAsTheirCrops) {
   auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
                        "window_data_param { source: 'absent' batch_size: 5 } "
                        "transform_param { crop_size: 8 }");
-  EXPECT_EQ(passes::feedShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
+  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
 }
 
 } // namespace
