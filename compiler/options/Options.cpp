@@ -85,7 +85,7 @@ void OptionSet::set(const std::string &name, const char *value) {
       each = row.impliedText;
     checkValue(row, each);
   }
-  std::vector<std::string> &kept = values_[name];
+  std::vector<std::string> &kept = explicitValues[name];
   if (row.kind != OptionKind::List)
     kept.clear();
   kept.insert(kept.end(), values.begin(), values.end());
@@ -121,8 +121,8 @@ void OptionSet::addHostLayer(dialects::HostLayerType type) {
 CompileOptions OptionSet::resolve() const {
   CompileOptions options;
   for (const OptionRow &row : optionTable()) {
-    auto found = values_.find(row.name);
-    if (found != values_.end())
+    auto found = explicitValues.find(row.name);
+    if (found != explicitValues.end())
       for (const std::string &value : found->second)
         row.apply(options, value);
     else if (*row.defaultText)

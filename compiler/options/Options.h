@@ -62,7 +62,7 @@ struct OptionRow {
 /// In the order of help.
 const std::vector<OptionRow> &optionTable();
 
-/// The options that a caller has values_.
+/// The options that a caller has explicitValues.
 class OptionSet {
 public:
   /// Checks and keeps a value. A list's value is added to those before, any
@@ -72,13 +72,13 @@ public:
   /// Makes a type known that the program computes itself. Throws Error (Usage)
   /// for one that Brew has, or that was given before.
   void addHostLayer(dialects::HostLayerType type);
-  bool isSet(const std::string &name) const { return values_.count(name); }
+  bool isSet(const std::string &name) const { return explicitValues.count(name); }
 
   /// Throws Error (Usage) where options contradict each other.
   CompileOptions resolve() const;
 
 private:
-  std::map<std::string, std::vector<std::string>> values_;
+  std::map<std::string, std::vector<std::string>> explicitValues;
   dialects::HostLayerTypes hostLayers;
 };
 
