@@ -18,7 +18,7 @@ namespace {
 constexpr char kAction[] = "action";        // one-hot
 constexpr char kAdvantage[] = "advantage";  // of it
 constexpr char kReturn[] = "return";        // what the state was worth
-constexpr char kOldChance[] = "log_chance"; // of the action, when it was taken
+constexpr char kOldLogProbability[] = "log_chance"; // of the action, when it was taken
 
 struct Defaults {
   const char *trainer;
@@ -49,7 +49,7 @@ const plan::Program *testProgram(const runtime::Session &session) {
 struct ActorCritic::Rollout {
   std::vector<float> states;
   std::vector<int> actions;
-  std::vector<double> logChances, advantages, returns;
+  std::vector<double> logProbabilities, advantages, returns;
   std::vector<Segment> segments; ///< of each actor
 };
 
@@ -155,9 +155,9 @@ void ActorCritic::findBlobs() {
   require(kAction, batch * actions);
   require(kAdvantage, batch);
   require(kReturn, batch);
-  takesOldChance = feeder.find(kOldChance) != nullptr;
-  if (takesOldChance || properties.trainerType == "PPO")
-    require(kOldChance, batch);
+  usesOldProbability = feeder.find(kOldLogProbability) != nullptr;
+  if (usesOldProbability || properties.trainerType == "PPO")
+    require(kOldLogProbability, batch);
 }
 
 std::vector<double> ActorCritic::place() const {
@@ -194,7 +194,7 @@ void ActorCritic::look() {
                        "smaller base_lr may help");
 }
 
-Distribution ActorCritic::chancesOf(std::size_t actor) const {
+Distribution ActorCritic::probabilitiesOf(std::size_t actor) const {
   return distributionOf(
       logitRows.data() + actor * static_cast<std::size_t>(width), width);
 }
@@ -211,16 +211,16 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     float *state = states.data() + i * size;
     std::copy(state, state + size,
               rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size));
-    const Distribution chances = chancesOf(i);
+    const Distribution probabilities = probabilitiesOf(i);
     const int action =
-        sample(chances, draws.uniform(drawn * actors.size() + i));
+        sample(probabilities, draws.uniform(drawn * actors.size() + i));
     rollout.actions[row] = action;
-    rollout.logChances[row] =
-        std::log(std::max(chances[static_cast<std::size_t>(action)], 1e-300));
+    rollout.logProbabilities[row] =
+        std::log(std::max(probabilities[static_cast<std::size_t>(action)], 1e-300));
     const Outcome outcome = actor.environment->step(action, state);
     actor.end.reward += outcome.reward;
     ++actor.end.steps;
-    actor.entropySum += entropyOf(chances);
+    actor.entropySum += entropyOf(probabilities);
     const bool isCut =
         !outcome.terminated &&
         (outcome.truncated ||
@@ -267,7 +267,7 @@ void ActorCritic::run() {
     Rollout rollout;
     rollout.states.resize(rows * static_cast<std::size_t>(observationCount));
     rollout.actions.resize(rows);
-    rollout.logChances.resize(rows);
+    rollout.logProbabilities.resize(rows);
     rollout.advantages.resize(rows);
     rollout.returns.resize(rows);
     rollout.segments.resize(actors.size());
@@ -308,7 +308,7 @@ void ActorCritic::feed(const Rollout &rollout,
         rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size);
     seen.insert(seen.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
     done[i * actions + static_cast<std::size_t>(rollout.actions[row])] = 1;
-    old.push_back(static_cast<float>(rollout.logChances[row]));
+    old.push_back(static_cast<float>(rollout.logProbabilities[row]));
     returns.push_back(static_cast<float>(rollout.returns[row]));
     gained.push_back(rollout.advantages[row]);
   }
@@ -322,8 +322,8 @@ void ActorCritic::feed(const Rollout &rollout,
   set(kAction, done);
   set(kAdvantage, gained);
   set(kReturn, returns);
-  if (takesOldChance)
-    set(kOldChance, old);
+  if (usesOldProbability)
+    set(kOldLogProbability, old);
 }
 
 void ActorCritic::learn(const Rollout &rollout) {
@@ -383,7 +383,7 @@ double ActorCritic::judge(std::int64_t count) {
       if (playing[i] < 0)
         continue;
       const Outcome outcome = actors[i].environment->step(
-          sample(chancesOf(i), judged.uniform(step * actors.size() + i)),
+          sample(probabilitiesOf(i), judged.uniform(step * actors.size() + i)),
           states.data() + i * size);
       rewards[i] += outcome.reward;
       ++lengths[i];

@@ -10,7 +10,7 @@
 
 #include "caffe/RandomStream.h"
 #include "extras/reinforcement/Learner.h"
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 
 namespace brew::reinforcement {
 
@@ -44,13 +44,13 @@ private:
   void learn(const Rollout &rollout);
   void feed(const Rollout &rollout, const std::vector<std::size_t> &rows);
   std::vector<double> place() const;
-  Distribution chancesOf(std::size_t actor) const;
+  Distribution probabilitiesOf(std::size_t actor) const;
 
-  ActingProgram acting;
+  InferenceProgram acting;
   int program; ///< that learns
   std::string logits, value;
   std::int64_t width = 0, observationCount, batch = 0;
-  bool takesOldChance = false;
+  bool usesOldProbability = false;
   int steps, epochs;
   caffe::RandomStream starts, draws, orders;
   std::vector<Actor> actors;

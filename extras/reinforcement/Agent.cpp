@@ -79,7 +79,7 @@ void Agent::restore(const std::vector<double> &values) {
     last.assign(values.begin() + 2, values.end());
 }
 
-Trajectory Agent::play(const Chances &chances, const Cancelled &cancelled,
+Trajectory Agent::play(const PolicyFunction &probabilities, const Cancelled &cancelled,
                    const Line &line) {
   Trajectory trajectory;
   trajectory.end.agent = number;
@@ -97,25 +97,25 @@ Trajectory Agent::play(const Chances &chances, const Cancelled &cancelled,
       last = lastBefore; // the episode is trajectory again
       return {};
     }
-    GradientPasses::Step step;
+    GradientAccumulator::Step step;
     step.observation = prepared(state);
-    step.chances = chances(step.observation);
-    entropy += entropyOf(step.chances);
+    step.probabilities = probabilities(step.observation);
+    entropy += entropyOf(step.probabilities);
     const std::uint64_t at = ((episode << kStepBits) + t) * kDraws;
     if (explore > 0 && draws.uniform(at + 1) < explore) {
       step.action = static_cast<int>(draws.below(
           at + 2, static_cast<std::uint64_t>(environment.actionCount())));
       // One logit learns nothing from such a step: its gradient is the
       // difference to this.
-      std::fill(step.chances.begin(), step.chances.end(), 0);
-      step.chances[static_cast<std::size_t>(step.action)] = 1;
+      std::fill(step.probabilities.begin(), step.probabilities.end(), 0);
+      step.probabilities[static_cast<std::size_t>(step.action)] = 1;
     } else {
-      step.action = sample(step.chances, draws.uniform(at));
+      step.action = sample(step.probabilities, draws.uniform(at));
     }
     if (properties.showActionProb && properties.verbose) {
       std::string text = "Action Prob:";
-      for (double chance : step.chances)
-        text += " " + log::number(chance);
+      for (double probability : step.probabilities)
+        text += " " + log::number(probability);
       line(text + " -> " + std::to_string(step.action));
     }
     const Outcome outcome = environment.step(step.action, state.data());

@@ -5,7 +5,7 @@
 #include "caffe/RandomStream.h"
 #include "extras/reinforcement/Environment.h"
 #include "extras/reinforcement/EpisodeStatistics.h"
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@ namespace brew::reinforcement {
 
 /// What happened in an episode.
 struct Trajectory {
-  std::vector<GradientPasses::Step> steps; ///< without advantages
+  std::vector<GradientAccumulator::Step> steps; ///< without advantages
   std::vector<double> rewards;
   EpisodeSummary end;
 };
@@ -28,13 +28,13 @@ public:
   Agent(Environment &environment, const caffe::Properties &properties,
         std::uint64_t seed, int number, std::int64_t maxSteps);
 
-  /// Asked for the chances of actions in a state.
-  using Chances = std::function<Distribution(const std::vector<float> &)>;
+  /// Asked for the probabilities of actions in a state.
+  using PolicyFunction = std::function<Distribution(const std::vector<float> &)>;
   /// Asked before each step whether to give up; the episode then has no steps.
   using Cancelled = std::function<bool()>;
   using Line = std::function<void(const std::string &)>;
   /// Plays the next episode. `line` takes what ShowActionProb shows.
-  Trajectory play(const Chances &chances, const Cancelled &cancelled,
+  Trajectory play(const PolicyFunction &probabilities, const Cancelled &cancelled,
               const Line &line);
 
   /// Where it stands, as numbers, between two episodes: always as many.

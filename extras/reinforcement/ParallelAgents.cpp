@@ -3,7 +3,7 @@
 #include "extras/reinforcement/ParallelAgents.h"
 
 #include "extras/reinforcement/Agent.h"
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 #include "extras/reinforcement/PolicyGradient.h"
 #include "plan/Contract.h"
 #include "support/Error.h"
@@ -104,7 +104,7 @@ struct ParallelAgents::Worker {
                    environment.actionCount());
     passes.emplace(
         session, environment.observationCount(),
-        GradientPasses::Runner{[this] {
+        GradientAccumulator::Runner{[this] {
                                  session.feeder(program).feed();
                                  session.run(program, runtime::Pass::Forward);
                                },
@@ -137,7 +137,7 @@ struct ParallelAgents::Worker {
   Agent agent;
   int program;
   std::optional<Policy> policy;
-  std::optional<GradientPasses> passes;
+  std::optional<GradientAccumulator> passes;
   Values sums;
   std::vector<double> place; ///< of the agent, at the last update
   std::int64_t episodes = 0;
@@ -177,7 +177,7 @@ void ParallelAgents::Worker::play() {
   while (!board.cancelled) {
     Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
-          return policy->chances(state);
+          return policy->probabilities(state);
         },
         [this] { return board.cancelled.load(); },
         [this](const std::string &line) {

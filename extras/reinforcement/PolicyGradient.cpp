@@ -20,13 +20,13 @@ const Environment &first(const LearnerOptions &options) {
 
 } // namespace
 
-void addEpisode(GradientPasses &passes, Trajectory &trajectory,
+void addEpisode(GradientAccumulator &passes, Trajectory &trajectory,
                 const caffe::Properties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
   standardise(returns);
   for (std::size_t t = 0; t < trajectory.steps.size(); ++t) {
-    GradientPasses::Step &step = trajectory.steps[t];
+    GradientAccumulator::Step &step = trajectory.steps[t];
     step.advantage = returns[t];
     step.share = 1 / static_cast<double>(trajectory.steps.size());
     passes.add(step);
@@ -88,7 +88,7 @@ void PolicyGradient::runAlone() {
   while (!ends()) {
     Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
-          return policy.chances(state);
+          return policy.probabilities(state);
         },
         [this] { return interrupted(); },
         [this](const std::string &line) {
@@ -160,7 +160,7 @@ double PolicyGradient::judge(std::int64_t count) {
   while (ended < count) {
     const Trajectory trajectory = player.play(
         [this](const std::vector<float> &state) {
-          return policy.chances(state);
+          return policy.probabilities(state);
         },
         [this] { return stopWanted(); }, [](const std::string &) {});
     if (trajectory.steps.empty())

@@ -2,7 +2,7 @@
 //
 // REINFORCE (Williams, "Simple statistical gradient-following algorithms for
 // connectionist reinforcement learning", 1992) as MyCaffe has it: the gradient
-// of each action's log-chance times the standardised return of its step, summed
+// of each action's log-probability times the standardised return of its step, summed
 // over episodes. docs/reinforcement-learning.md has the formulas.
 //
 //===----------------------------------------------------------------------===//
@@ -10,7 +10,7 @@
 
 #include "extras/reinforcement/Agent.h"
 #include "extras/reinforcement/Learner.h"
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 
 namespace brew::reinforcement {
 
@@ -27,12 +27,12 @@ private:
   void update(double loss);
 
   Policy policy;
-  GradientPasses passes;
+  GradientAccumulator passes;
   Agent agent;
 };
 
 /// Weighs an episode's steps by their standardised returns and adds them.
-void addEpisode(GradientPasses &passes, Trajectory &trajectory,
+void addEpisode(GradientAccumulator &passes, Trajectory &trajectory,
                 const caffe::Properties &properties);
 
 /// Of episodes that were trajectory, those whose reward reaches the share

@@ -43,10 +43,10 @@ std::vector<float> seen(const Trajectory &trajectory) {
 struct Player {
   explicit Player(brew::caffe::Properties chosen, std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
-  Trajectory play(double chance = 0.5) {
+  Trajectory play(double probability = 0.5) {
     return agent.play(
         [&](const std::vector<float> &) {
-          return Distribution{chance, 1 - chance};
+          return Distribution{probability, 1 - probability};
         },
         [] { return false; },
         [this](const std::string &line) { lines.push_back(line); });
@@ -144,7 +144,7 @@ TEST(ParallelAgents, ExploreAsOftenAsTheySay) {
   for (int i = 0; i < 200; ++i)
     for (const auto &step : player.play(1).steps) {
       zeros += step.action == 0;
-      EXPECT_EQ(step.chances[static_cast<std::size_t>(step.action)], 1);
+      EXPECT_EQ(step.probabilities[static_cast<std::size_t>(step.action)], 1);
     }
   EXPECT_NEAR(zeros, 300, 50);
   EXPECT_EQ(player.lines.size(), 600u);

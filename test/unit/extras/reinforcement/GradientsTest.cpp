@@ -1,6 +1,6 @@
 //===- GradientsTest.cpp - Formulas of policy gradients -------------------===//
 
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 #include "extras/reinforcement/PolicyGradient.h"
 #include "extras/reinforcement/Returns.h"
 
@@ -49,18 +49,18 @@ TEST(Returns, AdvantagesBeginAnewBehindAnEnd) {
 
 TEST(Policies, OneLogitIsThatOfAction0) {
   const float logit = std::log(3.0f);
-  const Distribution chances = distributionOf(&logit, 1);
-  EXPECT_NEAR(chances[0], 0.75, 1e-7);
-  EXPECT_NEAR(chances[1], 0.25, 1e-7);
-  EXPECT_EQ(sample(chances, 0.7499), 0);
-  EXPECT_EQ(sample(chances, 0.7501), 1);
-  EXPECT_NEAR(entropyOf(chances),
+  const Distribution probabilities = distributionOf(&logit, 1);
+  EXPECT_NEAR(probabilities[0], 0.75, 1e-7);
+  EXPECT_NEAR(probabilities[1], 0.25, 1e-7);
+  EXPECT_EQ(sample(probabilities, 0.7499), 0);
+  EXPECT_EQ(sample(probabilities, 0.7501), 1);
+  EXPECT_NEAR(entropyOf(probabilities),
               -(0.75 * std::log(0.75) + 0.25 * std::log(0.25)), 1e-6);
   // -dlogps R with dlogps = (a == 0) - Aprob.
   float gradient = 0;
-  policyGradient(chances, 0, 2, &gradient, 1);
+  policyGradient(probabilities, 0, 2, &gradient, 1);
   EXPECT_NEAR(gradient, -(1 - 0.75) * 2, 1e-6);
-  policyGradient(chances, 1, 2, &gradient, 1);
+  policyGradient(probabilities, 1, 2, &gradient, 1);
   EXPECT_NEAR(gradient, -(0 - 0.75) * 2, 1e-6);
 }
 
@@ -85,9 +85,9 @@ TEST(Policies, GradientsAreThoseOfDifferences) {
 
 TEST(Policies, LargeLogitsStayFinite) {
   const float logits[] = {1000, -1000};
-  const Distribution chances = distributionOf(logits, 2);
-  EXPECT_EQ(chances[0], 1);
-  EXPECT_EQ(entropyOf(chances), 0);
+  const Distribution probabilities = distributionOf(logits, 2);
+  EXPECT_EQ(probabilities[0], 1);
+  EXPECT_EQ(entropyOf(probabilities), 0);
   EXPECT_EQ(sample({0.5, 0.4999}, 0.99995), 1); // sums that fall short of 1
 }
 

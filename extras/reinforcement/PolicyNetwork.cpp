@@ -1,6 +1,6 @@
-//===- Network.cpp - A policy's programs ----------------------------------===//
+//===- PolicyNetwork.cpp - A policy's programs ----------------------------------===//
 
-#include "extras/reinforcement/Network.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 
 #include "plan/Contract.h"
 #include "support/Error.h"
@@ -39,7 +39,7 @@ std::int64_t rowLength(const runtime::Tensor &tensor) {
 }
 
 /// The blob that the training net takes a gradient of.
-std::string seedOf(const runtime::Session &session, int program) {
+std::string outputGradientBlob(const runtime::Session &session, int program) {
   const auto &seeds = session.manifest().programs(program).seeds();
   if (seeds.size() != 1)
     throw badInput("a policy is learnt by a net with one gradient from "
@@ -53,44 +53,44 @@ std::string seedOf(const runtime::Session &session, int program) {
 
 Distribution distributionOf(const float *logits, std::int64_t count) {
   if (count == 1) {
-    const double chance = 1 / (1 + std::exp(-double(logits[0])));
-    return {chance, 1 - chance};
+    const double probability = 1 / (1 + std::exp(-double(logits[0])));
+    return {probability, 1 - probability};
   }
   const float most = *std::max_element(logits, logits + count);
-  Distribution chances;
+  Distribution probabilities;
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    chances.push_back(std::exp(double(logits[i]) - double(most)));
-    sum += chances.back();
+    probabilities.push_back(std::exp(double(logits[i]) - double(most)));
+    sum += probabilities.back();
   }
-  for (double &chance : chances)
-    chance /= sum;
-  return chances;
+  for (double &probability : probabilities)
+    probability /= sum;
+  return probabilities;
 }
 
-int sample(const Distribution &chances, double draw) {
+int sample(const Distribution &probabilities, double draw) {
   double sum = 0;
-  for (std::size_t i = 0; i < chances.size(); ++i) {
-    sum += chances[i];
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    sum += probabilities[i];
     if (draw < sum)
       return static_cast<int>(i);
   }
-  return static_cast<int>(chances.size()) - 1;
+  return static_cast<int>(probabilities.size()) - 1;
 }
 
-double entropyOf(const Distribution &chances) {
+double entropyOf(const Distribution &probabilities) {
   double entropy = 0;
-  for (double chance : chances)
-    if (chance > 0)
-      entropy -= chance * std::log(chance);
+  for (double probability : probabilities)
+    if (probability > 0)
+      entropy -= probability * std::log(probability);
   return entropy;
 }
 
-void policyGradient(const Distribution &chances, int action, double advantage,
+void policyGradient(const Distribution &probabilities, int action, double advantage,
                     float *gradient, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i)
     gradient[i] = static_cast<float>(
-        (chances[static_cast<std::size_t>(i)] - (i == action)) * advantage);
+        (probabilities[static_cast<std::size_t>(i)] - (i == action)) * advantage);
 }
 
 std::string observationInput(runtime::Session &session, int program,
@@ -114,7 +114,7 @@ std::string observationInput(runtime::Session &session, int program,
 // Acting
 //===----------------------------------------------------------------------===//
 
-ActingProgram::ActingProgram(runtime::Session &planSession,
+InferenceProgram::InferenceProgram(runtime::Session &planSession,
                              std::int64_t observationCount)
     : session(planSession),
       index(session.executor().findProgram(plan::programs::test(0).c_str())),
@@ -125,7 +125,7 @@ ActingProgram::ActingProgram(runtime::Session &planSession,
   rowCount = rowsOf(*session.feeder(index).find(inputName));
 }
 
-void ActingProgram::run(const std::vector<float> &observations) {
+void InferenceProgram::run(const std::vector<float> &observations) {
   runtime::Feeder &feeder = session.feeder(index);
   feeder.set(inputName, observations.data(),
              static_cast<std::int64_t>(observations.size()));
@@ -133,7 +133,7 @@ void ActingProgram::run(const std::vector<float> &observations) {
   session.run(index, runtime::Pass::Forward);
 }
 
-std::vector<float> ActingProgram::read(const std::string &blob) const {
+std::vector<float> InferenceProgram::read(const std::string &blob) const {
   const runtime::TensorName name =
       named(runtime::TensorKind::Blob, index, blob);
   const runtime::Tensor tensor = session.find(name);
@@ -147,14 +147,14 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
                int actions)
     : acting(session, observationCount) {
   const int train = session.program(plan::programs::kForwardBackward);
-  const std::string logits = seedOf(session, train);
+  const std::string logits = outputGradientBlob(session, train);
   width =
       rowLength(session.find(named(runtime::TensorKind::Blob, train, logits)));
   if (width != actions && !(width == 1 && actions == 2))
     throw badInput("'" + logits + "' has " + std::to_string(width) +
                    " logits for each state, but the environment has " +
                    std::to_string(actions) + " actions");
-  // Logits if they can be read, else the chances that the net makes of them.
+  // Logits if they can be read, else the probabilities that the net makes of them.
   const auto &outputs = session.manifest().programs(acting.program()).outputs();
   for (const runtime::TensorName &name :
        session.names(runtime::TensorKind::Blob, acting.program()))
@@ -171,11 +171,11 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
   }
   if (blob.empty())
     throw badInput("the test net has no output of " + std::to_string(width) +
-                   " chances or logits ('" + logits + "') for each state");
+                   " probabilities or logits ('" + logits + "') for each state");
   rows.resize(static_cast<std::size_t>(acting.rows() * observationCount));
 }
 
-Distribution Policy::chances(const std::vector<float> &observation) {
+Distribution Policy::probabilities(const std::vector<float> &observation) {
   std::copy(observation.begin(), observation.end(), rows.begin());
   acting.run(rows);
   const std::vector<float> values = acting.read(blob);
@@ -194,12 +194,12 @@ Distribution Policy::chances(const std::vector<float> &observation) {
 // Learning
 //===----------------------------------------------------------------------===//
 
-GradientPasses::GradientPasses(runtime::Session &planSession,
+GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
                                std::int64_t observations, Runner passes)
     : session(planSession),
       program(session.program(plan::programs::kForwardBackward)),
       input(observationInput(session, program, observations)),
-      logits(seedOf(session, program)), observationCount(observations),
+      logits(outputGradientBlob(session, program)), observationCount(observations),
       runner(std::move(passes)) {
   runtime::Feeder &feeder = session.feeder(program);
   rows = rowsOf(*feeder.find(input));
@@ -230,13 +230,13 @@ GradientPasses::GradientPasses(runtime::Session &planSession,
   normalizer = 1 / scaled;
 }
 
-void GradientPasses::add(const Step &step) {
+void GradientAccumulator::add(const Step &step) {
   waiting.push_back(step);
   if (static_cast<std::int64_t>(waiting.size()) == rows)
     flush();
 }
 
-void GradientPasses::flush() {
+void GradientAccumulator::flush() {
   if (waiting.empty())
     return;
   std::fill(states.begin(), states.end(), 0.0f);
@@ -249,9 +249,9 @@ void GradientPasses::flush() {
   feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
   for (const Step &step : waiting) {
-    const double chance = step.chances[static_cast<std::size_t>(step.action)];
-    loss += width == 1 ? (1 - chance) * (1 - chance)
-                       : -std::log(std::max(chance, 1e-300));
+    const double probability = step.probabilities[static_cast<std::size_t>(step.action)];
+    loss += width == 1 ? (1 - probability) * (1 - probability)
+                       : -std::log(std::max(probability, 1e-300));
   }
   lossSum += loss;
   lossCount += static_cast<std::int64_t>(waiting.size());
@@ -264,11 +264,11 @@ void GradientPasses::flush() {
   for (std::size_t row = 0; row < waiting.size(); ++row) {
     const Step &step = waiting[row];
     const auto at = static_cast<std::ptrdiff_t>(row) * width;
-    const Distribution chances =
-        width == 1 ? step.chances : distributionOf(now.data() + at, width);
+    const Distribution probabilities =
+        width == 1 ? step.probabilities : distributionOf(now.data() + at, width);
     // A layer that divides by its rows divides by the episode's steps here.
     const double scale = normalizer == 1 ? 1 : normalizer * step.share;
-    policyGradient(chances, step.action, step.advantage * scale,
+    policyGradient(probabilities, step.action, step.advantage * scale,
                    seeds.data() + at, width);
   }
   session.write(named(runtime::TensorKind::GradientSeed, program, logits),
@@ -277,12 +277,12 @@ void GradientPasses::flush() {
   waiting.clear();
 }
 
-void GradientPasses::discard() {
+void GradientAccumulator::discard() {
   waiting.clear();
   takeLoss();
 }
 
-double GradientPasses::takeLoss() {
+double GradientAccumulator::takeLoss() {
   const double loss = lossCount ? lossSum / static_cast<double>(lossCount) : 0;
   lossSum = 0;
   lossCount = 0;

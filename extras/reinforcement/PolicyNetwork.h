@@ -1,4 +1,4 @@
-//===- Network.h - A policy's programs --------------------------*- C++ -*-===//
+//===- PolicyNetwork.h - A policy's programs --------------------------*- C++ -*-===//
 //
 // The two sides of a policy net: the program that says what to do in a state,
 // and the one that takes the gradient of a loss the net does not know.
@@ -21,22 +21,22 @@ using Distribution = std::vector<double>;
 /// Of one logit, that of action 0 (sigmoid); of several, one for each
 /// (softmax).
 Distribution distributionOf(const float *logits, std::int64_t count);
-/// The first action at which the sum of chances exceeds `draw`, of [0, 1).
-int sample(const Distribution &chances, double draw);
+/// The first action at which the sum of probabilities exceeds `draw`, of [0, 1).
+int sample(const Distribution &probabilities, double draw);
 /// In nats.
-double entropyOf(const Distribution &chances);
+double entropyOf(const Distribution &probabilities);
 /// d loss / d logits where the action `action`, taken in a state that was worth
 /// `advantage`, is to become more likely: (p - onehot(action)) * advantage; of
 /// one logit (P(0) - (action == 0)) * advantage.
-void policyGradient(const Distribution &chances, int action, double advantage,
+void policyGradient(const Distribution &probabilities, int action, double advantage,
                     float *gradient, std::int64_t count);
 
 /// Runs the test net (program test_0) where the plan has one, else the forward
 /// pass of the training net.
-class ActingProgram {
+class InferenceProgram {
 public:
   /// Throws Error (1) if the program takes no observations of that size.
-  ActingProgram(runtime::Session &session, std::int64_t observationCount);
+  InferenceProgram(runtime::Session &session, std::int64_t observationCount);
 
   int program() const { return index; }
   bool isTest() const { return tests; }
@@ -66,32 +66,32 @@ public:
   /// `actions`: how many there are. Throws Error (1) if the net is no policy
   /// over so many.
   Policy(runtime::Session &session, std::int64_t observationCount, int actions);
-  Distribution chances(const std::vector<float> &observation);
+  Distribution probabilities(const std::vector<float> &observation);
   std::int64_t logitCount() const { return width; }
 
 private:
-  ActingProgram acting;
+  InferenceProgram acting;
   std::string blob;
-  bool isLogits; ///< else the chances themselves
+  bool isLogits; ///< else the probabilities themselves
   std::int64_t width;
   std::vector<float> rows;
 };
 
 /// Gathers steps and passes their gradients through the training net, as many
 /// at once as it has rows.
-class GradientPasses {
+class GradientAccumulator {
 public:
   /// What runs the passes of the training program: the solver, or the session.
   struct Runner {
     std::function<void()> forward, backward;
   };
-  GradientPasses(runtime::Session &session, std::int64_t observationCount,
+  GradientAccumulator(runtime::Session &session, std::int64_t observationCount,
                  Runner runner);
 
   struct Step {
     std::vector<float> observation;
     int action = 0;
-    Distribution chances; ///< when it was taken
+    Distribution probabilities; ///< when it was taken
     double advantage = 0;
     double share = 1; ///< of an episode: 1 over its steps
   };
