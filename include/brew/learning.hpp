@@ -93,10 +93,10 @@ private:
 
 /// Pictures of the next episode of an environment, which outlives it: `path`
 /// ends in .gif or .png. Without finish() there is no file.
-class Film {
+class EpisodeRecorder {
 public:
   /// `options`: makeStruct<brew_episode_recorder_options>() with what is to differ.
-  Film(BuiltInEnvironment &environment, const std::string &path,
+  EpisodeRecorder(BuiltInEnvironment &environment, const std::string &path,
        const brew_episode_recorder_options &options = makeStruct<brew_episode_recorder_options>()) {
     brew_episode_recorder *opened = nullptr;
     const brew_status status =

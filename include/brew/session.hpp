@@ -27,9 +27,9 @@
 
 namespace brew::api {
 
-class Pool {
+class ThreadPool {
 public:
-  explicit Pool(int threads = 0) {
+  explicit ThreadPool(int threads = 0) {
     auto options = makeStruct<brew_thread_pool_options>();
     options.threads = threads;
     brew_thread_pool *opened = nullptr;
@@ -47,7 +47,7 @@ struct SessionOptions {
   int threads = 0, gpu = 0;
   std::uint64_t seed = 0;
   std::string folder;                             ///< "": the plan's
-  const Pool *pool = nullptr;                     ///< null: its own threads
+  const ThreadPool *pool = nullptr;                     ///< null: its own threads
   const class Session *shareParameters = nullptr; ///< null: its own
   std::string timingCache;                        ///< "": none
   bool tune = true, deterministic = false;
@@ -331,7 +331,7 @@ public:
     score.means = detail::copies(means, count);
     return score;
   }
-  void announce(int program) { check(brew_session_emit_net_set_up(get(), program)); }
+  void emitNetSetUp(int program) { check(brew_session_emit_net_set_up(get(), program)); }
   void emitDebugInfo(int program) {
     check(brew_session_emit_debug_info(get(), program));
   }

@@ -62,7 +62,7 @@ namespace {
 /// Plays episodes without learning from them, the first before a camera.
 void judge(const LearningOptions &options, api::Learner &learner,
            api::BuiltInEnvironment &first) {
-  std::optional<api::Film> film;
+  std::optional<api::EpisodeRecorder> film;
   if (!options.film.empty())
     film.emplace(first, options.film);
   const double reward =
@@ -82,7 +82,7 @@ void judge(const LearningOptions &options, api::Learner &learner,
 
 /// What would fail in the end fails before there is anything to lose.
 void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
-  const api::Film film(environment, path);
+  const api::EpisodeRecorder film(environment, path);
   const std::filesystem::path folder =
       std::filesystem::absolute(path).parent_path();
   if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))

@@ -335,7 +335,7 @@ TEST_F(PlanApi, WhatTheMachineLacks) {
   EXPECT_STRNE(words, "");
   EXPECT_EQ(count, 0);
   const test::NoMoreThreads now;
-  EXPECT_EQ(statusOf([] { Pool(2); }), BREW_UNAVAILABLE);
+  EXPECT_EQ(statusOf([] { ThreadPool(2); }), BREW_UNAVAILABLE);
 }
 
 //===----------------------------------------------------------------------===//
@@ -407,7 +407,7 @@ TEST_F(PlanApi, CallbacksCannotChangeWhoCallsThem) {
   int number = 0;
   number = session.addListener(
       [&](const brew_event &) { session.removeListener(number); });
-  EXPECT_EQ(statusOf([&] { session.announce(kTest); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.emitNetSetUp(kTest); }), BREW_USAGE);
 }
 
 TEST_F(PlanApi, ListenersHearAndGo) {
@@ -418,11 +418,11 @@ TEST_F(PlanApi, ListenersHearAndGo) {
     if (event.kind == BREW_EVENT_NET_SET_UP)
       nets.push_back(event.net);
   });
-  session.announce(kTrain);
-  session.announce(kTest);
+  session.emitNetSetUp(kTrain);
+  session.emitNetSetUp(kTest);
   EXPECT_EQ(nets, (std::vector<int>{-1, 0}));
   session.removeListener(number);
-  session.announce(kTest);
+  session.emitNetSetUp(kTest);
   EXPECT_EQ(nets.size(), 2u);
   session.removeListener(number); // passed over
 }

@@ -472,7 +472,7 @@ TEST(RuntimeApi, WeightsAndTensorsGoThroughFiles) {
 TEST(RuntimeApi, ThreadsRunSessionsOfOnePlan) {
   const Plan plan = planOf(kNet);
   const int program = plan.program("deploy");
-  const Pool pool(2);
+  const ThreadPool pool(2);
   SessionOptions options;
   options.pool = &pool;
   Session first(plan, options);

@@ -36,7 +36,7 @@ int test(const TestOptions &options) {
   }
   const int program = session.chooseProgram(options.program, {"test_0"});
   session.initialise(options.weights, /*required=*/true);
-  session.announce(program);
+  session.emitNetSetUp(program);
   session.openSources(program);
 
   log::info(log::site::testRunning, "Running for " +

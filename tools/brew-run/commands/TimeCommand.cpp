@@ -236,7 +236,7 @@ int time(const TimeOptions &options) {
   if (options.phase == "TEST")
     preferred = {"test_0", "deploy", "main"};
   const int program = session.chooseProgram(options.program, preferred);
-  session.announce(program);
+  session.emitNetSetUp(program);
   if (options.feedOnly)
     return timeFeed(session, program, options.iterations);
   const std::string name = session.plan.programInfo(program).name;
