@@ -33,7 +33,7 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
                  read.getParam().str() + ".history" +
                      std::to_string(read.getSlot())};
   if (auto read = dyn_cast<AllGradientsOp>(op))
-    return allGradients(read.getSums());
+    return allGradients(read.getAccumulated());
   if (auto read = dyn_cast<SolverScalarOp>(op))
     return Fixed{ArenaKind::Scalars,
                  static_cast<int64_t>(read.getScalar()) *
@@ -59,7 +59,7 @@ std::optional<Fixed> FixedPlaces::stored(Operation *op) const {
                  store.getParam().str() + ".history" +
                      std::to_string(store.getSlot())};
   if (auto store = dyn_cast<StoreAllGradientsOp>(op))
-    return allGradients(store.getSums());
+    return allGradients(store.getAccumulated());
   assert(!op->hasTrait<IsStore>() && "a store without a place");
   return std::nullopt;
 }

@@ -63,7 +63,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     module.walk([&](StoreGradientOp) { gradients = true; });
     arena(ArenaKind::Gradients, gradients ? places.size : 0);
     bool sums = false;
-    module.walk([&](StoreAllGradientsOp store) { sums |= store.getSums(); });
+    module.walk([&](StoreAllGradientsOp store) { sums |= store.getAccumulated(); });
     arena(ArenaKind::State,
           brew::plan::stateOffset(places.slots + sums, places.size, 0));
     arena(ArenaKind::Scalars,

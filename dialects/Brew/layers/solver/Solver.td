@@ -105,14 +105,14 @@ def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_FixedRead]> {
     One dimension: the whole arena of gradients, with the zeros between them. With
     `sums`, what earlier batches of an iteration (iter_size) left instead.
   }];
-  let arguments = (ins UnitAttr:$sums);
+  let arguments = (ins UnitAttr:$accumulated);
   let results = (outs AnyTensor:$result);
-  let assemblyFormat = "(`sums` $sums^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`accumulated` $accumulated^)? attr-dict `:` type($result)";
 }
 def Brew_StoreAllGradientsOp : Brew_Op<"store_all_gradients", [Store]> {
   let summary = "Replaces the gradients of all parameters, or their sums";
-  let arguments = (ins AnyTensor:$value, UnitAttr:$sums);
-  let assemblyFormat = "$value (`sums` $sums^)? attr-dict `:` type($value)";
+  let arguments = (ins AnyTensor:$value, UnitAttr:$accumulated);
+  let assemblyFormat = "$value (`accumulated` $accumulated^)? attr-dict `:` type($value)";
 }
 
 #endif // BREW_LAYERS_SOLVER_TD

@@ -39,8 +39,8 @@ brew.program @update train {
   // CHECK: brew.adam_update(%{{.*}}) {decay_mult = 5.000000e-01 : f32, lr_mult = 2.000000e+00 : f32, regularization = #brew<regularization L1>}
   %adam:4 = brew.adam_update(%w, %g, %h, %h, %s0, %s1, %s2, %s3, %s4, %s5, %s6) {lr_mult = 2.0 : f32, decay_mult = 0.5 : f32, regularization = #brew<regularization L1>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>)
   brew.store_param %adam#0, @ip.0 : tensor<2xf32>
-  // CHECK: %[[S:.*]] = brew.all_gradients sums : tensor<32xf32>
-  %sums = brew.all_gradients sums : tensor<32xf32>
+  // CHECK: %[[S:.*]] = brew.all_gradients accumulated : tensor<32xf32>
+  %sums = brew.all_gradients accumulated : tensor<32xf32>
   // CHECK: brew.all_gradients : tensor<32xf32>
   %all = brew.all_gradients : tensor<32xf32>
   // CHECK: brew.store_all_gradients %[[S]] : tensor<32xf32>

@@ -18,7 +18,7 @@ brew.program @update train {
 }
 
 // CHECK-LABEL: brew.program @accumulate train
-// CHECK-DAG: %[[S:.*]] = brew.all_gradients sums : tensor<3088xf32>
+// CHECK-DAG: %[[S:.*]] = brew.all_gradients accumulated : tensor<3088xf32>
 // CHECK-DAG: %[[G:.*]] = brew.all_gradients : tensor<3088xf32>
 // CHECK: %[[N:.*]] = linalg.generic
 // CHECK-SAME: ins(%[[S]], %[[G]]
