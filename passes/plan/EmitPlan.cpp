@@ -91,7 +91,7 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
   std::string &name = valueNames[owner];
   if (!name.empty())
     return name;
-  const std::optional<Fixed> &fixed = roots.of(owner).fixed;
+  const std::optional<FixedBuffer> &fixed = roots.of(owner).fixed;
   bool isWhole = placeOf(owner).owner == owner;
   name = fixed && isWhole ? fixed->name : nameOf(owner);
   if (fixed && isWhole)

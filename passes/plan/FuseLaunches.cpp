@@ -225,7 +225,7 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
     if (!gpu)
       return;
     const brew::passes::ParameterPlaces parameters(getOperation());
-    const brew::passes::FixedPlaces places(parameters);
+    const brew::passes::FixedBuffers places(parameters);
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       joinLaunches(program, gpu, places);
@@ -236,7 +236,7 @@ private:
   /// no longer fit where gradients come later: then less is joined, above all
   /// kernels that would wait for calls.
   void joinLaunches(ProgramOp program, GpuAttr gpu,
-                    const brew::passes::FixedPlaces &places) const {
+                    const brew::passes::FixedBuffers &places) const {
     const int64_t arena = brew::passes::PlanRoots(program, places).arenaBytes;
     // What is read from memory in less time than a launch takes.
     auto waiting = static_cast<int64_t>(
@@ -271,7 +271,7 @@ private:
   /// Joins kernels, those that read more than `waiting` bytes only if no calls
   /// stand between them, so that memory needs no more than its peak without
   /// `spare` bytes. Whether any were joined.
-  static bool join(ProgramOp program, const brew::passes::FixedPlaces &places,
+  static bool join(ProgramOp program, const brew::passes::FixedBuffers &places,
                    int64_t waiting, int64_t spare) {
     const brew::passes::PlanRoots roots(program, places);
     brew::passes::OrderedProgram steps(program);

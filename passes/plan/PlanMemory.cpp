@@ -84,7 +84,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       kernelNames[program.getSymName()] = 1;
     for (auto offered : module.getOps<brew::dialects::plan::KernelOp>())
       kernelNames[offered.getSymName()] = 1;
-    brew::passes::FixedPlaces fixed(places);
+    brew::passes::FixedBuffers fixed(places);
     for (ProgramOp program : programs) {
       brew::passes::PlanRoots roots(program, fixed);
       StringAttr name = program.getSymNameAttr();

@@ -40,7 +40,7 @@ static bool isReadAtEnd(Operation *op) {
 }
 
 /// Whether a later step than `step` reads what lies at a fixed place.
-bool PlanRoots::isReadAfter(const Fixed &place, int64_t step) const {
+bool PlanRoots::isReadAfter(const FixedBuffer &place, int64_t step) const {
   auto found = valuesAt.find(keyOf(place));
   return found != valuesAt.end() &&
          llvm::any_of(found->second, [&](Value value) {
@@ -49,8 +49,8 @@ bool PlanRoots::isReadAfter(const Fixed &place, int64_t step) const {
 }
 
 /// The places that a value is stored to.
-SmallVector<Fixed> PlanRoots::storesOf(Value value) const {
-  SmallVector<Fixed> stores;
+SmallVector<FixedBuffer> PlanRoots::storesOf(Value value) const {
+  SmallVector<FixedBuffer> stores;
   for (Operation *user : value.getUsers())
     if (auto place = places.stored(user))
       stores.push_back(*place);
@@ -71,16 +71,16 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
     // A subview lies where the whole does.
     if (isSubview(tensorOf(result)))
       continue;
-    const SmallVector<Fixed> stores = storesOf(result);
+    const SmallVector<FixedBuffer> stores = storesOf(result);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
       if (isSubview(tensorOf(input)))
         continue;
       unsigned root = inputRoots[i];
       // Parameters and state are updated in place; other fixed places, and
       // what a feed wrote and may not write again, are not.
-      if (const std::optional<Fixed> &fixed = roots[root].fixed) {
+      if (const std::optional<FixedBuffer> &fixed = roots[root].fixed) {
         bool updates = llvm::any_of(
-            stores, [&](const Fixed &place) { return place.isAt(*fixed); });
+            stores, [&](const FixedBuffer &place) { return place.isAt(*fixed); });
         if (!updates || isReadAfter(*fixed, step))
           continue;
       } else if (roots[root].pinned || lastUse.lookup(input) > step ||
@@ -127,13 +127,13 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
       rootIndex[result] = root;
       continue;
     }
-    if (const std::optional<Fixed> &fixed = roots[root].fixed) {
+    if (const std::optional<FixedBuffer> &fixed = roots[root].fixed) {
       // The sums of a bucket are stored behind its wait.
       const Value sum = result.use_begin()->getOwner()->getResult(
           result.use_begin()->getOperandNumber());
       if (llvm::none_of(
               storesOf(sum),
-              [&](const Fixed &place) { return place.isAt(*fixed); }) ||
+              [&](const FixedBuffer &place) { return place.isAt(*fixed); }) ||
           isReadAfter(*fixed, step))
         continue;
     } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
@@ -166,7 +166,7 @@ bool PlanRoots::isStoredByForwardPass(Operation *store) const {
 /// Whether the forward pass stores to the place of a parameter that the
 /// backward pass reads.
 bool PlanRoots::isOverwrittenBeforeLastUse(Operation *read,
-                                           const Fixed &place) const {
+                                           const FixedBuffer &place) const {
   return storedByForwardPass.count(keyOf(place)) &&
          lastUse.lookup(read->getResult(0)) >= forwardSteps;
 }
@@ -310,7 +310,7 @@ void PlanRoots::findRoots() {
 }
 
 /// Whether what a place held is copied from it only after the step `made`.
-bool PlanRoots::isMadeBeforeLoad(const Fixed &place, int64_t made) const {
+bool PlanRoots::isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
     return load.place.isAt(place) && made < load.step;
   });
@@ -404,7 +404,7 @@ void PlanRoots::assignOffsets() {
     roots[owner].live.offset = value.offset;
 }
 
-PlanRoots::PlanRoots(ProgramOp program, const FixedPlaces &places)
+PlanRoots::PlanRoots(ProgramOp program, const FixedBuffers &places)
     : program(program), places(places) {
   findLastUses();
   findRoots();

@@ -13,7 +13,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "passes/analysis/MemoryPlanner.h"
-#include "passes/plan/FixedPlaces.h"
+#include "passes/plan/FixedBuffers.h"
 #include "passes/plan/SparePlaces.h"
 
 #include <map>
@@ -25,7 +25,7 @@ namespace brew::passes {
 
 /// Bytes that one or more values share.
 struct Root {
-  std::optional<Fixed> fixed;
+  std::optional<FixedBuffer> fixed;
   LiveValue live; ///< with its offset in `arena`, unless fixed
   dialects::plan::ArenaKind arena = dialects::plan::ArenaKind::Transient;
   bool pinned = false;
@@ -35,7 +35,7 @@ struct Root {
 /// A copy between a value and a place outside the transient arena.
 struct PlannedCopy {
   mlir::Value value;
-  Fixed place;
+  FixedBuffer place;
   /// The copy stands before the step of this number: copies from places first,
   /// then those to places.
   int64_t step;
@@ -46,7 +46,7 @@ struct PlannedCopy {
 class PlanRoots {
 public:
   /// Plans all of `program`. Steps are numbered in its order.
-  PlanRoots(dialects::ProgramOp program, const FixedPlaces &places);
+  PlanRoots(dialects::ProgramOp program, const FixedBuffers &places);
 
   const Root &of(mlir::Value value) const { return roots[rootOf(value)]; }
   /// Whether what `owner` (see ownerOf) holds is read after the run.
@@ -68,9 +68,9 @@ public:
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
 private:
-  /// Fixed places of one key are the same.
+  /// FixedBuffer places of one key are the same.
   using FixedKey = std::pair<dialects::plan::ArenaKind, int64_t>;
-  static FixedKey keyOf(const Fixed &place) {
+  static FixedKey keyOf(const FixedBuffer &place) {
     return {place.arena, place.offset};
   }
   unsigned rootOf(mlir::Value value) const;
@@ -79,11 +79,11 @@ private:
   void findLastUses();
   bool isStoredByForwardPass(mlir::Operation *store) const;
   bool isOverwrittenBeforeLastUse(mlir::Operation *read,
-                                  const Fixed &place) const;
+                                  const FixedBuffer &place) const;
   int64_t firstUseOf(mlir::Value value);
-  bool isMadeBeforeLoad(const Fixed &place, int64_t made) const;
-  bool isReadAfter(const Fixed &place, int64_t step) const;
-  llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
+  bool isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const;
+  bool isReadAfter(const FixedBuffer &place, int64_t step) const;
+  llvm::SmallVector<FixedBuffer> storesOf(mlir::Value value) const;
   void shareInPlace(dialects::KernelOp kernel, int64_t step);
   void shareSum(mlir::Operation *call, mlir::Value sum, int64_t step);
   void shareReduced(mlir::Operation *reduce, int64_t step);
@@ -93,7 +93,7 @@ private:
   void touch(mlir::Value value, int64_t step);
 
   dialects::ProgramOp program;
-  const FixedPlaces &places;
+  const FixedBuffers &places;
   std::vector<Root> roots;
   llvm::DenseMap<mlir::Value, unsigned> rootIndex;
   std::map<FixedKey, llvm::SmallVector<mlir::Value>> valuesAt;

@@ -1,5 +1,5 @@
-//===- FixedPlaces.cpp - Places outside the transient arena ---------------===//
-#include "passes/plan/FixedPlaces.h"
+//===- FixedBuffers.cpp - Places outside the transient arena ---------------===//
+#include "passes/plan/FixedBuffers.h"
 
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "passes/analysis/MemoryPlanner.h"
@@ -11,23 +11,23 @@ using namespace brew::dialects;
 using dialects::plan::ArenaKind;
 
 /// Sums over batches lie behind the solver's state, as zeros at first.
-Fixed FixedPlaces::allGradients(bool sums) const {
+FixedBuffer FixedBuffers::allGradients(bool sums) const {
   if (sums)
     return {ArenaKind::State, places.slots * places.size, "gradient sums"};
   return {ArenaKind::Gradients, 0, "gradients"};
 }
 
-std::optional<Fixed> FixedPlaces::read(Operation *op) const {
+std::optional<FixedBuffer> FixedBuffers::read(Operation *op) const {
   if (auto read = dyn_cast<ParamValueOp>(op))
-    return Fixed{ArenaKind::Parameters,
+    return FixedBuffer{ArenaKind::Parameters,
                  places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str()};
   if (auto read = dyn_cast<ParamGradientOp>(op))
-    return Fixed{ArenaKind::Gradients,
+    return FixedBuffer{ArenaKind::Gradients,
                  places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".gradient"};
   if (auto read = dyn_cast<ParamStateOp>(op))
-    return Fixed{ArenaKind::State,
+    return FixedBuffer{ArenaKind::State,
                  static_cast<int64_t>(read.getSlot()) * places.size +
                      places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".history" +
@@ -35,7 +35,7 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
   if (auto read = dyn_cast<AllGradientsOp>(op))
     return allGradients(read.getAccumulated());
   if (auto read = dyn_cast<SolverScalarOp>(op))
-    return Fixed{ArenaKind::Scalars,
+    return FixedBuffer{ArenaKind::Scalars,
                  static_cast<int64_t>(read.getScalar()) *
                      brew::passes::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
@@ -43,17 +43,17 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
   return std::nullopt;
 }
 
-std::optional<Fixed> FixedPlaces::stored(Operation *op) const {
+std::optional<FixedBuffer> FixedBuffers::stored(Operation *op) const {
   if (auto store = dyn_cast<StoreParamOp>(op))
-    return Fixed{ArenaKind::Parameters,
+    return FixedBuffer{ArenaKind::Parameters,
                  places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str()};
   if (auto store = dyn_cast<StoreGradientOp>(op))
-    return Fixed{ArenaKind::Gradients,
+    return FixedBuffer{ArenaKind::Gradients,
                  places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str() + ".gradient"};
   if (auto store = dyn_cast<StoreStateOp>(op))
-    return Fixed{ArenaKind::State,
+    return FixedBuffer{ArenaKind::State,
                  static_cast<int64_t>(store.getSlot()) * places.size +
                      places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str() + ".history" +

@@ -1,4 +1,4 @@
-//===- FixedPlaces.h - Places outside the transient arena -------*- C++ -*-===//
+//===- FixedBuffers.h - Places outside the transient arena -------*- C++ -*-===//
 #pragma once
 
 #include "passes/analysis/ParameterPlaces.h"
@@ -9,29 +9,29 @@
 namespace brew::passes {
 
 /// A place in one of the arenas that outlive programs.
-struct Fixed {
+struct FixedBuffer {
   dialects::plan::ArenaKind arena;
   int64_t offset = 0; ///< in bytes
   std::string name;   ///< of a buffer there
 
-  bool isAt(const Fixed &other) const {
+  bool isAt(const FixedBuffer &other) const {
     return arena == other.arena && offset == other.offset;
   }
 };
 
 /// Where operations read and store parameters, their gradients, solver state
 /// and scalars.
-class FixedPlaces {
+class FixedBuffers {
 public:
-  explicit FixedPlaces(const ParameterPlaces &places) : places(places) {}
+  explicit FixedBuffers(const ParameterPlaces &places) : places(places) {}
 
   /// The place whose content is an operation's result, if there is one.
-  std::optional<Fixed> read(mlir::Operation *op) const;
+  std::optional<FixedBuffer> read(mlir::Operation *op) const;
   /// The place that an operation stores its first operand to, if it does.
-  std::optional<Fixed> stored(mlir::Operation *op) const;
+  std::optional<FixedBuffer> stored(mlir::Operation *op) const;
 
 private:
-  Fixed allGradients(bool sums) const;
+  FixedBuffer allGradients(bool sums) const;
 
   const ParameterPlaces &places;
 };
