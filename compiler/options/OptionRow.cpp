@@ -5,51 +5,51 @@
 
 namespace brew::compiler {
 
-OptionRow OptionRow::shows(const char *text) const {
+OptionRow OptionRow::withValueName(const char *text) const {
   OptionRow result = *this;
   result.valueName = text;
   return result;
 }
 
-OptionRow OptionRow::defaultsTo(const char *text) const {
+OptionRow OptionRow::withDefault(const char *text) const {
   OptionRow result = *this;
   result.defaultText = text;
   return result;
 }
 
-OptionRow OptionRow::alone(const char *text) const {
+OptionRow OptionRow::withImpliedValue(const char *text) const {
   OptionRow result = *this;
   result.impliedText = text;
   return result;
 }
 
-OptionRow OptionRow::oneOf(std::vector<OptionValue> allowed) const {
+OptionRow OptionRow::withChoices(std::vector<OptionValue> allowed) const {
   OptionRow result = *this;
   result.values = std::move(allowed);
   return result;
 }
 
-OptionRow OptionRow::separatedByCommas() const {
+OptionRow OptionRow::withCommaLists() const {
   OptionRow result = *this;
-  result.hasCommas = true;
+  result.isCommaSeparated = true;
   return result;
 }
 
-OptionRow OptionRow::calledA(const char *text) const {
+OptionRow OptionRow::withNoun(const char *text) const {
   OptionRow result = *this;
   result.noun = text;
   return result;
 }
 
-OptionRow OptionRow::must(const char *text,
+OptionRow OptionRow::withConstraint(const char *text,
                           bool (*holds)(const std::string &)) const {
   OptionRow result = *this;
-  result.demand = text;
-  result.meetsDemand = holds;
+  result.constraint = text;
+  result.meetsConstraint = holds;
   return result;
 }
 
-OptionRow OptionRow::by(Apply function) const {
+OptionRow OptionRow::withAction(Apply function) const {
   OptionRow result = *this;
   result.apply = function;
   return result;

@@ -59,7 +59,7 @@ bool isLossScale(Text value) {
   return std::frexp(scale, &exponent) == 0.5 && scale >= 1 && scale <= 16777216;
 }
 
-bool isSomething(Text value) { return !value.empty(); }
+bool isNotEmpty(Text value) { return !value.empty(); }
 
 void applyPrecision(Options &options, Text value) {
   options.import.f64 = value == "f64";
@@ -87,46 +87,46 @@ const std::vector<OptionRow> &optionTable() {
       row("allow-missing-weights", Kind::Flag,
           "Inference: let layers that the file of --weights lacks have the "
           "values of their fillers")
-          .by([](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.allowMissingWeights = flagOf(v); }),
       row("bucket-mb", Kind::Real,
           "Megabytes of gradients that are added up over ranks at a time "
           "(default: by a cost model)")
-          .shows("N")
-          .must("be positive and at most 4096",
+          .withValueName("N")
+          .withConstraint("be positive and at most 4096",
                 [](Text v) {
                   return realOf(v) > 0 && realOf(v) <= kMostBucketMegabytes;
                 })
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.pipeline.bucketBytes =
                 std::max<int64_t>(1, std::llround(realOf(v) * 1e6));
           }),
       row("batch", Kind::Integer, "Batch size instead of the net's")
-          .shows("N")
-          .must("be positive", [](Text v) { return integerOf(v) > 0; })
-          .by([](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
+          .withValueName("N")
+          .withConstraint("be positive", [](Text v) { return integerOf(v) > 0; })
+          .withAction([](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
       row("check-only", Kind::Flag,
           "Build no plan: only check, emit and report")
-          .by([](Options &o, Text v) { o.checkOnly = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.checkOnly = flagOf(v); }),
       row("cpu", Kind::Text,
           "CPU to generate code for: native, x86-64-v3 or another of "
           "LLVM's names")
-          .shows("name")
-          .defaultsTo("native")
-          .by([](Options &o, Text v) { o.cpu = v; }),
+          .withValueName("name")
+          .withDefault("native")
+          .withAction([](Options &o, Text v) { o.cpu = v; }),
       row("deterministic", Kind::Flag,
           "Only engines whose bits repeat (every CPU plan's do)")
-          .by([](Options &o, Text v) { o.deterministic = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.deterministic = flagOf(v); }),
       row("distributed", Kind::Flag,
           "A training plan that any number of ranks can run together")
-          .by([](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
       row("dump-dir", Kind::Text,
           "Folder for the files of --emit (default: it gives texts instead)")
-          .shows("folder")
-          .must("name a folder", isSomething)
-          .by([](Options &o, Text v) { o.dumpDir = v; }),
+          .withValueName("folder")
+          .withConstraint("name a folder", isNotEmpty)
+          .withAction([](Options &o, Text v) { o.dumpDir = v; }),
       row("emit", Kind::Choice, "Print a phase's module, or a picture of it")
-          .shows("phase")
-          .oneOf({{"import", "layers as in the prototxt"},
+          .withValueName("phase")
+          .withChoices({{"import", "layers as in the prototxt"},
                   {"graph", "with shapes and gradients"},
                   {"fused", "vendor calls and kernels"},
                   {"plan", "steps over placed buffers"},
@@ -135,7 +135,7 @@ const std::vector<OptionRow> &optionTable() {
                   {"graph-dot", "layers and shapes, for Graphviz"},
                   {"fused-dot", "kernels and calls, for Graphviz"},
                   {"dot", "both of these"}})
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.emit = llvm::StringSwitch<Emit>(v)
                          .Case("import", Emit::Import)
                          .Case("graph", Emit::Graph)
@@ -149,125 +149,125 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("exact-convolutions", Kind::Flag,
           "CPU: no Winograd algorithms, whose f32 sums round a little more")
-          .by([](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN, which "
           "Caffe does not")
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.pipeline.exactHiddenGradients = flagOf(v);
           }),
       row("gpu-arch", Kind::Text,
           "GPUs to generate code for: native, or a list such as "
           "sm_80,sm_90, the first of which decides how work is divided")
-          .shows("list")
-          .defaultsTo("native")
-          .by([](Options &o, Text v) { o.gpuArch = v; }),
+          .withValueName("list")
+          .withDefault("native")
+          .withAction([](Options &o, Text v) { o.gpuArch = v; }),
       row("gradient-norm", Kind::Flag,
           "Training: have the gradients' norm computed on the device whatever "
           "the solver says, for brew-run train --check-nan and "
           "--clip-gradients")
-          .by([](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.pipeline.clipGradients = flagOf(v); }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
-          .by([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
       row("host-layer", Kind::List,
           "Layer types that the program which runs the plan computes itself")
-          .shows("TYPE,...")
-          .separatedByCommas()
-          .by([](Options &o, Text v) { addHostLayer(o, {v}); }),
+          .withValueName("TYPE,...")
+          .withCommaLists()
+          .withAction([](Options &o, Text v) { addHostLayer(o, {v}); }),
       row("input-shape", Kind::List,
           "Shape of a data blob, or of a host layer's top")
-          .shows("BLOB=d,d,...")
-          .by([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
+          .withValueName("BLOB=d,d,...")
+          .withAction([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
       row("pin", Kind::List, "Blobs to keep readable after a run, or all")
-          .shows("BLOB,...")
-          .separatedByCommas()
-          .by([](Options &o, Text v) { o.pipeline.pin.push_back(v); }),
+          .withValueName("BLOB,...")
+          .withCommaLists()
+          .withAction([](Options &o, Text v) { o.pipeline.pin.push_back(v); }),
       row("layout", Kind::Choice, "Activations in memory")
-          .shows("layout")
-          .defaultsTo("auto")
-          .oneOf({{"auto", "channels last where vendor calls want it"},
+          .withValueName("layout")
+          .withDefault("auto")
+          .withChoices({{"auto", "channels last where vendor calls want it"},
                   {"nchw", "channels before pixels"},
                   {"nhwc", "channels last"}})
-          .calledA("layout")
-          .by([](Options &o, Text v) {
+          .withNoun("layout")
+          .withAction([](Options &o, Text v) {
             o.pipeline.layout = *dialects::target::symbolizeBlobLayout(v);
           }),
       row("level", Kind::Integer, "NetState level")
-          .shows("N")
-          .must("be a number of 32 bits",
+          .withValueName("N")
+          .withConstraint("be a number of 32 bits",
                 [](Text v) {
                   return integerOf(v) ==
                          static_cast<std::int32_t>(integerOf(v));
                 })
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.import.level = static_cast<std::int32_t>(integerOf(v));
           }),
       row("loss-scale", Kind::Real,
           "f16: what the loss is multiplied by at first, a power of two")
-          .shows("S")
-          .defaultsTo("1024")
-          .must("be a power of two from 1 to 16777216", isLossScale)
-          .by([](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
+          .withValueName("S")
+          .withDefault("1024")
+          .withConstraint("be a power of two from 1 to 16777216", isLossScale)
+          .withAction([](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
       row("loss-scale-window", Kind::Integer,
           "f16: good iterations after which the scale is doubled; 0 "
           "keeps it")
-          .shows("N")
-          .defaultsTo("2000")
-          .must("not be negative", [](Text v) { return integerOf(v) >= 0; })
-          .by([](Options &o, Text v) {
+          .withValueName("N")
+          .withDefault("2000")
+          .withConstraint("not be negative", [](Text v) { return integerOf(v) >= 0; })
+          .withAction([](Options &o, Text v) {
             o.pipeline.lossScaleWindow = integerOf(v);
           }),
       row("memory-limit", Kind::Text,
           "Most memory for activations and their gradients: the backward pass "
           "computes again what does not fit")
-          .shows("bytes[k|M|G|Ki|Mi|Gi]")
-          .must("be a number of bytes, with k, M, G, Ki, Mi or Gi behind it "
+          .withValueName("bytes[k|M|G|Ki|Mi|Gi]")
+          .withConstraint("be a number of bytes, with k, M, G, Ki, Mi or Gi behind it "
                 "for many",
                 [](Text v) { return bytesIn(v).has_value(); })
-          .by([](Options &o, Text v) { o.memoryLimit = bytesIn(v); }),
+          .withAction([](Options &o, Text v) { o.memoryLimit = bytesIn(v); }),
       row("no-kernel-cache", Kind::Flag,
           "Compile CUDA kernels anew, even if they were compiled before")
-          .by([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
       row("no-library", Kind::List, "Generate code instead of vendor calls")
-          .shows("GROUP,...")
-          .alone("all")
-          .oneOf({{"conv", "convolutions"},
+          .withValueName("GROUP,...")
+          .withImpliedValue("all")
+          .withChoices({{"conv", "convolutions"},
                   {"ip", "inner products"},
                   {"all", "all of them"}})
-          .separatedByCommas()
-          .calledA("group")
-          .by([](Options &o, Text v) { o.pipeline.noLibrary.push_back(v); }),
+          .withCommaLists()
+          .withNoun("group")
+          .withAction([](Options &o, Text v) { o.pipeline.noLibrary.push_back(v); }),
       row("phase", Kind::Choice, "Compile one phase, as one bare program")
-          .shows("phase")
-          .oneOf({{"train", "TRAIN phase"}, {"test", "TEST phase"}})
-          .by([](Options &o, Text v) {
+          .withValueName("phase")
+          .withChoices({{"train", "TRAIN phase"}, {"test", "TEST phase"}})
+          .withAction([](Options &o, Text v) {
             o.import.phase = v == "train" ? caffe::TRAIN : caffe::TEST;
           }),
       row("precision", Kind::Choice, "Arithmetic")
-          .shows("type")
-          .defaultsTo("f32")
-          .oneOf({{"f32", "32 bits"},
+          .withValueName("type")
+          .withDefault("f32")
+          .withChoices({{"f32", "32 bits"},
                   {"f64", "64 bits, generic code only"},
                   {"tf32", "GPU tensor cores"},
                   {"bf16", "activations and products in bfloat16"},
                   {"f16", "activations and products in IEEE half"}})
-          .by(applyPrecision),
+          .withAction(applyPrecision),
       row("reduce-precision", Kind::Choice,
           "Type in which gradients travel between ranks")
-          .shows("type")
-          .defaultsTo("f32")
-          .oneOf({{"f32", "their own (f64 in plans of that precision)"},
+          .withValueName("type")
+          .withDefault("f32")
+          .withChoices({{"f32", "their own (f64 in plans of that precision)"},
                   {"bf16", "rounded, half the bytes; sums are made in f32"}})
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.pipeline.reduceInBf16 = v == "bf16";
           }),
       row("report", Kind::Choice, "Print kernels, operations and memory")
-          .shows("form")
-          .alone("text")
-          .oneOf({{"text", "text"},
+          .withValueName("form")
+          .withImpliedValue("text")
+          .withChoices({{"text", "text"},
                   {"json", "JSON alone on stdout"},
                   {"html", "one page"}})
-          .by([](Options &o, Text v) {
+          .withAction([](Options &o, Text v) {
             o.report = llvm::StringSwitch<ReportKind>(v)
                            .Case("text", ReportKind::Text)
                            .Case("json", ReportKind::Json)
@@ -275,44 +275,44 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("output-gradient", Kind::List,
           "Blobs whose gradient the caller writes before the backward pass")
-          .shows("BLOB,...")
-          .separatedByCommas()
-          .by([](Options &o, Text v) {
+          .withValueName("BLOB,...")
+          .withCommaLists()
+          .withAction([](Options &o, Text v) {
             if (llvm::is_contained(o.pipeline.outputGradients, v))
               return;
             o.pipeline.outputGradients.push_back(v);
             o.import.seeds.push_back(v);
           }),
       row("solver", Kind::Text, "Solver for a net file")
-          .shows("file")
-          .must("name a file", isSomething)
-          .by([](Options &o, Text v) { o.import.solverFile = v; }),
+          .withValueName("file")
+          .withConstraint("name a file", isNotEmpty)
+          .withAction([](Options &o, Text v) { o.import.solverFile = v; }),
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
-          .by([](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
       row("stage", Kind::List, "NetState stages")
-          .shows("NAME,...")
-          .separatedByCommas()
-          .by([](Options &o, Text v) { o.import.stages.push_back(v); }),
+          .withValueName("NAME,...")
+          .withCommaLists()
+          .withAction([](Options &o, Text v) { o.import.stages.push_back(v); }),
       row("sync-batchnorm", Kind::Flag,
           "Statistics of BatchNorm are those of all ranks' batches")
-          .by([](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
+          .withAction([](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
       row("target", Kind::Choice, "Where the plan will run")
-          .shows("target")
-          .defaultsTo("cpu")
-          .oneOf({{"cpu", "CPU"}, {"cuda", "NVIDIA GPU"}})
-          .by([](Options &o, Text v) {
+          .withValueName("target")
+          .withDefault("cpu")
+          .withChoices({{"cpu", "CPU"}, {"cuda", "NVIDIA GPU"}})
+          .withAction([](Options &o, Text v) {
             o.target = v == "cuda" ? TargetKind::Cuda : TargetKind::Cpu;
             o.pipeline.cuda = o.target == TargetKind::Cuda;
           }),
       row("weights", Kind::Text,
           "Weights to embed; for a training plan, its initial ones")
-          .shows("file")
-          .must("name a file", isSomething)
-          .by([](Options &o, Text v) { o.weights = v; }),
+          .withValueName("file")
+          .withConstraint("name a file", isNotEmpty)
+          .withAction([](Options &o, Text v) { o.weights = v; }),
       row("without", Kind::List,
           "Leave optimisations out, to see what each one does")
-          .shows("PASS,...")
-          .oneOf(
+          .withValueName("PASS,...")
+          .withChoices(
               {{"rematerialize-producers", "store cheap values"},
                {"fold-input-conversions",
                 "on GPUs, images in f32, rounded by another kernel"},
@@ -344,9 +344,9 @@ const std::vector<OptionRow> &optionTable() {
                {"rematerialize", "save what the backward pass could make again"},
                {"pack-sign-masks", "on GPUs, masks from whole values"},
                {"split-reductions", "sums in one stage"}})
-          .separatedByCommas()
-          .calledA("pass")
-          .by([](Options &o, Text v) { o.pipeline.without.push_back(v); }),
+          .withCommaLists()
+          .withNoun("pass")
+          .withAction([](Options &o, Text v) { o.pipeline.without.push_back(v); }),
   };
   return table;
 }

@@ -51,8 +51,8 @@ void checkValue(const OptionRow &row, const std::string &value) {
   case OptionKind::List:
     break;
   }
-  if (row.demand && !row.meetsDemand(value))
-    usage("--" + std::string(row.name) + " must " + row.demand);
+  if (row.constraint && !row.meetsConstraint(value))
+    usage("--" + std::string(row.name) + " must " + row.constraint);
   if (row.values.empty())
     return;
   std::string known;
@@ -74,7 +74,7 @@ void OptionSet::set(const std::string &name, const char *value) {
   if (!value && !row.impliedText)
     usage("for the --" + name + " option: requires a value!");
   std::vector<std::string> values;
-  if (row.hasCommas && value) {
+  if (row.isCommaSeparated && value) {
     for (llvm::StringRef part : llvm::split(value, ','))
       values.push_back(part.str());
   } else {

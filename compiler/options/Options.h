@@ -40,23 +40,23 @@ struct OptionRow {
   /// The value where it is given by its name alone; null: it needs one.
   const char *impliedText = nullptr;
   std::vector<OptionValue> values; ///< all that are allowed; empty: any
-  bool hasCommas = false; ///< List: a value may hold several, with commas
+  bool isCommaSeparated = false; ///< List: a value may hold several, with commas
   /// What a value is called in the error that there is no such.
   const char *noun = nullptr;
   /// What a value must: "be positive", and whether it does. Null: anything.
-  const char *demand = nullptr;
-  bool (*meetsDemand)(const std::string &) = nullptr;
+  const char *constraint = nullptr;
+  bool (*meetsConstraint)(const std::string &) = nullptr;
   Apply apply = nullptr; ///< obeys one checked value
 
   // For the table: the same row with one thing more.
-  OptionRow shows(const char *text) const;
-  OptionRow defaultsTo(const char *text) const;
-  OptionRow alone(const char *text) const;
-  OptionRow oneOf(std::vector<OptionValue> allowed) const;
-  OptionRow separatedByCommas() const;
-  OptionRow calledA(const char *text) const;
-  OptionRow must(const char *text, bool (*holds)(const std::string &)) const;
-  OptionRow by(Apply function) const;
+  OptionRow withValueName(const char *text) const;
+  OptionRow withDefault(const char *text) const;
+  OptionRow withImpliedValue(const char *text) const;
+  OptionRow withChoices(std::vector<OptionValue> allowed) const;
+  OptionRow withCommaLists() const;
+  OptionRow withNoun(const char *text) const;
+  OptionRow withConstraint(const char *text, bool (*holds)(const std::string &)) const;
+  OptionRow withAction(Apply function) const;
 };
 
 /// In the order of help.
