@@ -76,7 +76,7 @@ public:
   /// Begins to add up what is there when all of `compute` is done, on a stream
   /// of its own; may be captured. Every rank makes the same calls in the same
   /// order.
-  void start(const std::vector<AllReduceBuffer> &sums, const Stream &compute);
+  void startAllReduce(const std::vector<AllReduceBuffer> &sums, const Stream &compute);
   /// What comes behind in `compute` waits for all sums that were started.
   void waitForAllReduce(const Stream &compute);
 
