@@ -66,7 +66,7 @@ def Brew_ScalarBodyInterface : OpInterface<"ScalarBodyInterface"> {
   ];
 }
 
-def Brew_GenericInterface : OpInterface<"GenericInterface"> {
+def Brew_LoopNestInterface : OpInterface<"LoopNestInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
     An operation with a generic form: loop nests (`linalg.generic`) over its
@@ -75,7 +75,7 @@ def Brew_GenericInterface : OpInterface<"GenericInterface"> {
   let methods = [InterfaceMethod<
       "Builds the nests and returns one value per result (null for results "
       "without uses that were not worth computing).",
-    "::llvm::SmallVector<::mlir::Value>", "buildGeneric",
+    "::llvm::SmallVector<::mlir::Value>", "buildNests",
     (ins "::mlir::OpBuilder &":$builder)>];
 }
 

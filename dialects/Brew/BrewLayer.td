@@ -31,7 +31,7 @@ class Brew_Elementwise<string mnemonic, list<Trait> traits = []>
 }
 
 defvar Gradient = DeclareOpInterfaceMethods<Brew_GradientInterface>;
-defvar Generic = DeclareOpInterfaceMethods<Brew_GenericInterface>;
+defvar LoopNests = DeclareOpInterfaceMethods<Brew_LoopNestInterface>;
 defvar Labels = DeclareOpInterfaceMethods<Brew_LabelInterface>;
 defvar Library = TraitList<[
   DeclareOpInterfaceMethods<Brew_CallInterface, ["countFlops"]>,

@@ -1,4 +1,4 @@
-//===- Composites.cpp - Generic forms that several operations share -------===//
+//===- Composites.cpp - LoopNests forms that several operations share -------===//
 #include "dialects/Brew/Composites.h"
 
 #include <cfloat>

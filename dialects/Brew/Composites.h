@@ -1,4 +1,4 @@
-//===- Composites.h - Generic forms that several operations share ---------===//
+//===- Composites.h - LoopNests forms that several operations share ---------===//
 #pragma once
 
 #include "dialects/Brew/NestBuilder.h"

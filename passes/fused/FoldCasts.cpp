@@ -91,7 +91,7 @@ bool foldIntoWriter(CastOp cast) {
 /// A nest for a cast that is left.
 void lower(CastOp cast) {
   OpBuilder b(cast);
-  Value nest = cast.buildGeneric(b)[0];
+  Value nest = cast.buildNests(b)[0];
   Origin::of(cast).mark(nest.getDefiningOp());
   cast.getY().replaceAllUsesWith(nest);
   cast.erase();

@@ -193,7 +193,7 @@ private:
     }
     b.setInsertionPoint(call);
     Operation *before = call->getPrevNode();
-    SmallVector<Value> results = cast<GenericInterface>(call).buildGeneric(b);
+    SmallVector<Value> results = cast<LoopNestInterface>(call).buildNests(b);
     for (auto [result, value] : llvm::zip(call->getResults(), results))
       result.replaceAllUsesWith(value);
     const Origin origin = Origin::of(call);

@@ -276,7 +276,7 @@ bool Joiner::isReadByCall(Value top) const {
 bool Joiner::isMadeInPlace(Branch &branch) const {
   Operation *made = branch.dy().getDefiningOp();
   return made && !isCall(made) && !made->hasTrait<IsView>() &&
-         isa<linalg::GenericOp, GenericInterface>(made) &&
+         isa<linalg::GenericOp, LoopNestInterface>(made) &&
          llvm::all_of(branch.dy().getUsers(), [&](Operation *user) {
            return user == branch.data || user == branch.weights ||
                   (!isCall(user) && !user->hasTrait<IsView>());

@@ -1,4 +1,4 @@
-//===- LowerToNests.cpp - Generic forms of what is no vendor call ---------===//
+//===- LowerToNests.cpp - LoopNests forms of what is no vendor call ---------===//
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/communication/Communication.h"
@@ -108,8 +108,8 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
           continue;
         OpBuilder b(op);
         SmallVector<Value> results;
-        if (auto generic = dyn_cast<GenericInterface>(op))
-          results = generic.buildGeneric(b);
+        if (auto generic = dyn_cast<LoopNestInterface>(op))
+          results = generic.buildNests(b);
         else if (auto scalar = dyn_cast<ScalarBodyInterface>(op))
           results = {buildElementwise(b, scalar)};
         else

@@ -28,7 +28,7 @@ bool isExactOperand(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto rule = dyn_cast<PrecisionInterface>(op))
     return rule.isExact(operand.getOperandNumber());
-  return isa<GenericInterface>(op) && !isKnown(op);
+  return isa<LoopNestInterface>(op) && !isKnown(op);
 }
 
 /// Whether exact results make the operands exact as well.
@@ -98,5 +98,5 @@ bool brew::passes::isNarrowResult(OpResult result) {
       return false;
   if (auto rule = dyn_cast<PrecisionInterface>(op))
     return !rule.isWide(number);
-  return !isa<GenericInterface>(op) || isKnown(op);
+  return !isa<LoopNestInterface>(op) || isKnown(op);
 }

@@ -213,14 +213,14 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ConvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
   return {buildEpilogue(b, getLoc(), sum, getB(), g.lead.size(), getRelu(),
                         tensorOf(getY()))};
 }
 
-SmallVector<Value> ConvolutionSumOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value product =
       buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
@@ -232,7 +232,7 @@ SmallVector<Value> ConvolutionSumOp::buildGeneric(OpBuilder &b) {
 // Gradient by the bottom
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ConvolutionBackwardDataOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
   Value dx =
       buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()));
@@ -245,7 +245,7 @@ SmallVector<Value> ConvolutionBackwardDataOp::buildGeneric(OpBuilder &b) {
 // Gradient by weights and bias
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ConvolutionBackwardWeightsOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getDy()), getGroup());
   SmallVector<Value> results = {
       buildBackwardWeights(b, getLoc(), g, getX(), getDy(), tensorOf(getDw()))};
@@ -302,7 +302,7 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> DeconvolutionOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> DeconvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
   return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorOf(getY()))};
 }

@@ -15,7 +15,7 @@ defvar WindowAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$str
 defvar ShapeAttributes = (ins DefaultValuedAttr<I64Attr, "1">:$axis,
   OptionalAttr<DenseI64ArrayAttr>:$pad_end, UnitAttr:$same);
 
-def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, Library, ItemWise]> {
+def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, LoopNests, Library, ItemWise]> {
   let summary = "Convolution over all dimensions behind the channels";
   let description = [{
     x is [N..., C, D...], w [num_output, C/group, kernel...]; with one dimension N
@@ -28,7 +28,7 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, L
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, Generic, Library]> {
+def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, LoopNests, Library]> {
   let summary = "A convolution added to a blob (set by epilogue fusion)";
   let description = [{
     y = relu(convolution(x, w, b) + sum), all as in `convolution`. A call adds to what
@@ -43,7 +43,7 @@ def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, Generic, Library]>
 }
 
 def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
-    [Pure, Generic, Library]> {
+    [Pure, LoopNests, Library]> {
   let summary = "Gradient of a convolution by its bottom";
   let description = [{
     With `sum` added to that gradient of the blob, from another reader of it (set by
@@ -57,7 +57,7 @@ def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
 }
 
 def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
-    [Pure, Generic, Library]> {
+    [Pure, LoopNests, Library]> {
   let summary = "Gradients of a convolution by its weights and bias";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer),
     WindowAttributes, (ins I64Attr:$group));
@@ -66,7 +66,7 @@ def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
 }
 
 def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
-    [Pure, Gradient, Generic, Library, ItemWise]> {
+    [Pure, Gradient, LoopNests, Library, ItemWise]> {
   let summary = "Transposed convolution, without its bias";
   let description = [{
     What `convolution_backward_data` computes with x in the place of dy: w is
@@ -77,7 +77,7 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise, Rounded]> {
+def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
   let summary = "The windows of a convolution side by side, as channels";
   let description = [{
     [N..., C, D...] becomes [N..., C * kernel..., P...].
@@ -86,7 +86,7 @@ def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise, R
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic, Rounded]> {
+def Brew_Col2imOp : Brew_Op<"col2im", [Pure, LoopNests, Rounded]> {
   let summary = "Gradient of im2col: sums what windows share";
   let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), WindowAttributes);
   let results = (outs AnyTensor:$dx);
@@ -94,7 +94,7 @@ def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic, Rounded]> {
 }
 
 def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
-    [Pure, Gradient, Generic, Library, ItemWise]> {
+    [Pure, Gradient, LoopNests, Library, ItemWise]> {
   let summary = "y = x w^T + b over the dimensions from `axis` on";
   let description = [{
     w is [num_output, K], or [K, num_output] with `transpose`. Layout assignment may
@@ -108,7 +108,7 @@ def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
 }
 
 def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data",
-    [Pure, Generic, Library]> {
+    [Pure, LoopNests, Library]> {
   let summary = "Gradient of an inner product by its bottom";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer, I64Attr:$axis,
     UnitAttr:$transpose);
@@ -117,7 +117,7 @@ def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data",
 }
 
 def Brew_InnerProductBackwardWeightsOp : Brew_Op<"inner_product_backward_weights",
-    [Pure, Generic, Library]> {
+    [Pure, LoopNests, Library]> {
   let summary = "Gradients of an inner product by its weights and bias";
   let arguments = (ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis,
     UnitAttr:$transpose);

@@ -32,7 +32,7 @@ Im2colOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> Im2colOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), 1);
   int64_t lead = g.lead.size(), spatial = g.axes.size();
   NestBuilder nest(b, getLoc(), shapeOf(getY()));
@@ -58,7 +58,7 @@ SmallVector<Value> Im2colOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> Col2imOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), 1);
   int64_t lead = g.lead.size(), spatial = g.axes.size();
   // Loops: those of dx | the windows that cover an element

@@ -121,7 +121,7 @@ InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InnerProductOp::buildNests(OpBuilder &b) {
   ProductLoops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
                      getTranspose(), getNumOutput());
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
@@ -139,7 +139,7 @@ SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
 // Gradients
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InnerProductBackwardDataOp::buildNests(OpBuilder &b) {
   ProductLoops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
                      getTranspose(), shapeOf(getDy()).back());
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
@@ -151,7 +151,7 @@ SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
   // The nest writes w once per (n, k), so w needs one dimension per loop; a
   // flattened one is computed under x's dimensions and then viewed.
   ArrayRef<int64_t> x = shapeOf(getX());

@@ -204,6 +204,6 @@ SmallVector<Value> Detections::build() {
   return rows(kept, values, boxes);
 }
 
-SmallVector<Value> DetectionOutputOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> DetectionOutputOp::buildNests(OpBuilder &b) {
   return Detections(*this, b).build();
 }

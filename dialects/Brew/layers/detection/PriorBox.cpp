@@ -38,7 +38,7 @@ static Value pick(Scalars &s, Value index, ArrayRef<double> values, Type type) {
   return result;
 }
 
-SmallVector<Value> PriorBoxOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(getX());
   int64_t boxes = getWidths().size();
   auto type = tensorOf(getY());

@@ -80,7 +80,7 @@ PsRoiPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> PsRoiPoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   double scale = getSpatialScale().convertToFloat();
   int64_t group = out[2];
@@ -122,7 +122,7 @@ SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
 // Backward
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> PsRoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> PsRoiPoolingBackwardOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   double scale = getSpatialScale().convertToFloat();
   int64_t group = out[2];

@@ -229,7 +229,7 @@ RoiAlignOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> RoiAlignOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   const Alignment a = alignmentOf(*this);
   const Axis rows = {2, static_cast<int64_t>(getPooledH()), in[2]},
@@ -283,7 +283,7 @@ SmallVector<Value> RoiAlignOp::buildGeneric(OpBuilder &b) {
 // Backward
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> RoiAlignBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> RoiAlignBackwardOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   const Alignment a = alignmentOf(*this);
   Value rois = getRois();

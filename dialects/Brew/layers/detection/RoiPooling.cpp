@@ -81,7 +81,7 @@ RoiPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   double scale = getSpatialScale().convertToFloat();
   double pad = getPadRatio().convertToFloat();
@@ -136,7 +136,7 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
 // Backward
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> RoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   // Loops: n c h w | r i j
   NestBuilder nest(b, getLoc(),

@@ -25,7 +25,7 @@ LogicalResult DropoutOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> DropoutOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   double ratio = getRatio().convertToFloat();
   double scale = getUnscaled() ? 1 : 1 / (1 - ratio);

@@ -50,7 +50,7 @@ LogicalResult ThresholdOp::buildGradients(OpBuilder &, ArrayRef<Value>,
                               "before it needs one";
 }
 
-SmallVector<Value> ThresholdOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));

@@ -181,7 +181,7 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
   return {results[0], results[1]};
 }
 
-SmallVector<Value> ArgMaxOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   const Choice choice(*this);
   const bool isSorted = getTopK() > kMostPasses;

@@ -27,7 +27,7 @@ LogicalResult CountedOp::countItems(ItemCounts &counts) {
   return success();
 }
 
-SmallVector<Value> CountedOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> CountedOp::buildNests(OpBuilder &b) {
   SmallVector<Value> results;
   for (auto [x, y] : llvm::zip_equal(getXs(), getYs())) {
     auto type = tensorOf(y);

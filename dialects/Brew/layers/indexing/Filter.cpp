@@ -96,7 +96,7 @@ void addElements(NestBuilder::Body &body, RankedTensorType type,
 
 } // namespace
 
-SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   int64_t items = shapeOf(getSelector())[0];
   auto selectorType = RankedTensorType::get({items}, elementOf(getSelector()));
@@ -171,7 +171,7 @@ SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
   return results;
 }
 
-SmallVector<Value> FilterBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> FilterBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   Value dy = getDy();
   NestBuilder nest(b, getLoc(), type.getShape());

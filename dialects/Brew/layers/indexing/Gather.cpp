@@ -87,7 +87,7 @@ BatchReindexOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> BatchReindexOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> BatchReindexOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getIndex(), {0});
@@ -104,7 +104,7 @@ SmallVector<Value> BatchReindexOp::buildGeneric(OpBuilder &b) {
                          tensorOf(getStatus()))};
 }
 
-SmallVector<Value> BatchReindexBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> BatchReindexBackwardOp::buildNests(OpBuilder &b) {
   return {buildSumByIndex(b, getLoc(), getDy(), getIndex(), tensorOf(getDx()))};
 }
 
@@ -162,7 +162,7 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> EmbedOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> EmbedOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   int64_t last = type.getRank() - 1;
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -180,7 +180,7 @@ SmallVector<Value> EmbedOp::buildGeneric(OpBuilder &b) {
                          tensorOf(getStatus()))};
 }
 
-SmallVector<Value> EmbedBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> EmbedBackwardOp::buildNests(OpBuilder &b) {
   return {buildSumByIndex(b, getLoc(), getDy(), getX(), tensorOf(getDw()))};
 }
 

@@ -239,7 +239,7 @@ MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MaskItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
@@ -260,7 +260,7 @@ AverageItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> AverageItemsOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AverageItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;

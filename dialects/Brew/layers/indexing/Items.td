@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items, RoundedChoice]> {
+def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, Items, RoundedChoice]> {
   let summary = "The items of each x whose selector is not zero";
   let description = [{
     They stand first in the tops, in their order, and `count` says how many they
@@ -17,7 +17,7 @@ def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items, Roun
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$position);
 }
 
-def Brew_CountedOp : Brew_LayerOp<"counted", [Pure, Generic, Items]> {
+def Brew_CountedOp : Brew_LayerOp<"counted", [Pure, LoopNests, Items]> {
   let summary = "The items of each x, of which `number` says how many count";
   let description = [{
     `number` is one floating-point number; in the xs the last item that counts has been
@@ -28,7 +28,7 @@ def Brew_CountedOp : Brew_LayerOp<"counted", [Pure, Generic, Items]> {
 }
 
 class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
-    : Brew_Op<mnemonic, !listconcat([Pure, Generic], traits)> {
+    : Brew_Op<mnemonic, !listconcat([Pure, LoopNests], traits)> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 

@@ -101,7 +101,7 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ContrastiveLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   SmallVector<Value> inputs = contrastiveInputs(*this, b);
   auto rowType = tensorOf(getDistance());

@@ -45,7 +45,7 @@ EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> EuclideanLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> EuclideanLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   Value t = underShape(b, loc, getT(), getX());
   Value sum = buildSumOver(b, loc, {getX(), t}, tensorOf(getLoss()),
@@ -120,7 +120,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> SmoothL1LossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
   double square = getSigma().convertToFloat() * getSigma().convertToFloat();
   Value sum = buildSumOver(
       b, getLoc(), smoothInputs(*this, b), tensorOf(getLoss()),
@@ -183,7 +183,7 @@ LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
   return success();
 }
 
-SmallVector<Value> SigmoidCrossEntropyLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto ignore = asOptional(getIgnoreLabel());
   auto scalar = tensorOf(getLoss());
@@ -290,7 +290,7 @@ MemoryLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> MemoryLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MemoryLossOp::buildNests(OpBuilder &b) {
   return {buildScaled(b, getLoc(), getValue(), 1 / normalizerOf(*this))};
 }
 

@@ -161,7 +161,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> HingeLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> HingeLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   Scores scores(getX());
   auto ignore = asOptional(getIgnoreLabel());
@@ -241,7 +241,7 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
   return success();
 }
 
-SmallVector<Value> MultinomialLogisticLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   Scores scores(getP());
   auto ignore = asOptional(getIgnoreLabel());
@@ -362,7 +362,7 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> InfogainLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto probType = tensorOf(getProb());
   auto scalar = tensorOf(getLoss());

@@ -67,7 +67,7 @@ SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto probType = tensorOf(getProb());
   auto scalar = tensorOf(getLoss());
@@ -115,7 +115,7 @@ SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
   return {loss, prob, normalizer, status};
 }
 
-SmallVector<Value> SoftmaxLossBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   int64_t axis = getAxis(), classes = type.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
@@ -168,7 +168,7 @@ LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto type = tensorOf(getX());
   auto scalar = tensorOf(getAccuracy());

@@ -216,7 +216,7 @@ LogicalResult BatchNormOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   Value x = withChannels(b, getLoc(), getX());
   auto type = channelsType(getY(), x);
   Type element = type.getElementType();
@@ -336,7 +336,7 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
 
 /// The gradients of items that are not there are 0 (see Items.h), so sums of
 /// them need no mask.
-SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
   Value y = withChannels(b, getLoc(), getY());
   Value dy = withChannels(b, getLoc(), getDy());
   auto type = channelsType(getDx(), y);
@@ -437,7 +437,7 @@ BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> BatchNormGlobalOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> BatchNormGlobalOp::buildNests(OpBuilder &b) {
   Value x = withChannels(b, getLoc(), getX());
   auto type = channelsType(getY(), x);
   Groups channels(b, getLoc(), type, {1});

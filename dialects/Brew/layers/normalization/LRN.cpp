@@ -115,7 +115,7 @@ LogicalResult LRNOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LRNOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
@@ -130,7 +130,7 @@ SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> all = iota(4);

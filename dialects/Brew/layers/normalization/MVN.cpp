@@ -55,7 +55,7 @@ LogicalResult MVNOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
@@ -98,7 +98,7 @@ SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
   return {y, inverse};
 }
 
-SmallVector<Value> MVNBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
@@ -173,7 +173,7 @@ LogicalResult NormalizeOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> NormalizeOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
@@ -198,7 +198,7 @@ SmallVector<Value> NormalizeOp::buildGeneric(OpBuilder &b) {
   return {y, inverse};
 }
 
-SmallVector<Value> NormalizeBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   SmallVector<int64_t> kept = normGroups(type, getAcrossSpatial());
   Groups groups(b, getLoc(), type, kept);

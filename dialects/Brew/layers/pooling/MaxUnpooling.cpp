@@ -60,7 +60,7 @@ MaxUnpoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> MaxUnpoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   Value x = getX(), mask = getMask();
   ArrayRef<int64_t> in = shapeOf(x);
@@ -102,7 +102,7 @@ SmallVector<Value> MaxUnpoolingOp::buildGeneric(OpBuilder &b) {
   return {y, status};
 }
 
-SmallVector<Value> MaxUnpoolingBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MaxUnpoolingBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   Value dy = getDy();
   int64_t height = shapeOf(dy)[2], width = shapeOf(dy)[3];

@@ -81,7 +81,7 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
   })[0];
 }
 
-SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
@@ -124,7 +124,7 @@ SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
   return results;
 }
 
-SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
@@ -235,7 +235,7 @@ static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
   })[0];
 }
 
-SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AveragePoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
@@ -280,7 +280,7 @@ static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
   })[0];
 }
 
-SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);

@@ -77,7 +77,7 @@ LogicalResult StochasticPoolingOp::buildGradients(
   return success();
 }
 
-SmallVector<Value> StochasticPoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   Windows windows(*this);
   auto type = tensorOf(getY());
   Type element = type.getElementType();
@@ -145,7 +145,7 @@ LogicalResult WeightedPoolingOp::buildGradients(OpBuilder &, ArrayRef<Value>,
          << "STOCHASTIC pooling has a gradient in the TRAIN phase only";
 }
 
-SmallVector<Value> WeightedPoolingOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> WeightedPoolingOp::buildNests(OpBuilder &b) {
   Windows windows(*this);
   auto type = tensorOf(getY());
   const int64_t grid[] = {0, 1, 2, 3};

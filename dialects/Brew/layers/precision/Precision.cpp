@@ -40,7 +40,7 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   return {};
 }
 
-SmallVector<Value> CastOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> CastOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
@@ -71,7 +71,7 @@ buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
   return nest.build(body);
 }
 
-SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LossScaleOp::buildNests(OpBuilder &b) {
   return buildScalars(
       b, getLoc(), getState(), getScale(),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -84,7 +84,7 @@ SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
       });
 }
 
-SmallVector<Value> LossGradientOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LossGradientOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getGradient());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getScale(), ArrayRef<int64_t>{});
@@ -96,7 +96,7 @@ SmallVector<Value> LossGradientOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> ScaleGradientOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ScaleGradientOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
@@ -107,7 +107,7 @@ SmallVector<Value> ScaleGradientOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> UnscaleOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> UnscaleOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
@@ -131,7 +131,7 @@ static Value isNotFinite(Scalars &s, Value x) {
   return s.select(finite, s.constant(type, 0), s.constant(type, 1));
 }
 
-SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
   auto scalar = tensorOf(getCount());
   Value sum = getBefore();
   for (Value x : getXs()) {
@@ -168,7 +168,7 @@ SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
   return {sum};
 }
 
-SmallVector<Value> SelectIfZeroOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SelectIfZeroOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -183,7 +183,7 @@ SmallVector<Value> SelectIfZeroOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> UpdateLossScaleOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> UpdateLossScaleOp::buildNests(OpBuilder &b) {
   constexpr double kLargest = 16777216, kLeast = 1; // 2^24
   return buildScalars(
       b, getLoc(), getOperands(), getResults(),

@@ -10,7 +10,7 @@ class Brew_PrecisionOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_CastOp : Brew_PrecisionOp<"cast", [Generic, Rounded]> {
+def Brew_CastOp : Brew_PrecisionOp<"cast", [LoopNests, Rounded]> {
   let summary = "The same numbers in another floating-point type";
   let description = [{
     To a narrower type they are rounded to nearest, ties to even. The layouts of x
@@ -22,7 +22,7 @@ def Brew_CastOp : Brew_PrecisionOp<"cast", [Generic, Rounded]> {
   let hasFolder = 1;
 }
 
-def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [Generic]> {
+def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [LoopNests]> {
   let summary = "What losses are multiplied by so that narrow gradients stay normal";
   let description = [{
     `state` is the scale, or 0 in a run that has not changed it yet: then the
@@ -32,25 +32,25 @@ def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [Generic]> {
   let results = (outs AnyTensor:$scale);
 }
 
-def Brew_LossGradientOp : Brew_PrecisionOp<"loss_gradient", [Generic, Rounded]> {
+def Brew_LossGradientOp : Brew_PrecisionOp<"loss_gradient", [LoopNests, Rounded]> {
   let summary = "The gradient that backward starts from: `weight` * scale everywhere";
   let arguments = (ins AnyTensor:$scale, StrAttr:$layer, F64Attr:$weight);
   let results = (outs AnyTensor:$gradient);
 }
 
-def Brew_ScaleGradientOp : Brew_PrecisionOp<"scale_gradient", [Generic, Rounded]> {
+def Brew_ScaleGradientOp : Brew_PrecisionOp<"scale_gradient", [LoopNests, Rounded]> {
   let summary = "x * scale: a gradient from outside as backward computes with it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [Generic, Rounded]> {
+def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [LoopNests, Rounded]> {
   let summary = "x / scale: a gradient as the user and the solver see it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_CountNonFiniteOp : Brew_PrecisionOp<"count_non_finite", [Generic]> {
+def Brew_CountNonFiniteOp : Brew_PrecisionOp<"count_non_finite", [LoopNests]> {
   let summary = "`before` plus how many elements of xs are infinite or NaN";
   let description = "At most 1 for each position along the first dimension of an x: "
     "only whether there are any matters.";
@@ -58,14 +58,14 @@ def Brew_CountNonFiniteOp : Brew_PrecisionOp<"count_non_finite", [Generic]> {
   let results = (outs AnyTensor:$count);
 }
 
-def Brew_SelectIfZeroOp : Brew_PrecisionOp<"select_if_zero", [Generic]> {
+def Brew_SelectIfZeroOp : Brew_PrecisionOp<"select_if_zero", [LoopNests]> {
   let summary = "`x` where the scalar `count` is 0, `otherwise` where it is not";
   let arguments = (ins AnyTensor:$count, AnyTensor:$x, AnyTensor:$otherwise,
     StrAttr:$layer);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_UpdateLossScaleOp : Brew_PrecisionOp<"update_loss_scale", [Generic]> {
+def Brew_UpdateLossScaleOp : Brew_PrecisionOp<"update_loss_scale", [LoopNests]> {
   let summary = "The scale of the next iterations";
   let description = [{
     `count` of the last iteration's gradients were not finite. If any, the scale is

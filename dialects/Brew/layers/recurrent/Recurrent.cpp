@@ -136,7 +136,7 @@ static Value sigmoid(Scalars &s, Value x) {
   return s.div(one, s.add(one, s.exp(s.neg(x))));
 }
 
-SmallVector<Value> LSTMUnitOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getC());
   int64_t width = type.getDimSize(2);
   NestBuilder nest(b, getLoc(), type.getShape());

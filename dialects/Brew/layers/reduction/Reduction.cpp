@@ -89,7 +89,7 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(getX());
   SmallVector<bool> reduction(x.size(), false);
   for (size_t i = getAxis(); i < x.size(); ++i)
@@ -147,11 +147,11 @@ SoftmaxOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> SoftmaxOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SoftmaxOp::buildNests(OpBuilder &b) {
   return {buildSoftmax(b, getLoc(), getX(), getAxis(), tensorOf(getY()))};
 }
 
-SmallVector<Value> SoftmaxBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   int64_t axis = getAxis();
   SmallVector<int64_t> all = iota(type.getRank());

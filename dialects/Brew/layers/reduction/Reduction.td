@@ -7,20 +7,20 @@ include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ReductionOp : Brew_LayerOp<"reduction",
-    [Pure, Gradient, Generic, Items, RoundedOperands]> {
+    [Pure, Gradient, LoopNests, Items, RoundedOperands]> {
   let summary = "Reduces the dimensions from `axis` on to one number";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, Generic, ItemWise, RoundedOperands]> {
+def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, LoopNests, ItemWise, RoundedOperands]> {
   let summary = "exp(x) over its sum along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, Generic, Rounded]> {
+def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, LoopNests, Rounded]> {
   let summary = "dx = y * (dy - sum(y * dy))";
   let arguments = (ins AnyTensor:$y, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis);
   let results = (outs AnyTensor:$dx);

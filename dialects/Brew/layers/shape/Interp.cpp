@@ -112,7 +112,7 @@ struct Neighbours {
 };
 } // namespace
 
-SmallVector<Value> InterpOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   Axis rows(shapeOf(getX()), type.getShape(), 0, getPadBeg(), getPadEnd());
   Axis columns(shapeOf(getX()), type.getShape(), 1, getPadBeg(), getPadEnd());
@@ -150,7 +150,7 @@ InterpOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> InterpBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getDx());
   ArrayRef<int64_t> in = type.getShape(), out = shapeOf(getDy());
   Axis rows(in, out, 0, getPadBeg(), getPadEnd());

@@ -60,7 +60,7 @@ ShuffleChannelOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ShuffleChannelOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ShuffleChannelOp::buildNests(OpBuilder &b) {
   return {buildShuffle(b, getLoc(), getX(), getGroup(), tensorOf(getY()))};
 }
 
@@ -136,7 +136,7 @@ static Value buildReorg(OpBuilder &b, Location loc, Value source,
   })[0];
 }
 
-SmallVector<Value> ReorgOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ReorgOp::buildNests(OpBuilder &b) {
   return {buildReorg(b, getLoc(), getX(), shapeOf(getX()), getStride(),
                      !getReverse(), tensorOf(getY()))};
 }
@@ -151,7 +151,7 @@ LogicalResult ReorgOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> ReorgBackwardOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ReorgBackwardOp::buildNests(OpBuilder &b) {
   return {buildReorg(b, getLoc(), getDy(), shapeOf(getDx()), getStride(),
                      getReverse(), tensorOf(getDx()))};
 }
@@ -194,7 +194,7 @@ UpsampleOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> UpsampleOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> UpsampleOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(4));
@@ -277,7 +277,7 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> AxpyOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AxpyOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getZ());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getA(), scaleMap(b, *this));

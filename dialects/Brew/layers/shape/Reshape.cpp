@@ -291,7 +291,7 @@ PermuteOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> PermuteOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> PermuteOp::buildNests(OpBuilder &b) {
   return {buildPermute(b, getLoc(), getX(), getOrder(), tensorOf(getY()))};
 }
 
@@ -339,7 +339,7 @@ LogicalResult TileOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> TileOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> TileOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));

@@ -60,6 +60,6 @@ ReverseOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ReverseOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ReverseOp::buildNests(OpBuilder &b) {
   return {buildReverse(b, getLoc(), getX(), getAxes())};
 }

@@ -28,7 +28,7 @@ RankedTensorType brew::dialects::subviewOf(RankedTensorType whole,
                                b.getDictionaryAttr(strides));
 }
 
-SmallVector<Value> ZeroPadOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
   auto type = tensorOf(getY());
   ArrayRef<int64_t> part = shapeOf(getX());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -107,7 +107,7 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-SmallVector<Value> ConcatOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> ConcatOp::buildNests(OpBuilder &b) {
   return {ConcatViewOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
                          getAxisAttr())};
 }
@@ -169,7 +169,7 @@ LogicalResult SliceOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> SliceOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SliceOp::buildNests(OpBuilder &b) {
   SmallVector<Value> parts;
   int64_t rank = tensorOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
@@ -256,7 +256,7 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
   return success();
 }
 
-SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> CropOp::buildNests(OpBuilder &b) {
   return {SubviewOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
                         startOf(*this, b))};
 }

@@ -6,13 +6,13 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, LoopNests, ItemWise]> {
   let summary = "Joins blobs along `axis`";
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, LoopNests, ItemWise]> {
   let summary = "Divides a blob along `axis`";
   let description = [{
     `points` are the positions at which each top but the first starts; without
@@ -23,13 +23,13 @@ def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic, ItemWise]> {
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
-def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, Generic, Items, RoundedMove]> {
+def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, Items, RoundedMove]> {
   let summary = "The elements in reverse order along each of `axes`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, Generic, Items]> {
+def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, Items]> {
   let summary = "The part of x, from `axis` on, that has the reference's size";
   let description = [{
     `offsets` has one entry for all dimensions from `axis` on, or one for each;
@@ -68,14 +68,14 @@ def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, Items]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, Generic, Items, RoundedMove]> {
+def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, Items, RoundedMove]> {
   let summary = "Dimension i of the result is dimension order[i] of x";
   let description = "Dimensions that `order` does not name follow in their order.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, Generic, ItemWise, RoundedMove]> {
+def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, LoopNests, ItemWise, RoundedMove]> {
   let summary = "x repeated `tiles` times along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis, I64Attr:$tiles));
   let results = (outs AnyTensor:$y);
@@ -114,7 +114,7 @@ def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_Strided]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ZeroPadOp : Brew_SliceViewOp<"zero_pad", [Generic]> {
+def Brew_ZeroPadOp : Brew_SliceViewOp<"zero_pad", [LoopNests]> {
   let summary = "x at `offsets` of a tensor of zeros";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);

@@ -96,7 +96,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
 
 } // namespace
 
-SmallVector<Value> SGDUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> SGDUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value history =
         e.s.add(e.s.mul(e.scalar(SolverScalar::Momentum), e.states[0]),
@@ -105,7 +105,7 @@ SmallVector<Value> SGDUpdateOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> NesterovUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> NesterovUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value momentum = e.scalar(SolverScalar::Momentum);
     Value back = e.s.mul(momentum, e.states[0]);
@@ -121,14 +121,14 @@ static Value scaledByHistory(const Element &e, Value history) {
   return e.s.mul(e.rate, e.s.div(e.g, size));
 }
 
-SmallVector<Value> AdaGradUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AdaGradUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value history = e.s.add(e.s.mul(e.g, e.g), e.states[0]);
     return {{history}, scaledByHistory(e, history)};
   });
 }
 
-SmallVector<Value> RMSPropUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> RMSPropUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value history = e.movingMean(e.scalar(SolverScalar::RmsDecay), e.states[0],
                                  e.s.mul(e.g, e.g));
@@ -136,7 +136,7 @@ SmallVector<Value> RMSPropUpdateOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> AdaDeltaUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AdaDeltaUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value momentum = e.scalar(SolverScalar::Momentum);
     Value delta = e.scalar(SolverScalar::Delta);
@@ -150,7 +150,7 @@ SmallVector<Value> AdaDeltaUpdateOp::buildGeneric(OpBuilder &b) {
   });
 }
 
-SmallVector<Value> AdamUpdateOp::buildGeneric(OpBuilder &b) {
+SmallVector<Value> AdamUpdateOp::buildNests(OpBuilder &b) {
   return buildUpdate(*this, b, [](const Element &e) -> Step {
     Value mean =
         e.movingMean(e.scalar(SolverScalar::Momentum), e.states[0], e.g);
