@@ -4,7 +4,7 @@
 #include "compiler/PassDiagnostics.h"
 #include "compiler/manifest/ManifestBuilder.h"
 
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 #include "plan/Contract.h"
 #include "support/Error.h"
 

@@ -3,7 +3,7 @@
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,7 +37,7 @@ struct BuildGradientPrograms
     });
     if (!element)
       return;
-    int64_t bytes = brew::passes::ParameterPlaces(module).size;
+    int64_t bytes = brew::passes::ParameterOffsets(module).size;
     type = RankedTensorType::get({bytes * 8 / element.getIntOrFloatBitWidth()},
                                  element);
     if (accumulate) {

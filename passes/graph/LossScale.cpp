@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 #include "plan/Contract.h"
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 #include "passes/graph/NoGradient.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,7 +1,7 @@
 //===- FixedBuffers.h - Places outside the transient arena -------*- C++ -*-===//
 #pragma once
 
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ struct FixedBuffer {
 /// and scalars.
 class FixedBuffers {
 public:
-  explicit FixedBuffers(const ParameterPlaces &places) : places(places) {}
+  explicit FixedBuffers(const ParameterOffsets &places) : places(places) {}
 
   /// The place whose content is an operation's result, if there is one.
   std::optional<FixedBuffer> read(mlir::Operation *op) const;
@@ -33,7 +33,7 @@ public:
 private:
   FixedBuffer allGradients(bool sums) const;
 
-  const ParameterPlaces &places;
+  const ParameterOffsets &places;
 };
 
 } // namespace brew::passes

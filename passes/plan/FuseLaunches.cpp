@@ -224,7 +224,7 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;
-    const brew::passes::ParameterPlaces parameters(getOperation());
+    const brew::passes::ParameterOffsets parameters(getOperation());
     const brew::passes::FixedBuffers places(parameters);
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)

@@ -4,7 +4,7 @@
 #include "dialects/SubviewType.h"
 #include "dialects/Target/Link.h"
 #include "passes/Passes.h"
-#include "passes/analysis/ParameterPlaces.h"
+#include "passes/analysis/ParameterOffsets.h"
 #include "passes/analysis/ValuePlace.h"
 #include "plan/Contract.h"
 
@@ -231,7 +231,7 @@ void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
 void InsertAllReduces::buildReduce(Type element) {
   ModuleOp module = getOperation();
   Location loc = module.getLoc();
-  int64_t bytes = brew::passes::ParameterPlaces(module).size;
+  int64_t bytes = brew::passes::ParameterOffsets(module).size;
   auto type = RankedTensorType::get(
       {bytes * 8 / element.getIntOrFloatBitWidth()}, element);
   auto b = OpBuilder::atBlockEnd(module.getBody());

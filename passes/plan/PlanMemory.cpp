@@ -22,7 +22,7 @@ namespace {
 struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
   /// Describes the parameters and their arenas.
   void emitParameters(OpBuilder &b,
-                      const brew::passes::ParameterPlaces &places) {
+                      const brew::passes::ParameterOffsets &places) {
     ModuleOp module = getOperation();
     bool learns = places.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
@@ -72,7 +72,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    brew::passes::ParameterPlaces places(module);
+    brew::passes::ParameterOffsets places(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
     emitParameters(b, places);
     b.setInsertionPointToEnd(module.getBody());

@@ -1,5 +1,5 @@
-//===- ParameterPlaces.cpp - Where parameters lie in their arenas ---------===//
-#include "passes/analysis/ParameterPlaces.h"
+//===- ParameterOffsets.cpp - Where parameters lie in their arenas ---------===//
+#include "passes/analysis/ParameterOffsets.h"
 
 #include "passes/analysis/MemoryPlanner.h"
 #include "passes/analysis/ValuePlace.h"
@@ -13,7 +13,7 @@ using namespace brew::dialects;
 /// normalisations are smaller.
 constexpr int64_t kLarge = 16 * 1024;
 
-brew::passes::ParameterPlaces::ParameterPlaces(ModuleOp module) {
+brew::passes::ParameterOffsets::ParameterOffsets(ModuleOp module) {
   for (const bool areLarge : {true, false})
     for (auto param : module.getOps<ParamOp>()) {
       const int64_t bytes = bytesOf(cast<RankedTensorType>(param.getType()));

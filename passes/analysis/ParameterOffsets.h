@@ -1,4 +1,4 @@
-//===- ParameterPlaces.h - Where parameters lie in their arenas -----------===//
+//===- ParameterOffsets.h - Where parameters lie in their arenas -----------===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -14,8 +14,8 @@ inline constexpr llvm::StringLiteral kCarriedAttr = "brew.carried";
 /// per parameter, used in all of these arenas. Depends on the parameters' types
 /// and order alone. Large ones come first: between them nothing small is
 /// written early, so that values lie over several gradients (SparePlaces.h).
-struct ParameterPlaces {
-  explicit ParameterPlaces(mlir::ModuleOp module);
+struct ParameterOffsets {
+  explicit ParameterOffsets(mlir::ModuleOp module);
 
   /// In bytes, by symbol.
   llvm::DenseMap<mlir::StringAttr, int64_t> offsets;
