@@ -158,20 +158,20 @@ double Event::secondsSince(const Event &start) const {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-void Graph::begin(const Device &device, const Stream &stream) {
+void Graph::beginCapture(const Device &device, const Stream &stream) {
   device.api().check(device.api().cuStreamBeginCapture(
                          stream.get(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
                      "capturing a CUDA graph");
 }
 
-void Graph::abandon(const Device &device, const Stream &stream) noexcept {
+void Graph::abortCapture(const Device &device, const Stream &stream) noexcept {
   CUgraph graph = nullptr;
   device.api().cuStreamEndCapture(stream.get(), &graph);
   if (graph)
     device.api().cuGraphDestroy(graph);
 }
 
-Graph Graph::end(const Device &device, const Stream &stream) {
+Graph Graph::endCapture(const Device &device, const Stream &stream) {
   const DriverApi &api = device.api();
   CUgraph graph = nullptr;
   api.check(api.cuStreamEndCapture(stream.get(), &graph),

@@ -160,14 +160,14 @@ public:
   template <typename Enqueue>
   static Graph capture(const Device &device, const Stream &stream,
                        Enqueue &&enqueue) {
-    begin(device, stream);
+    beginCapture(device, stream);
     try {
       enqueue();
     } catch (...) {
-      abandon(device, stream);
+      abortCapture(device, stream);
       throw;
     }
-    return end(device, stream);
+    return endCapture(device, stream);
   }
 
   explicit operator bool() const { return exec != nullptr; }
@@ -176,9 +176,9 @@ public:
   std::size_t nodes() const { return nodeCount; }
 
 private:
-  static void begin(const Device &device, const Stream &stream);
-  static void abandon(const Device &device, const Stream &stream) noexcept;
-  static Graph end(const Device &device, const Stream &stream);
+  static void beginCapture(const Device &device, const Stream &stream);
+  static void abortCapture(const Device &device, const Stream &stream) noexcept;
+  static Graph endCapture(const Device &device, const Stream &stream);
   void swap(Graph &other) {
     std::swap(device, other.device);
     std::swap(exec, other.exec);

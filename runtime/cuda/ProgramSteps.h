@@ -32,7 +32,7 @@ using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
                                 HostLayerRunner, AllReduceStep>;
 
 /// Whether the host computes the step, which then cannot be part of a graph.
-inline bool isHost(const DeviceStep &step) {
+inline bool isHostLayer(const DeviceStep &step) {
   return std::holds_alternative<HostLayerRunner>(step);
 }
 

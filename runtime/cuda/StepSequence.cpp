@@ -6,43 +6,43 @@
 namespace brew::runtime::cuda {
 
 void StepSequence::add(DeviceStep &step) {
-  if (stretches.empty() || stretches.back().host)
-    stretches.emplace_back();
-  if (isHost(step))
-    stretches.back().host = &step;
+  if (segments.empty() || segments.back().host)
+    segments.emplace_back();
+  if (isHostLayer(step))
+    segments.back().host = &step;
   else
-    stretches.back().steps.push_back(&step);
+    segments.back().steps.push_back(&step);
 }
 
 void StepSequence::run(const Device &device, CUdeviceptr workspace,
                        const Stream &stream,
                        const std::function<void(const std::string &)> &warn) {
-  for (Stretch &stretch : stretches) {
+  for (GraphSegment &segment : segments) {
     auto enqueueAll = [&] {
-      for (DeviceStep *step : stretch.steps)
+      for (DeviceStep *step : segment.steps)
         enqueue(*step, device, workspace, stream);
     };
-    if (stretch.runs++ == 1 && capturable && !stretch.steps.empty()) {
+    if (segment.runs++ == 1 && capturable && !segment.steps.empty()) {
       try {
-        stretch.graph = Graph::capture(device, stream, enqueueAll);
+        segment.graph = Graph::capture(device, stream, enqueueAll);
       } catch (const Error &error) {
         capturable = false;
         warn(error.what());
       }
     }
-    if (stretch.graph)
-      stretch.graph.launch(stream);
+    if (segment.graph)
+      segment.graph.launch(stream);
     else
       enqueueAll();
-    if (stretch.host)
-      enqueue(*stretch.host, device, workspace, stream);
+    if (segment.host)
+      enqueue(*segment.host, device, workspace, stream);
   }
 }
 
 std::size_t StepSequence::graphNodes() const {
   std::size_t nodes = 0;
-  for (const Stretch &stretch : stretches)
-    nodes += stretch.graph.nodes();
+  for (const GraphSegment &segment : segments)
+    nodes += segment.graph.nodes();
   return nodes;
 }
 

@@ -14,7 +14,7 @@ namespace brew::runtime::cuda {
 /// Steps of one or several programs, in order. Their first run enqueues them
 /// one by one, so that libraries load what they need; from the second on they
 /// are one CUDA graph, or, where the host computes some of them, one for each
-/// stretch between those.
+/// segment between those.
 class StepSequence {
 public:
   /// The steps stay where they are, and outlive it.
@@ -29,13 +29,13 @@ public:
   std::size_t graphNodes() const;
 
 private:
-  struct Stretch {
+  struct GraphSegment {
     std::vector<DeviceStep *> steps;
     DeviceStep *host = nullptr; ///< behind them; null at the end
     std::uint64_t runs = 0;
     Graph graph;
   };
-  std::vector<Stretch> stretches;
+  std::vector<GraphSegment> segments;
   bool capturable = true;
 };
 
