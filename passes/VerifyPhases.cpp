@@ -238,7 +238,7 @@ struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       bool ends = false;
       for (Operation &op : program.getBody().front()) {
-        if (isa<KernelOp, CallInterface>(op) && ends) {
+        if (isa<KernelOp, PlanStepInterface>(op) && ends) {
           op.emitError("phase fused: a step stands behind what stores or keeps "
                        "values");
           return signalPassFailure();
@@ -248,7 +248,7 @@ struct VerifyFused : brew::passes::impl::VerifyFusedBase<VerifyFused> {
         if (auto kernel = dyn_cast<KernelOp>(op);
             kernel && failed(checkKernel(kernel)))
           return signalPassFailure();
-        if (!isa<KernelOp, CallInterface>(op) && !op.hasTrait<IsView>() &&
+        if (!isa<KernelOp, PlanStepInterface>(op) && !op.hasTrait<IsView>() &&
             !isEdge(&op)) {
           op.emitError("phase fused: this operation is neither a vendor call "
                        "nor part of a kernel");

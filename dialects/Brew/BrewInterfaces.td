@@ -79,7 +79,7 @@ def Brew_LoopNestInterface : OpInterface<"LoopNestInterface"> {
     (ins "::mlir::OpBuilder &":$builder)>];
 }
 
-def Brew_CallInterface : OpInterface<"CallInterface"> {
+def Brew_PlanStepInterface : OpInterface<"PlanStepInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
     An operation that is a step of its own in the plan, and no kernel: a call. What
@@ -91,7 +91,7 @@ def Brew_CallInterface : OpInterface<"CallInterface"> {
         `StepInterface`. `buffer` gives the buffer of an operand or a result. The
         layer, the number of operations and, behind the first gradient, that it
         belongs to the backward pass are added by who asks.
-      }], "::mlir::Operation *", "buildCall",
+      }], "::mlir::Operation *", "buildPlanStep",
       (ins "::mlir::OpBuilder &":$builder,
            "::llvm::function_ref<::mlir::Value(::mlir::Value)>":$buffer)>,
     InterfaceMethod<"Floating-point operations of one execution.",
@@ -103,14 +103,14 @@ def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
     An operation with a generic form that a vendor library can compute in one call
-    (`CallInterface`) instead.
+    (`PlanStepInterface`) instead.
   }];
   let methods = [
     InterfaceMethod<"Group that `--no-library=GROUP` names.",
       "::llvm::StringRef", "libraryGroup", (ins)>,
     InterfaceMethod<"Whether there is a call for the shapes and layouts of its "
         "operands, which are floats of at most 32 bits.",
-      "bool", "hasCall", (ins)>
+      "bool", "hasLibraryCall", (ins)>
   ];
 }
 

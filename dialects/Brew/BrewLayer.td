@@ -34,7 +34,7 @@ defvar Gradient = DeclareOpInterfaceMethods<Brew_GradientInterface>;
 defvar LoopNests = DeclareOpInterfaceMethods<Brew_LoopNestInterface>;
 defvar Labels = DeclareOpInterfaceMethods<Brew_LabelInterface>;
 defvar Library = TraitList<[
-  DeclareOpInterfaceMethods<Brew_CallInterface, ["countFlops"]>,
+  DeclareOpInterfaceMethods<Brew_PlanStepInterface, ["countFlops"]>,
   DeclareOpInterfaceMethods<Brew_LibraryInterface>]>;
 defvar Scalar = DeclareOpInterfaceMethods<Brew_ScalarBodyInterface>;
 defvar ScalarInPlace = DeclareOpInterfaceMethods<Brew_ScalarBodyInterface, ["buildDerivativeFromResult"]>;

@@ -29,7 +29,7 @@ bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
       llvm::is_contained(disabled, call.libraryGroup().str()))
     return false;
   Type element = elementOf(op->getResult(0));
-  return (element.isF32() || isNarrowFloat(element)) && call.hasCall();
+  return (element.isF32() || isNarrowFloat(element)) && call.hasLibraryCall();
 }
 
 void brew::passes::computeWide(Operation *op) {

@@ -48,7 +48,7 @@ void brew::passes::moveSinksToEnd(Block &program) {
   SmallVector<Operation *> ofForward, ofBackward;
   Operation *gradient = nullptr;
   for (Operation &op : program) {
-    if (!gradient && isa<linalg::GenericOp, CallInterface>(op) &&
+    if (!gradient && isa<linalg::GenericOp, PlanStepInterface>(op) &&
         Origin::of(&op).isBackward)
       gradient = &op;
     if (!op.use_empty() && isOfParametersAlone(op))

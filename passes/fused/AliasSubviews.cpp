@@ -100,7 +100,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
         b.setInsertionPointAfter(source);
       Value placed = copy(b, join, x, type);
       operand.set(placed);
-      if (isa_and_nonnull<CallInterface>(x.getDefiningOp()))
+      if (isa_and_nonnull<PlanStepInterface>(x.getDefiningOp()))
         x.replaceUsesWithIf(placed, [&](OpOperand &use) {
           return !isa<ConcatViewOp>(use.getOwner()) && followsStrides(use, part) &&
                  use.getOwner() != placed.getDefiningOp();

@@ -170,7 +170,7 @@ private:
   }
 
   static double flopsOf(Operation *call) {
-    return static_cast<double>(cast<CallInterface>(call).countFlops());
+    return static_cast<double>(cast<PlanStepInterface>(call).countFlops());
   }
 
   /// Replaces a call by nests, which compute its bottom as `maker` does.

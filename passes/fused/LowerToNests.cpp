@@ -33,7 +33,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     program.walk([](FillOp fill) {
       auto needsMemory = [](OpOperand &use) {
         return use.getOwner()->hasTrait<IsSink>() ||
-               isa<CallInterface>(use.getOwner());
+               isa<PlanStepInterface>(use.getOwner());
       };
       if (llvm::none_of(fill->getUses(), needsMemory))
         return;

@@ -98,7 +98,7 @@ private:
   static Operation *lastBeside(Operation *step, ArrayRef<Operation *> waiting) {
     Operation *last = step;
     for (Operation *op = step->getNextNode();
-         op && !isa<CallInterface>(op) &&
+         op && !isa<PlanStepInterface>(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode()) {
       if (llvm::any_of(brew::passes::valuesReadBy(op), [&](Value value) {

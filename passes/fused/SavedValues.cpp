@@ -48,7 +48,7 @@ SavedValues::SavedValues(ProgramOp program,
   for (unsigned unit = 0; unit < operations.size(); ++unit)
     findBeside(unit);
   for (Operation &op : block)
-    if (isa<linalg::GenericOp, CallInterface>(op))
+    if (isa<linalg::GenericOp, PlanStepInterface>(op))
       seconds += roofline.seconds(workOf(&op));
 }
 
@@ -83,7 +83,7 @@ dialects::target::Work SavedValues::workOf(Operation *op) const {
     work.bytes += static_cast<double>(bytesOf(result));
   if (auto nest = dyn_cast<linalg::GenericOp>(op)) {
     work.flops = static_cast<double>(dialects::workOf(nest));
-  } else if (auto call = dyn_cast<CallInterface>(op)) {
+  } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
     work.flops = static_cast<double>(call.countFlops());
     work.isProduct = true;
   }
@@ -132,7 +132,7 @@ void SavedValues::finish(unsigned number) {
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {
     unit.canRecompute &= isMemoryEffectFree(op) &&
-                         isa<linalg::GenericOp, CallInterface, ConcatViewOp>(op);
+                         isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
     for (Value result : op->getResults())
       if (Value owner = placeOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
@@ -247,7 +247,7 @@ SavedValues::thatCanWait(Value y, Operation *until) const {
       // Nests read it where it is cheap, beside other gradients.
       if ((!isMemoryEffectFree(user) && !user->hasTrait<IsSink>()) ||
           (llvm::is_contained(user->getOperands(), y) &&
-           !isa<CallInterface>(user)))
+           !isa<PlanStepInterface>(user)))
         return std::nullopt;
       llvm::append_range(values, user->getResults());
     }

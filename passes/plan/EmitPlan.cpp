@@ -32,7 +32,7 @@ private:
   Value unpadded(Value whole, int64_t channels);
   void emitFeed(DataInputOp feed);
   void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
-  LogicalResult emitCall(CallInterface call);
+  LogicalResult emitCall(PlanStepInterface call);
   void emitCopies(int64_t step);
   LogicalResult emitSteps(dialects::plan::ProgramOp plan);
   LogicalResult emitSinks();
@@ -195,9 +195,9 @@ void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
       kernel.getLayersAttr(), isBackward, nullptr, isRematerialized(kernel));
 }
 
-LogicalResult PlanEmitter::emitCall(CallInterface call) {
+LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
   Operation *built =
-      call.buildCall(b, [&](Value value) { return buffer(value); });
+      call.buildPlanStep(b, [&](Value value) { return buffer(value); });
   auto step = dyn_cast_or_null<dialects::plan::StepInterface>(built);
   if (!step)
     return call.emitError("phase plan: this call has no step");
@@ -264,7 +264,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
           b, seed.getLoc(), buffer(seed.getGradient()), seed.getBlobAttr());
-    } else if (auto call = dyn_cast<CallInterface>(op)) {
+    } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();
     } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsFixedRead>() &&

@@ -69,12 +69,12 @@ public:
 class TestCall : public Op<TestCall, OpTrait::ZeroRegions, OpTrait::OneResult,
                            OpTrait::OneTypedResult<TensorType>::Impl,
                            OpTrait::ZeroSuccessors, OpTrait::OneOperand,
-                           dialects::CallInterface::Trait> {
+                           dialects::PlanStepInterface::Trait> {
 public:
   using Op::Op;
   static StringRef getOperationName() { return "test.call"; }
   static ArrayRef<StringRef> getAttributeNames() { return {}; }
-  Operation *buildCall(OpBuilder &b, llvm::function_ref<Value(Value)> buffer) {
+  Operation *buildPlanStep(OpBuilder &b, llvm::function_ref<Value(Value)> buffer) {
     auto step = (*this)->getAttrOfType<StringAttr>("step");
     if (step.empty())
       return nullptr;

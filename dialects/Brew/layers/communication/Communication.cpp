@@ -19,7 +19,7 @@ void brew::dialects::registerCommunicationLayers(BrewDialect &dialect) {
 
 using BufferOf = llvm::function_ref<Value(Value)>;
 
-Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
+Operation *AllReduceStartOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sources = llvm::map_to_vector(getXs(), buffer),
                      targets = llvm::map_to_vector(getYs(), buffer);
   return dialects::plan::AllReduceStartOp::create(
@@ -27,7 +27,7 @@ Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
       getTransferTypeAttr(), nullptr, nullptr, nullptr, nullptr);
 }
 
-Operation *AllReduceWaitOp::buildCall(OpBuilder &b, BufferOf buffer) {
+Operation *AllReduceWaitOp::buildPlanStep(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sums = llvm::map_to_vector(getYs(), buffer);
   return dialects::plan::AllReduceWaitOp::create(
       b, getLoc(), getBucketAttr(), sums, getStatisticAttr(), nullptr, nullptr,

@@ -5,7 +5,7 @@
 include "dialects/Brew/BrewLayer.td"
 
 class Brew_AllReduce<string mnemonic, dag attributes = (ins)>
-    : Brew_Op<mnemonic, [DeclareOpInterfaceMethods<Brew_CallInterface>,
+    : Brew_Op<mnemonic, [DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
         AllTypesMatch<["xs", "ys"]>]> {
   let arguments = !con((ins Variadic<AnyTensor>:$xs, I64Attr:$bucket,
     UnitAttr:$statistic), attributes);

@@ -89,8 +89,8 @@ static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
-Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
+bool ConvolutionOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
   return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
@@ -99,8 +99,8 @@ Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
 
 StringRef ConvolutionSumOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionSumOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionSumOp::hasCall() { return isCall(shapesOf(*this)); }
-Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
+bool ConvolutionSumOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
   Value sum = sumIn(*this, b, buffer(getSum()), y, /*backward=*/false);
@@ -114,8 +114,8 @@ Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
 
 StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardDataOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionBackwardDataOp::hasCall() { return isCall(shapesOf(*this)); }
-Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
+bool ConvolutionBackwardDataOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   Value sum;
   if (getSum())
@@ -126,8 +126,8 @@ Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardWeightsOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionBackwardWeightsOp::hasCall() { return isCall(shapesOf(*this)); }
-Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
+bool ConvolutionBackwardWeightsOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
                                                    Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
@@ -140,8 +140,8 @@ Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
 
 StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
 int64_t DeconvolutionOp::countFlops() { return flopsOf(*this); }
-bool DeconvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
-Operation *DeconvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
+bool DeconvolutionOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+Operation *DeconvolutionOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());
   return convolutionCall(*this, b, Direction::BackwardData, y, w, {}, x);
 }

@@ -226,10 +226,10 @@ StringRef InnerProductOp::libraryGroup() { return "ip"; }
 int64_t InnerProductOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * getNumOutput();
 }
-bool InnerProductOp::hasCall() {
+bool InnerProductOp::hasLibraryCall() {
   return isCall(getX(), getW(), getY(), getAxis());
 }
-Operation *InnerProductOp::buildCall(OpBuilder &b, Buffer buffer) {
+Operation *InnerProductOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
   return productCall(*this, b, Direction::Forward, x, w, bias, y,
@@ -240,10 +240,10 @@ StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
 int64_t InnerProductBackwardDataOp::countFlops() {
   return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
 }
-bool InnerProductBackwardDataOp::hasCall() {
+bool InnerProductBackwardDataOp::hasLibraryCall() {
   return isCall(getDx(), getW(), getDy(), getAxis());
 }
-Operation *InnerProductBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
+Operation *InnerProductBackwardDataOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   return productCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
 }
@@ -252,10 +252,10 @@ StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
 int64_t InnerProductBackwardWeightsOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
 }
-bool InnerProductBackwardWeightsOp::hasCall() {
+bool InnerProductBackwardWeightsOp::hasLibraryCall() {
   return isCall(getX(), getDw(), getDy(), getAxis());
 }
-Operation *InnerProductBackwardWeightsOp::buildCall(OpBuilder &b,
+Operation *InnerProductBackwardWeightsOp::buildPlanStep(OpBuilder &b,
                                                     Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());

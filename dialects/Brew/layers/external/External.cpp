@@ -189,7 +189,7 @@ static SmallVector<Value> buffersOf(ValueRange values, Buffer buffer) {
   return llvm::map_to_vector(values, buffer);
 }
 
-Operation *HostLayerOp::buildCall(OpBuilder &b, Buffer buffer) {
+Operation *HostLayerOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
                      tops = buffersOf(getYs(), buffer);
   return dialects::plan::HostCallOp::create(
@@ -200,7 +200,7 @@ Operation *HostLayerOp::buildCall(OpBuilder &b, Buffer buffer) {
       nullptr, nullptr, nullptr);
 }
 
-Operation *HostLayerBackwardOp::buildCall(OpBuilder &b, Buffer buffer) {
+Operation *HostLayerBackwardOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
   SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
                      tops = buffersOf(getYs(), buffer),
                      topGradients = buffersOf(getDys(), buffer),

@@ -22,7 +22,7 @@ def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
 // Which layer it is, for the functions that compute it.
 defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_str,
   UnitAttr:$test_phase);
-defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_CallInterface>,
+defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
   RoundedPartly, Brew_Strided]>;
 
 def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, Items, HostCall]> {
