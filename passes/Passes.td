@@ -79,7 +79,7 @@ def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
   let summary = "Replaces recurrent layers by one copy of their cell per time step";
   let description = [{
     The state before the first step is a bottom (`expose_hidden`) or what the program's
-    previous run left: then it is a `brew.param` with `brew.carried`, which starts as
+    previous run left: then it is a `brew.param` with `brew.persistent`, which starts as
     zeros and which weight files and solvers do not know.
 
     Caffe's layer shares the data of exposed states with its unrolled net, and not their

@@ -112,7 +112,7 @@ unsigned ManifestBuilder::buffer(Value value) {
 }
 
 void ManifestBuilder::addPersistentState() {
-  auto carried = module->getAttrOfType<DictionaryAttr>(passes::kCarriedAttr);
+  auto carried = module->getAttrOfType<DictionaryAttr>(passes::kPersistentAttr);
   if (!carried)
     return;
   for (NamedAttribute state : carried) {

@@ -8,7 +8,7 @@ namespace brew::passes {
 /// On a `brew.param`: state that programs carry from one run to the next, zeros
 /// at first. On the module, after the parameters have gone: a dictionary of all
 /// such state, type and offset in the parameters' arena by name.
-inline constexpr llvm::StringLiteral kCarriedAttr = "brew.carried";
+inline constexpr llvm::StringLiteral kPersistentAttr = "brew.persistent";
 
 /// Where parameters, gradients and each slot of solver state lie: one offset
 /// per parameter, used in all of these arenas. Depends on the parameters' types

@@ -30,7 +30,7 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
         brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
         b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
         b.getStringAttr(""));
-    param->setAttr(brew::passes::kCarriedAttr, b.getUnitAttr());
+    param->setAttr(brew::passes::kPersistentAttr, b.getUnitAttr());
   }
   return FlatSymbolRefAttr::get(b.getContext(), name);
 }

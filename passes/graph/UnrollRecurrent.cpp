@@ -127,7 +127,7 @@ struct UnrollRecurrent
 
   /// State that lives from one run of the program to the next, as zeros in
   /// the first. It is no parameter to weight files and solvers.
-  Value carriedState(Operation *op, OpBuilder &b, int64_t number, Type type) {
+  Value persistentState(Operation *op, OpBuilder &b, int64_t number, Type type) {
     auto program = op->getParentOfType<ProgramOp>();
     std::string name = (op->getAttrOfType<StringAttr>("layer").getValue() +
                         ".state" + Twine(number) + "." + program.getSymName())
@@ -140,7 +140,7 @@ struct UnrollRecurrent
         brew::dialects::plan::FillerAttr(), b.getF32FloatAttr(0),
         b.getF32FloatAttr(0), StringAttr(), ArrayAttr(), UnitAttr(),
         b.getStringAttr(""));
-    param->setAttr(brew::passes::kCarriedAttr, b.getUnitAttr());
+    param->setAttr(brew::passes::kPersistentAttr, b.getUnitAttr());
     return ParamValueOp::create(b, op->getLoc(), type,
                                 FlatSymbolRefAttr::get(b.getContext(), name));
   }
@@ -164,7 +164,7 @@ struct UnrollRecurrent
     Layers l(b, op);
     for (int64_t i = 0; i < states; ++i) {
       if (!op.getExposeHidden()) {
-        inputs.states.push_back(carriedState(op, b, i, type));
+        inputs.states.push_back(persistentState(op, b, i, type));
         continue;
       }
       const auto bottom = next - op.getInputs().begin() + 1;

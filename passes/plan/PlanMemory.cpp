@@ -31,14 +31,14 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
     for (ParamOp param : params) {
       // State that programs carry along, and what `prepare` computes, has a
       // place but no other properties.
-      if (param->hasAttr(brew::passes::kCarriedAttr))
+      if (param->hasAttr(brew::passes::kPersistentAttr))
         carried.push_back(b.getNamedAttr(
             param.getSymName(),
             b.getArrayAttr({TypeAttr::get(memrefOf(
                                 cast<RankedTensorType>(param.getType()))),
                             b.getI64IntegerAttr(places.offsets.lookup(
                                 param.getSymNameAttr()))})));
-      if (param->hasAttr(brew::passes::kCarriedAttr) ||
+      if (param->hasAttr(brew::passes::kPersistentAttr) ||
           param->hasAttr(brew::passes::kDerivedAttr))
         continue;
       brew::dialects::plan::ParamOp::create(
@@ -53,7 +53,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
           places.slots);
     }
     if (!carried.empty())
-      module->setAttr(brew::passes::kCarriedAttr, b.getDictionaryAttr(carried));
+      module->setAttr(brew::passes::kPersistentAttr, b.getDictionaryAttr(carried));
     auto arena = [&](ArenaKind kind, int64_t size) {
       if (size)
         brew::dialects::plan::ArenaOp::create(b, module.getLoc(), kind, size);

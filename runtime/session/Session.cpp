@@ -68,7 +68,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
                listeners.add(options.listener);
              return deviceOptions(options, file->manifest(), listeners);
            }()),
-      params(exec, &listeners), carriedState(exec, &listeners),
+      params(exec, &listeners), persistentState(exec, &listeners),
       ownDevice(options.device),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),

@@ -84,7 +84,7 @@ public:
   const Executor &executor() const { return exec; }
   Parameters &parameters() { return params; }
   const Parameters &parameters() const { return params; }
-  PersistentState &carried() { return carriedState; }
+  PersistentState &carried() { return persistentState; }
   /// The ranks that train together; null: this session is alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
@@ -221,7 +221,7 @@ private:
   Events listeners; ///< before what emits
   Executor exec;
   Parameters params;
-  PersistentState carriedState;
+  PersistentState persistentState;
   ExecutorOptions ownDevice;
   std::string lastFolder;
   std::uint64_t currentSeed;

@@ -4,9 +4,9 @@
 // Losses are multiplied by a scale that programs carry along; gradients are
 // divided by it where they leave the program, and counted where not finite.
 
-// CHECK-DAG: brew.param @loss_scale.value : tensor<f32> {brew.carried
-// CHECK-DAG: brew.param @loss_scale.good : tensor<f32> {brew.carried
-// CHECK-DAG: brew.param @loss_scale.non_finite : tensor<f32> {brew.carried
+// CHECK-DAG: brew.param @loss_scale.value : tensor<f32> {brew.persistent
+// CHECK-DAG: brew.param @loss_scale.good : tensor<f32> {brew.persistent
+// CHECK-DAG: brew.param @loss_scale.non_finite : tensor<f32> {brew.persistent
 brew.param @ip.0 : tensor<3x8xf32> {layer = "ip", index = 0 : i64}
 brew.param @idle.0 : tensor<4xf32> {layer = "idle", index = 0 : i64}
 // CHECK-LABEL: brew.program @forward_backward

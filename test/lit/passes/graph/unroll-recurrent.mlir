@@ -5,8 +5,8 @@
 // hidden state's part and the cell. State goes from run to run in parameters
 // that no file knows.
 
-// CHECK-DAG: brew.param @l.state0.p : tensor<1x3x5xf32> {brew.carried
-// CHECK-DAG: brew.param @l.state1.p : tensor<1x3x5xf32> {brew.carried
+// CHECK-DAG: brew.param @l.state0.p : tensor<1x3x5xf32> {brew.persistent
+// CHECK-DAG: brew.param @l.state1.p : tensor<1x3x5xf32> {brew.persistent
 // CHECK-LABEL: brew.program @p train
 brew.param @l.0 : tensor<20x4xf32> {layer = "l", index = 0 : i64}
 brew.param @l.1 : tensor<20xf32> {layer = "l", index = 1 : i64}

@@ -112,7 +112,7 @@ brew.program @forward_backward train role forward_backward {
 
 // How many gradients are not finite is added up in front of the update that it decides,
 // whatever reads it there.
-brew.param @loss_scale.non_finite : tensor<f32> {brew.carried, layer = "loss_scale", index = 0 : i64, file_dims = array<i64>}
+brew.param @loss_scale.non_finite : tensor<f32> {brew.persistent, layer = "loss_scale", index = 0 : i64, file_dims = array<i64>}
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @update train role update {
   %a = brew.param_value @a.0 : tensor<64xf32>

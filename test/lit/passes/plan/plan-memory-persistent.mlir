@@ -1,11 +1,11 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
 
 // State that programs carry along is no parameter, but the module says where it is.
-// CHECK: module attributes {brew.carried = {rnn.state0 = [memref<2x3xf32>, 0]}} {
+// CHECK: module attributes {brew.persistent = {rnn.state0 = [memref<2x3xf32>, 0]}} {
 // CHECK: plan.arena parameters size 64
 // CHECK-NOT: plan.param
 // CHECK: plan.buffer "rnn.state0" parameters[0]
-brew.param @rnn.state0 : tensor<2x3xf32> {brew.carried, layer = "rnn", index = 0 : i64}
+brew.param @rnn.state0 : tensor<2x3xf32> {brew.persistent, layer = "rnn", index = 0 : i64}
 brew.program @p train {
   %s = brew.param_value @rnn.state0 : tensor<2x3xf32>
   %n = brew.relu "rnn"(%s) {negative_slope = 0.5 : f32, tops = [""]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
