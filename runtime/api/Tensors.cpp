@@ -137,7 +137,7 @@ brew_status brew_session_bind_memory(brew_session *session,
                                const brew_tensor_name *name, void *data,
                                int64_t bytes) {
   return on(session, [&](runtime::Session &it) {
-    it.place(nameOf(*session, name), data, static_cast<std::uint64_t>(bytes));
+    it.bindMemory(nameOf(*session, name), data, static_cast<std::uint64_t>(bytes));
   });
 }
 

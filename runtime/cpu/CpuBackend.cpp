@@ -89,8 +89,8 @@ public:
 
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t buffer) override { return address(buffer); }
-  void place(std::uint32_t buffer, std::byte *memory) override;
-  bool isPlaced(std::uint32_t buffer) const override {
+  void bindMemory(std::uint32_t buffer, std::byte *memory) override;
+  bool hasBoundMemory(std::uint32_t buffer) const override {
     return placed.count(buffer) > 0;
   }
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
@@ -246,7 +246,7 @@ static bool overlap(const Buffer &a, const Buffer &b) {
          b.offset() < a.offset() + a.size();
 }
 
-void CpuBackend::place(std::uint32_t index, std::byte *memory) {
+void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
   for (const Buffer &other : manifest.buffers())
     if (overlap(other, buffer) && !isWithin(other, buffer))

@@ -399,7 +399,7 @@ void Feeder::feed() {
       const std::vector<std::byte> &given = feed->given[i];
       // An input that the caller placed and never set keeps its values.
       if (feed->callerFed() && !feed->takenOver[i] &&
-          executor.isPlaced(feed->buffers[i]))
+          executor.hasBoundMemory(feed->buffers[i]))
         continue;
       if (i == 0 && batch && batch->arePixels)
         executor.feedPixels(program, feed->number, batch->pixels);

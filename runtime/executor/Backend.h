@@ -33,8 +33,8 @@ public:
   /// The buffer's memory on a device, else null.
   virtual void *deviceData(std::uint32_t) { return nullptr; }
   /// See Executor; throws Error (2) where that cannot be.
-  virtual void place(std::uint32_t buffer, std::byte *memory);
-  virtual bool isPlaced(std::uint32_t) const { return false; }
+  virtual void bindMemory(std::uint32_t buffer, std::byte *memory);
+  virtual bool hasBoundMemory(std::uint32_t) const { return false; }
   /// The memory of the parameters, for another executor to use; null where it
   /// cannot.
   virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }

@@ -142,22 +142,22 @@ void Executor::uploadBytes(std::uint32_t arena, std::uint64_t offset,
   backend->uploadBytes(arena, offset, bytes, size);
 }
 
-void Executor::place(std::uint32_t index, std::byte *memory) {
+void Executor::bindMemory(std::uint32_t index, std::byte *memory) {
   const plan::Arena &arena =
       manifest().arenas(static_cast<int>(buffer(index).arena_index()));
   if (arena.kind() != plan::TRANSIENT)
     throw Error(ExitStatus::Usage,
                 plan->path() +
                     ": only values of a run lie where they are told");
-  backend->place(index, memory);
+  backend->bindMemory(index, memory);
 }
 
-bool Executor::isPlaced(std::uint32_t index) const {
+bool Executor::hasBoundMemory(std::uint32_t index) const {
   buffer(index);
-  return backend->isPlaced(index);
+  return backend->hasBoundMemory(index);
 }
 
-void Backend::place(std::uint32_t, std::byte *) {
+void Backend::bindMemory(std::uint32_t, std::byte *) {
   throw Error(ExitStatus::Usage,
               "blobs of a plan for a GPU cannot lie in memory of the host");
 }

@@ -165,11 +165,11 @@ public:
   /// plan::kAlignment, or with null in its own again; values are not moved.
   /// Throws Error (2) on a device, and where the buffer shares its bytes with
   /// others that go beyond it.
-  void place(std::uint32_t buffer, std::byte *memory);
-  /// Whether a buffer lies in memory that place() was given.
-  bool isPlaced(std::uint32_t buffer) const;
+  void bindMemory(std::uint32_t buffer, std::byte *memory);
+  /// Whether a buffer lies in memory that bindMemory() was given.
+  bool hasBoundMemory(std::uint32_t buffer) const;
   /// First byte of a buffer that the host can reach, valid for the executor's
-  /// life, or until place(); null if it lies on a device.
+  /// life, or until bindMemory(); null if it lies on a device.
   std::byte *hostData(std::uint32_t buffer) const;
   /// First byte of a buffer in the memory of a GPU, likewise; null if it is not
   /// there.

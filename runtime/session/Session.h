@@ -198,7 +198,7 @@ public:
   /// as the blob has, aligned to plan::kAlignment; with null in the session's
   /// own again. Values are not moved. An input that lies there and was never
   /// set keeps the caller's values. Throws Error (2) where that cannot be.
-  void place(const TensorName &name, void *memory, std::uint64_t size);
+  void bindMemory(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
   std::vector<std::string> loadWeights(const std::vector<std::string> &weights,

@@ -250,7 +250,7 @@ void Session::writeValues(const TensorName &name, const Value *values,
   });
 }
 
-void Session::place(const TensorName &name, void *memory, std::uint64_t size) {
+void Session::bindMemory(const TensorName &name, void *memory, std::uint64_t size) {
   if (name.kind != TensorKind::Blob)
     throw usageError("only blobs lie where they are told");
   const Tensor tensor = find(name);
@@ -262,7 +262,7 @@ void Session::place(const TensorName &name, void *memory, std::uint64_t size) {
   if (reinterpret_cast<std::uintptr_t>(memory) % plan::kAlignment != 0)
     throw usageError("memory for " + nameText(name) + " must be aligned to " +
                      std::to_string(plan::kAlignment) + " bytes");
-  exec.place(tensor.buffer, static_cast<std::byte *>(memory));
+  exec.bindMemory(tensor.buffer, static_cast<std::byte *>(memory));
 }
 
 void Session::read(const TensorName &name, float *values,

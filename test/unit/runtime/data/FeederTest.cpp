@@ -176,7 +176,7 @@ TEST(Feeder, InputsInTheCallersMemoryKeepItsValues) {
     GTEST_SKIP() << "only plans for the CPU use the caller's memory";
   Feeder feeder(executor, executor.findProgram("forward_backward"), 1, "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
-  executor.place(0, reinterpret_cast<std::byte *>(x));
+  executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
   feeder.feed();
   EXPECT_EQ(x[2], 3);
   // What is set is delivered there.
@@ -186,7 +186,7 @@ TEST(Feeder, InputsInTheCallersMemoryKeepItsValues) {
   EXPECT_EQ(x[2], 7);
   // In its own memory an input that nobody set is zero.
   Feeder other(executor, executor.findProgram("forward_backward"), 1, "");
-  executor.place(0, nullptr);
+  executor.bindMemory(0, nullptr);
   other.feed();
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
 }
