@@ -9,7 +9,7 @@
 namespace brew::runtime::cuda {
 
 /// Samples in a batch of the plan's first program that has any.
-static std::int64_t batchOf(const plan::Manifest &manifest) {
+static std::int64_t batchSizeOf(const plan::Manifest &manifest) {
   for (const plan::Program &program : manifest.programs())
     for (const plan::DataInput &feed : program.data_inputs())
       for (std::uint32_t index : feed.buffer_indices()) {
@@ -47,7 +47,7 @@ std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
                 manifest.arenas(static_cast<int>(buffers[i]->arena_index()))
                     .kind()) +
             ")";
-  const std::int64_t batch = batchOf(manifest);
+  const std::int64_t batch = batchSizeOf(manifest);
   if (batch > 0 && transient > 0) {
     // What belongs to a batch grows with it; the rest does not.
     const std::uint64_t fixed = total - transient;
@@ -110,7 +110,7 @@ void Arenas::initialise(const Stream &stream) {
   stream.synchronize("initialising the memory of the GPU");
 }
 
-void Arenas::initialiseBlobs(const Stream &stream) {
+void Arenas::initialiseTransient(const Stream &stream) {
   for (std::size_t i = 0; i < slabs.size(); ++i) {
     const plan::ArenaKind kind =
         plan.manifest().arenas(static_cast<int>(i)).kind();

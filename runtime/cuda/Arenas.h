@@ -25,7 +25,7 @@ public:
   void initialise(const Stream &stream);
   /// Writes the initial contents to the arenas of blobs and gradients, which
   /// every run computes again.
-  void initialiseBlobs(const Stream &stream);
+  void initialiseTransient(const Stream &stream);
 
 private:
   void initialise(std::size_t arena, const Stream &stream);

@@ -73,7 +73,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
-  void tune(const std::function<void(const TunedCall &)> &tell) override;
+  void tune(const std::function<void(const TunedCall &)> &report) override;
   HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
     return describe(programs[index(program)][step]);
@@ -100,8 +100,8 @@ private:
   }
   void prepareCalls(bool tune);
   void allocateWorkspace();
-  std::vector<std::byte> withGaps(std::uint32_t buffer, const std::byte *bytes);
-  std::unique_ptr<Nccl> connect(const ExecutorOptions &options) const;
+  std::vector<std::byte> mergeGaps(std::uint32_t buffer, const std::byte *bytes);
+  std::unique_ptr<Nccl> connectNccl(const ExecutorOptions &options) const;
   /// Waits for work in which other ranks may take part.
   template <typename Awaited>
   void wait(const Awaited &awaited, const std::string &purpose) {
@@ -112,7 +112,7 @@ private:
     if (nccl)
       nccl->checkForErrors();
   }
-  void beforeRun();
+  void flushInputs();
   StepSequence &sequenceOf(const std::vector<int> &indices);
   void runAll(const std::vector<int> &indices);
   void runStep(DeviceStep &step) {
@@ -172,7 +172,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
       hosts(manifest, options.hostTypes), ranks(options.communicator),
-      nccl(connect(options)),
+      nccl(connectNccl(options)),
       builder(device, *plan, modules, libraries,
               callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
@@ -191,7 +191,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
   prepareCalls(options.tune);
 }
 
-static bool addsGradientsUp(const plan::Manifest &manifest) {
+static bool hasAllReduce(const plan::Manifest &manifest) {
   for (const plan::Program &program : manifest.programs())
     for (const plan::Step &step : program.steps())
       if (step.has_all_reduce())
@@ -203,13 +203,13 @@ static bool addsGradientsUp(const plan::Manifest &manifest) {
 /// BREW_NCCL_SINGLE_RANK=1 (docs/distributed.md), to run NCCL on a machine with
 /// one GPU.
 std::unique_ptr<Nccl>
-CudaBackend::connect(const ExecutorOptions &options) const {
+CudaBackend::connectNccl(const ExecutorOptions &options) const {
   Communicator *communicator = options.communicator.get();
   if (communicator && communicator->ranks() > 1)
     return std::make_unique<Nccl>(device, libraries.nccl, communicator);
   const char *setting = std::getenv("BREW_NCCL_SINGLE_RANK");
   if (!setting || std::string_view(setting) != "1" ||
-      !addsGradientsUp(manifest))
+      !hasAllReduce(manifest))
     return nullptr;
   auto single = std::make_unique<Nccl>(device, libraries.nccl, communicator);
   warn(plan->path() + ": " + single->name() +
@@ -260,7 +260,7 @@ static bool isDense(const plan::Buffer &buffer) {
 
 /// The elements that `bytes` have, and between them what belongs there: zeros,
 /// or other buffers' elements.
-std::vector<std::byte> CudaBackend::withGaps(std::uint32_t index,
+std::vector<std::byte> CudaBackend::mergeGaps(std::uint32_t index,
                                              const std::byte *bytes) {
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged(target.size());
@@ -272,11 +272,11 @@ std::vector<std::byte> CudaBackend::withGaps(std::uint32_t index,
 
 void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
   // An input that was fed before must not replace these bytes later.
-  beforeRun();
+  flushInputs();
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged;
   if (!isDense(target)) {
-    merged = withGaps(index, bytes);
+    merged = mergeGaps(index, bytes);
     bytes = merged.data();
   }
   device.api().check(device.api().cuMemcpyHtoDAsync(
@@ -289,7 +289,7 @@ void CudaBackend::download(std::uint32_t index, std::byte *bytes) {
   const std::string purpose =
       "copying '" + buffer(index).name() + "' from the GPU";
   // What is still on its way belongs to what was written last.
-  beforeRun();
+  flushInputs();
   device.api().check(device.api().cuMemcpyDtoHAsync(bytes, address(index),
                                                     buffer(index).size(),
                                                     compute.get()),
@@ -316,7 +316,7 @@ void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
   if (isDense(target))
     inputs.stage(index, bytes);
   else if (target.zero_gaps())
-    inputs.stage(index, withGaps(index, bytes).data());
+    inputs.stage(index, mergeGaps(index, bytes).data());
   else
     upload(index, bytes);
 }
@@ -336,7 +336,7 @@ void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-void CudaBackend::beforeRun() {
+void CudaBackend::flushInputs() {
   device.makeCurrent();
   inputs.commit(compute);
   for (auto &[arena, numbers] : scalars)
@@ -355,7 +355,7 @@ StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
 }
 
 void CudaBackend::runAll(const std::vector<int> &indices) {
-  beforeRun();
+  flushInputs();
   sequenceOf(indices).run(
       device, workspace.address(), compute, [this](const std::string &why) {
         warn(plan->path() +
@@ -369,7 +369,7 @@ void CudaBackend::run(int program, std::size_t begin, std::size_t end) {
   std::vector<DeviceStep> &steps = programs[index(program)];
   if (begin == 0 && end == steps.size())
     return runAll({program});
-  beforeRun();
+  flushInputs();
   for (std::size_t i = begin; i < end; ++i)
     runStep(steps[i]);
 }
@@ -413,7 +413,7 @@ std::vector<std::byte> CudaBackend::finish() {
 
 void CudaBackend::runTimed(
     int program, const std::function<void(std::size_t, double)> &observer) {
-  beforeRun();
+  flushInputs();
   std::vector<DeviceStep> &steps = programs[index(program)];
   std::vector<Event> marks;
   marks.reserve(steps.size() + 1);
@@ -450,8 +450,8 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
 
 /// Measuring writes blobs and gradients, which are zeros afterwards, as when
 /// the plan was loaded: labels and other indices are valid then.
-void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
-  beforeRun();
+void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
+  flushInputs();
   timings.write(); // before what takes long
   CallTuner tuner(device, compute, timings, /*measure=*/true);
   TuningOperands operands(device, compute, manifest,
@@ -473,13 +473,13 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
       }
       const CallTuner::TuningResult &tuned = entry->second;
       chosen->candidate = tuned.fastest;
-      tell({static_cast<int>(program),
+      report({static_cast<int>(program),
             i,
             {call.describe(tuned.first), tuned.firstSeconds},
             {call.describe(tuned.fastest), tuned.fastestSeconds}});
     }
   sequences.clear(); // graphs of the candidates before
-  arenas.initialiseBlobs(compute);
+  arenas.initialiseTransient(compute);
   allocateWorkspace();
 }
 

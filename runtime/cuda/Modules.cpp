@@ -61,7 +61,7 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
     : device(gpu) {
   if (plan.manifest().kernels().empty())
     return;
-  requireArguments(plan);
+  checkArgumentBytes(plan);
   const plan::Target &target = plan.manifest().target();
   std::vector<std::string> candidates = {"sim"};
   if (!simulated)
@@ -94,7 +94,7 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
 }
 
 /// An older driver would only say that an image is invalid.
-void Modules::requireArguments(const plan::PlanFile &plan) const {
+void Modules::checkArgumentBytes(const plan::PlanFile &plan) const {
   if (device.driverVersion() >= plan::kLongArgumentsVersion)
     return;
   for (const plan::Kernel &kernel : plan.manifest().kernels()) {

@@ -34,7 +34,7 @@ public:
   const std::string &arch() const { return chosen; }
 
 private:
-  void requireArguments(const plan::PlanFile &plan) const;
+  void checkArgumentBytes(const plan::PlanFile &plan) const;
   std::string load(const plan::PlanFile &plan, const std::string &arch);
   std::string loadImage(const plan::PlanFile &plan, std::uint32_t segment,
                         bool ptx);

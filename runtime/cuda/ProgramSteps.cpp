@@ -30,7 +30,7 @@ CublasLt &StepBuilder::cublasLt() {
   return *products;
 }
 
-DeviceBuffer StepBuilder::bound(std::uint32_t index) const {
+DeviceBuffer StepBuilder::deviceBuffer(std::uint32_t index) const {
   return {&plan.manifest().buffers(static_cast<int>(index)), address(index)};
 }
 
@@ -54,14 +54,14 @@ KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
   for (std::uint32_t index : launch.buffer_indices())
     result.arguments.push_back(address(index));
   if (kernel.stages() > 1)
-    divideStages(kernel.stages(), result);
+    configureStages(kernel.stages(), result);
   return result;
 }
 
 /// All stages in one launch of as many blocks as are resident together, unless
 /// NCCL's kernels run beside those of the program, for which such a launch
 /// leaves no place.
-void StepBuilder::divideStages(std::uint32_t stages,
+void StepBuilder::configureStages(std::uint32_t stages,
                                KernelLaunch &launch) const {
   launch.stages = stages;
   const unsigned resident =
@@ -82,11 +82,11 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     const plan::ConvolutionCall &call = step.convolution();
     DeviceBuffer bias;
     if (call.has_b_buffer_index())
-      bias = bound(call.b_buffer_index());
+      bias = deviceBuffer(call.b_buffer_index());
     auto convolution =
-        makeConvolution(vendor(), call, bound(call.x_buffer_index()),
-                        bound(call.w_buffer_index()), bias,
-                        bound(call.y_buffer_index()), options, where);
+        makeConvolution(vendor(), call, deviceBuffer(call.x_buffer_index()),
+                        deviceBuffer(call.w_buffer_index()), bias,
+                        deviceBuffer(call.y_buffer_index()), options, where);
     if (step.has_generated())
       convolution = std::make_unique<CallWithAlternative>(
           std::move(convolution), launch(step.generated()), device,
@@ -98,21 +98,21 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     const plan::InnerProductCall &call = step.inner_product();
     DeviceBuffer bias;
     if (call.has_b_buffer_index())
-      bias = bound(call.b_buffer_index());
+      bias = deviceBuffer(call.b_buffer_index());
     return ChosenCall{
-        makeInnerProduct(device, cublasLt(), call, bound(call.x_buffer_index()),
-                         bound(call.w_buffer_index()), bias,
-                         bound(call.y_buffer_index()), options, where),
+        makeInnerProduct(device, cublasLt(), call, deviceBuffer(call.x_buffer_index()),
+                         deviceBuffer(call.w_buffer_index()), bias,
+                         deviceBuffer(call.y_buffer_index()), options, where),
         0};
   }
   case plan::Step::kCopy: {
-    const DeviceBuffer source = bound(step.copy().source_buffer_index());
-    const DeviceBuffer target = bound(step.copy().target_buffer_index());
+    const DeviceBuffer source = deviceBuffer(step.copy().source_buffer_index());
+    const DeviceBuffer target = deviceBuffer(step.copy().target_buffer_index());
     return StridedTransfer::copy(*source.buffer, source.address, *target.buffer,
                                  target.address, where);
   }
   case plan::Step::kZero: {
-    const DeviceBuffer target = bound(step.zero().buffer_index());
+    const DeviceBuffer target = deviceBuffer(step.zero().buffer_index());
     return StridedTransfer::zero(*target.buffer, target.address, where);
   }
   case plan::Step::kHost: {

@@ -56,8 +56,8 @@ private:
   DeviceStep build(const plan::Step &step, int program,
                    const std::string &where);
   KernelLaunch launch(const plan::Launch &launch) const;
-  void divideStages(std::uint32_t stages, KernelLaunch &launch) const;
-  DeviceBuffer bound(std::uint32_t index) const;
+  void configureStages(std::uint32_t stages, KernelLaunch &launch) const;
+  DeviceBuffer deviceBuffer(std::uint32_t index) const;
   VendorLibrary &vendor();
   CublasLt &cublasLt();
 
