@@ -124,7 +124,7 @@ def Brew_LabelInterface : OpInterface<"LabelInterface"> {
       "shapes are.", "int64_t", "labelLimit", (ins)>];
 }
 
-def Brew_UpdateInterface : OpInterface<"UpdateInterface"> {
+def Brew_SolverUpdateInterface : OpInterface<"SolverUpdateInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
     A solver's update of one parameter: every result has the parameter's type.

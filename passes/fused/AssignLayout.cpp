@@ -61,7 +61,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
           continue;
         bool viewed = isViewed(result);
         // Gradients by weights have their parameter's layout.
-        bool isWeight = isa<UpdateInterface>(op) || isWeightGradient(op) ||
+        bool isWeight = isa<SolverUpdateInterface>(op) || isWeightGradient(op) ||
                         llvm::any_of(result.getUsers(), [](Operation *user) {
                           return user->hasTrait<IsStore>();
                         });
@@ -177,11 +177,11 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       auto &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
       if (auto read = dyn_cast<ParamValueOp>(op))
         for (OpOperand &use : read->getUses())
-          is &= isWeightsOfCall(use) || isa<UpdateInterface>(use.getOwner());
+          is &= isWeightsOfCall(use) || isa<SolverUpdateInterface>(use.getOwner());
       // What `prepare` makes lies as what it is made of.
       if (auto store = dyn_cast<StoreParamOp>(op))
         is &=
-            isa_and_nonnull<UpdateInterface>(store.getValue().getDefiningOp());
+            isa_and_nonnull<SolverUpdateInterface>(store.getValue().getDefiningOp());
     });
     SymbolTable symbols(getOperation());
     for (auto [name, is] : wanted) {
@@ -210,7 +210,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
              llvm::all_of(weights.getUses(), [&](OpOperand &use) {
                Operation *user = use.getOwner();
                return isThin(use) ||
-                      isa<UpdateInterface, linalg::GenericOp>(user) ||
+                      isa<SolverUpdateInterface, linalg::GenericOp>(user) ||
                       (isa<CastOp>(user) && areThin(user->getResult(0)));
              });
     };
@@ -232,7 +232,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         if (hasCalls(read))
           called.insert(symbol.getAttr());
       } else if (auto store = dyn_cast<StoreParamOp>(op)) {
-        is &= isa_and_nonnull<UpdateInterface, linalg::GenericOp>(
+        is &= isa_and_nonnull<SolverUpdateInterface, linalg::GenericOp>(
             store.getValue().getDefiningOp());
       }
     });
@@ -293,7 +293,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
           retype(operand, withElementOf(type, operand));
       return;
     }
-    if (isa_and_nonnull<UpdateInterface>(op)) {
+    if (isa_and_nonnull<SolverUpdateInterface>(op)) {
       for (Value result : op->getResults())
         result.setType(type);
     } else if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op)) {

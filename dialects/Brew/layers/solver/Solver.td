@@ -10,7 +10,7 @@ include "dialects/Brew/BrewLayer.td"
 // from the parameter.
 class Brew_SolverUpdate<string mnemonic, list<string> states,
                         list<I32EnumAttrCase> scalars>
-    : Brew_Op<mnemonic, [Pure, LoopNests, Brew_UpdateInterface]> {
+    : Brew_Op<mnemonic, [Pure, LoopNests, Brew_SolverUpdateInterface]> {
   let arguments = !con(
     (ins AnyTensor:$w, AnyTensor:$gradient),
     !dag(ins, !foreach(state, states, AnyTensor), states),
