@@ -6,7 +6,7 @@
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LibraryCalls.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -145,7 +145,7 @@ LogicalResult checkSubviews(Operation *op) {
   auto isTaken = [](Value value, auto takes) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     return !type || !isSubview(type) ||
-           takes(type, brew::passes::placeOf(value).offset);
+           takes(type, brew::passes::storageOf(value).offset);
   };
   bool follows = true;
   for (OpOperand &use : op->getOpOperands())

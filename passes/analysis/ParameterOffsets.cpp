@@ -2,7 +2,7 @@
 #include "passes/analysis/ParameterOffsets.h"
 
 #include "passes/analysis/MemoryPlanner.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -13,7 +13,7 @@
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LibraryCalls.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/fused/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -83,7 +83,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   static void placeOperands(ConcatViewOp join) {
     auto whole = tensorOf(join.getY());
     const auto axis = static_cast<unsigned>(join.getAxis());
-    int64_t next = brew::passes::placeOf(join.getY()).offset;
+    int64_t next = brew::passes::storageOf(join.getY()).offset;
     for (OpOperand &operand : join->getOpOperands()) {
       Value x = operand.get();
       RankedTensorType type = subviewOf(whole, shapeOf(x));
@@ -118,7 +118,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     Value y = cut.getY();
     RankedTensorType type = tensorOf(y);
     y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
-    const Part part = {tensorOf(y), brew::passes::placeOf(y).offset};
+    const Part part = {tensorOf(y), brew::passes::storageOf(y).offset};
     if (llvm::all_of(y.getUses(),
                      [&](OpOperand &use) { return followsStrides(use, part); }))
       return;

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/LibraryCalls.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Origin.h"

@@ -9,7 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/JoinedKernels.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"

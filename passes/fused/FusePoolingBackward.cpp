@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/BrewDialect.h"

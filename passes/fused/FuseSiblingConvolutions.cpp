@@ -18,7 +18,7 @@
 #include "passes/analysis/ElementwiseAdd.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/PrepareProgram.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 

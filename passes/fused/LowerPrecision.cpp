@@ -16,7 +16,7 @@
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LibraryCalls.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/fused/PrecisionRules.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -193,7 +193,7 @@ private:
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
     Origin origin = Origin::of(reason);
     // A view is of no layer; what it is a view of is.
-    if (Operation *made = brew::passes::ownerOf(x).getDefiningOp();
+    if (Operation *made = brew::passes::stripReshapes(x).getDefiningOp();
         made && !origin.layer)
       origin.layer = Origin::of(made).layer;
     if (!origin.layer)

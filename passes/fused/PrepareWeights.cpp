@@ -9,7 +9,7 @@
 #include "dialects/Brew/Origin.h"
 #include "passes/Passes.h"
 #include "passes/analysis/PrepareProgram.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -5,7 +5,7 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -97,7 +97,7 @@ void SavedValues::formUnits() {
     if (isForward(&op) && makesValues(&op)) {
       together.insert(&op);
       for (Value result : op.getResults())
-        if (Operation *whole = placeOf(result).owner.getDefiningOp();
+        if (Operation *whole = storageOf(result).owner.getDefiningOp();
             whole && isForward(whole) && makesValues(whole))
           together.unionSets(&op, whole);
     }
@@ -134,13 +134,13 @@ void SavedValues::finish(unsigned number) {
     unit.canRecompute &= isMemoryEffectFree(op) &&
                          isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
     for (Value result : op->getResults())
-      if (Value owner = placeOf(result).owner; owners.insert(owner).second)
+      if (Value owner = storageOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
     const dialects::target::Work work = workOf(op);
     if (work.bytes > 0)
       unit.seconds += roofline.seconds(work);
     for (Value value : valuesReadBy(op))
-      if (Operation *source = placeOf(value).owner.getDefiningOp())
+      if (Operation *source = storageOf(value).owner.getDefiningOp())
         if (auto input = unitOf(source); input && *input != number)
           inputs.insert(*input);
   }
@@ -163,11 +163,11 @@ void SavedValues::findUses() {
     const int64_t now = positionOf(&op);
     if (!isForward(&op) && makesValues(&op))
       for (Value result : op.getResults())
-        others.try_emplace(placeOf(result).owner, now, now);
+        others.try_emplace(storageOf(result).owner, now, now);
     if (op.hasTrait<IsView>())
       continue; // reads nothing itself
     for (Value value : valuesReadBy(&op)) {
-      Value owner = placeOf(value).owner;
+      Value owner = storageOf(value).owner;
       Operation *source = owner.getDefiningOp();
       auto number = source ? unitOf(source) : std::nullopt;
       if (op.hasTrait<IsStore>()) {
@@ -274,7 +274,7 @@ void SavedValues::findBeside(unsigned number) {
     if (user->hasTrait<IsView>())
       return;
   for (Value x : maker.getDpsInputs()) {
-    Operation *source = placeOf(x).owner.getDefiningOp();
+    Operation *source = storageOf(x).owner.getDefiningOp();
     if (x.getType() != y.getType() || !source || !unitOf(source))
       continue;
     Operation *reader = lastReader(x, maker);
@@ -292,7 +292,7 @@ void SavedValues::findBeside(unsigned number) {
     unit.seconds = roofline.seconds(both) - alone;
     unit.beside = positionOf(reader);
     // A part of a joined tensor has no place of its own to give.
-    unit.takesPlace = placeOf(x).owner == x;
+    unit.takesPlace = storageOf(x).owner == x;
     beside[number] = reader;
     waiting[number] = std::move(*waits);
     return;

@@ -1,7 +1,7 @@
 //===- SplitReductions.cpp - Long sums in two stages ----------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/ReorderableReduction.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/fused/SplitLoop.h"
 
 #include "dialects/Brew/BrewDialect.h"

@@ -7,7 +7,7 @@
 #include "dialects/SubviewType.h"
 #include "passes/analysis/JoinedKernels.h"
 #include "passes/analysis/LibraryCalls.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/plan/PlanSubviews.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -92,7 +92,7 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
   if (!name.empty())
     return name;
   const std::optional<FixedBuffer> &fixed = roots.of(owner).fixed;
-  bool isWhole = placeOf(owner).owner == owner;
+  bool isWhole = storageOf(owner).owner == owner;
   name = fixed && isWhole ? fixed->name : nameOf(owner);
   if (fixed && isWhole)
     return name;
@@ -111,14 +111,14 @@ Value PlanEmitter::buffer(Value value) {
     return known;
   const Root &root = roots.of(value);
   // A view of another shape has the name of what it views.
-  Value owner = ownerOf(value);
+  Value owner = stripReshapes(value);
   std::string name = uniqueName(owner);
   DenseI64ArrayAttr live;
   if (!root.fixed)
     live = b.getDenseI64ArrayAttr(
         {root.live.first,
          std::min(root.live.last, std::max<int64_t>(roots.steps() - 1, 0))});
-  Place place = placeOf(value);
+  Place place = storageOf(value);
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
   auto buffer = dialects::plan::BufferOp::create(
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
@@ -217,7 +217,7 @@ LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
 
 /// The layers that compute a value; null if none is known.
 static ArrayAttr layersOf(OpBuilder &b, Value value) {
-  Operation *op = placeOf(value).owner.getDefiningOp();
+  Operation *op = storageOf(value).owner.getDefiningOp();
   if (auto kernel = dyn_cast<KernelOp>(op))
     return kernel.getLayersAttr();
   if (StringAttr layer = Origin::of(op).layer)

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/JoinedKernels.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/plan/OrderedProgram.h"
 #include "passes/plan/PlanRoots.h"
 

@@ -5,7 +5,7 @@
 #include "dialects/Target/Link.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ParameterOffsets.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "plan/Contract.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -142,7 +142,7 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
     total += brew::passes::bytesOf(type);
     // What is no result of a step is there from the start.
     Gradient gradient{value};
-    Value owner = brew::passes::placeOf(value).owner;
+    Value owner = brew::passes::storageOf(value).owner;
     auto done = [&](Operation *op) {
       if (auto found = numberOf.find(op); found != numberOf.end())
         gradient.ready = std::max(gradient.ready, found->second);

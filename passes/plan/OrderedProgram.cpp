@@ -5,7 +5,7 @@
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/plan/PassBoundary.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -84,7 +84,7 @@ void OrderedProgram::append(Operation *op) {
 }
 
 unsigned OrderedProgram::valueOf(Value value) {
-  Value owner = placeOf(value).owner;
+  Value owner = storageOf(value).owner;
   auto [entry, isNew] = values.try_emplace(owner, problem.values.size());
   if (!isNew)
     return entry->second;

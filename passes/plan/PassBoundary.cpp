@@ -4,7 +4,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 
 using namespace mlir;
 using namespace brew::dialects;

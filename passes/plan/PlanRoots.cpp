@@ -6,7 +6,7 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/analysis/RepeatableBackward.h"
-#include "passes/analysis/ValuePlace.h"
+#include "passes/analysis/ValueStorage.h"
 #include "passes/plan/PassBoundary.h"
 
 using namespace mlir;
@@ -15,12 +15,12 @@ using namespace brew::passes;
 using namespace brew::dialects;
 
 unsigned PlanRoots::rootOf(Value value) const {
-  return rootIndex.lookup(placeOf(value).owner);
+  return rootIndex.lookup(storageOf(value).owner);
 }
 
 unsigned PlanRoots::newRoot(Value value, int64_t step) {
   Root root;
-  value = placeOf(value).owner;
+  value = storageOf(value).owner;
   root.live.size = bytesOf(tensorOf(value));
   root.live.first = root.live.last = step;
   roots.push_back(root);
@@ -138,13 +138,13 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
         continue;
     } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
                roots[root].live.last > step || isSubview(tensorOf(operand)) ||
-               placeOf(operand).owner.getDefiningOp<DataInputOp>() ||
-               placeOf(operand).owner.getDefiningOp<OutputGradientOp>()) {
+               storageOf(operand).owner.getDefiningOp<DataInputOp>() ||
+               storageOf(operand).owner.getDefiningOp<OutputGradientOp>()) {
       continue;
     }
     // Not where another value of the bucket lies in the same bytes, nor where
     // the value is but a part of them.
-    if (bytesOf(tensorOf(placeOf(operand).owner)) !=
+    if (bytesOf(tensorOf(storageOf(operand).owner)) !=
             bytesOf(tensorOf(operand)) ||
         llvm::count_if(reduce->getOperands(),
                        [&](Value other) { return rootOf(other) == root; }) != 1)
@@ -158,7 +158,7 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
 bool PlanRoots::isStoredByForwardPass(Operation *store) const {
   if (!hasBackwardPass || !isa<StoreParamOp>(store))
     return false;
-  Operation *source = placeOf(store->getOperand(0)).owner.getDefiningOp();
+  Operation *source = storageOf(store->getOperand(0)).owner.getDefiningOp();
   auto step = stepNumber.find(source);
   return step == stepNumber.end() || step->second < forwardSteps;
 }
@@ -176,7 +176,7 @@ int64_t PlanRoots::firstUseOf(Value value) {
   for (Operation &op : program.getBody().front())
     if (auto step = stepNumber.find(&op); step != stepNumber.end())
       for (Value operand : op.getOperands())
-        if (placeOf(operand).owner == value)
+        if (storageOf(operand).owner == value)
           return step->second;
   return stepCount;
 }
@@ -212,7 +212,7 @@ void PlanRoots::findLastUses() {
   const bool isRepeatable = isa_and_nonnull<OutputGradientOp>(backward) &&
                             program->hasAttr(kRepeatableBackwardAttr);
   auto isOfForwardPass = [&](Value value) {
-    Operation *source = placeOf(value).owner.getDefiningOp();
+    Operation *source = storageOf(value).owner.getDefiningOp();
     auto step = stepNumber.find(source);
     return step == stepNumber.end() ? !isa<OutputGradientOp>(source)
                                     : step->second < forwardSteps;
@@ -245,7 +245,7 @@ void PlanRoots::findRoots() {
   for (Operation &op : block) {
     if (auto fixed = places.read(&op)) {
       if (isOverwrittenBeforeLastUse(&op, *fixed)) {
-        const Value value = placeOf(op.getResult(0)).owner;
+        const Value value = storageOf(op.getResult(0)).owner;
         const int64_t first = std::min(firstUseOf(value), forwardSteps);
         newRoot(value, first);
         touch(value, lastUse.lookup(value));
@@ -254,7 +254,7 @@ void PlanRoots::findRoots() {
       }
       unsigned root = newRoot(op.getResult(0), 0);
       roots[root].fixed = fixed;
-      valuesAt[keyOf(*fixed)].push_back(placeOf(op.getResult(0)).owner);
+      valuesAt[keyOf(*fixed)].push_back(storageOf(op.getResult(0)).owner);
       continue;
     }
     if (isa<ReinterpretOp, SubviewOp>(op))
@@ -285,7 +285,7 @@ void PlanRoots::findRoots() {
       else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
         shareReduced(&op, now);
       for (Value result : op.getResults())
-        if (!rootIndex.count(placeOf(result).owner))
+        if (!rootIndex.count(storageOf(result).owner))
           newRoot(result, now);
     }
     if (isa<ConcatViewOp>(op)) { // its subviews have made it
@@ -294,7 +294,7 @@ void PlanRoots::findRoots() {
       continue;
     }
     for (Value result : op.getResults())
-      if (rootIndex.count(placeOf(result).owner))
+      if (rootIndex.count(storageOf(result).owner))
         touch(result,
               std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
                                 stepNumber.count(&op) ? stepNumber[&op] : 0));
@@ -305,7 +305,7 @@ void PlanRoots::findRoots() {
       for (Value operand : op.getOperands()) {
         touch(operand, stepCount);
         roots[rootOf(operand)].pinned = true;
-        pinnedValues.insert(ownerOf(operand));
+        pinnedValues.insert(stripReshapes(operand));
       }
 }
 
@@ -335,7 +335,7 @@ void PlanRoots::placeStores() {
                    taken.count(keyOf(*place));
     // A subview lies where the whole does, and what the caller writes where no
     // earlier run has left anything of use.
-    Value owner = ownerOf(value);
+    Value owner = stripReshapes(value);
     if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
         owner.getDefiningOp<OutputGradientOp>() ||
         isMadeBeforeLoad(*place, root.live.first)) {

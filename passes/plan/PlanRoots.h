@@ -49,7 +49,7 @@ public:
   PlanRoots(dialects::ProgramOp program, const FixedBuffers &places);
 
   const Root &of(mlir::Value value) const { return roots[rootOf(value)]; }
-  /// Whether what `owner` (see ownerOf) holds is read after the run.
+  /// Whether what `owner` (see stripReshapes) holds is read after the run.
   bool isPinned(mlir::Value owner) const {
     return pinnedValues.contains(owner);
   }

@@ -1,5 +1,5 @@
-//===- ValuePlace.cpp - Values in the bytes of others ---------------------===//
-#include "passes/analysis/ValuePlace.h"
+//===- ValueStorage.cpp - Values in the bytes of others ---------------------===//
+#include "passes/analysis/ValueStorage.h"
 
 #include "caffe/FeedKinds.h"
 #include "dialects/Brew/BrewDialect.h"
@@ -19,7 +19,7 @@ bool brew::passes::isStep(Operation *op) {
   return isa<KernelOp, PlanStepInterface>(op);
 }
 
-Value brew::passes::ownerOf(Value value) {
+Value brew::passes::stripReshapes(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();
   return value;
@@ -36,14 +36,14 @@ bool brew::passes::isSetOnce(Value value) {
              static_cast<int>(cast<OpResult>(value).getResultNumber()));
 }
 
-Place brew::passes::placeOf(Value value) {
-  Place place{ownerOf(value)};
+Place brew::passes::storageOf(Value value) {
+  Place place{stripReshapes(value)};
   for (;;) {
     if (auto cut = place.owner.getDefiningOp<SubviewOp>()) {
       for (auto [at, stride] : llvm::zip_equal(
                cut.getOffsets(), memoryStrides(tensorOf(cut.getX()))))
         place.offset += at * stride;
-      place.owner = ownerOf(cut.getX());
+      place.owner = stripReshapes(cut.getX());
       continue;
     }
     ConcatViewOp whole;

@@ -1,4 +1,4 @@
-//===- ValuePlace.h - Values in the bytes of others -------------*- C++ -*-===//
+//===- ValueStorage.h - Values in the bytes of others -------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,7 +13,7 @@ int64_t bytesOf(mlir::RankedTensorType type);
 bool isStep(mlir::Operation *op);
 
 /// What `value` is another shape of, through all such views.
-mlir::Value ownerOf(mlir::Value value);
+mlir::Value stripReshapes(mlir::Value value);
 
 /// Where a value lies: in the bytes of `owner`, `offset` elements behind its
 /// first.
@@ -23,7 +23,7 @@ struct Place {
 };
 
 /// Through all views, cuts and joins.
-Place placeOf(mlir::Value value);
+Place storageOf(mlir::Value value);
 
 /// Whether `value` is a feed's that nobody writes anew for every run: its bytes
 /// stay its own all the time.
