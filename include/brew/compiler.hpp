@@ -179,13 +179,13 @@ public:
                                name.c_str(), folder.c_str(), made);
     });
   }
-  static Compilation upgradeOfFile(const std::string &path,
+  static Compilation upgradeFile(const std::string &path,
                                    const CompilerOptions &options = {}) {
     return make([&](brew_compilation **made) {
       return brew_upgrade_file(options.get(), path.c_str(), made);
     });
   }
-  static Compilation upgradeOfText(std::string_view text,
+  static Compilation upgradeText(std::string_view text,
                                    const std::string &name,
                                    const CompilerOptions &options = {}) {
     return make([&](brew_compilation **made) {

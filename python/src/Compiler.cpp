@@ -107,14 +107,14 @@ void brew::python::bindCompiler(nb::module_ &module) {
       "upgrade_file",
       [](const std::string &path) {
         nb::gil_scoped_release released;
-        return Compilation::upgradeOfFile(path);
+        return Compilation::upgradeFile(path);
       },
       "path"_a);
   module.def(
       "upgrade_text",
       [](const std::string &text, const std::string &name) {
         nb::gil_scoped_release released;
-        return Compilation::upgradeOfText(text, name);
+        return Compilation::upgradeText(text, name);
       },
       "text"_a, "name"_a);
   module.def("compiler_options", [] {

@@ -71,7 +71,7 @@ CompilerOptions optionsOf(const CommandLine &line) {
 }
 
 brew_status upgrade(const CommandLine &line, const CompilerOptions &options) {
-  Compilation done = Compilation::upgradeOfFile(line.input, options);
+  Compilation done = Compilation::upgradeFile(line.input, options);
   if (done.succeeded() && line.output.empty())
     print(done.upgraded());
   else if (done.succeeded())

@@ -316,7 +316,7 @@ TEST(CompilerApi, WritingLeavesTheMessage) {
 
 TEST(CompilerApi, AnEmptyOutputIsOne) {
   Folder folder;
-  Compilation done = Compilation::upgradeOfText("", "n");
+  Compilation done = Compilation::upgradeText("", "n");
   ASSERT_TRUE(done.succeeded()) << done.message();
   done.write(BREW_OUTPUT_UPGRADED, folder / "n");
   EXPECT_TRUE(std::filesystem::exists(folder / "n"));
@@ -441,14 +441,14 @@ TEST(CompilerApi, NumbersDoNotDependOnTheLocale) {
 TEST(CompilerApi, Upgrades) {
   const std::string old =
       "layers { name: 'r' type: RELU bottom: 'x' top: 'x' }";
-  Compilation done = Compilation::upgradeOfText(old, "n");
+  Compilation done = Compilation::upgradeText(old, "n");
   ASSERT_TRUE(done.succeeded()) << done.message();
   EXPECT_NE(done.upgraded().find("type: \"ReLU\""), std::string::npos);
   EXPECT_TRUE(done.plan().empty());
   Folder folder;
-  EXPECT_EQ(Compilation::upgradeOfFile(folder.write("n", old)).upgraded(),
+  EXPECT_EQ(Compilation::upgradeFile(folder.write("n", old)).upgraded(),
             done.upgraded());
-  EXPECT_EQ(Compilation::upgradeOfText("layers {", "n").status(),
+  EXPECT_EQ(Compilation::upgradeText("layers {", "n").status(),
             BREW_BAD_INPUT);
 }
 
