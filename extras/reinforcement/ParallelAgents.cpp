@@ -206,7 +206,7 @@ ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &
       std::shared_ptr<const plan::PlanFile>(), &primary.plan());
   for (int i = 0; i < properties.threads; ++i) {
     runtime::SessionOptions own;
-    own.device = primary.givenDevice();
+    own.device = primary.deviceOptions();
     own.device.threads = 1;
     own.device.pool = nullptr; // each agent has a thread of its own
     own.device.tune = false;

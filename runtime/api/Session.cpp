@@ -410,7 +410,7 @@ brew_status brew_session_score(brew_session *session, int program, int batches,
 
 brew_status brew_session_emit_net_set_up(brew_session *session, int program) {
   return on(session, program,
-            [&](runtime::Session &it, int number) { it.announce(number); });
+            [&](runtime::Session &it, int number) { it.emitNetSetUp(number); });
 }
 
 brew_status brew_session_emit_debug_info(brew_session *session, int program) {

@@ -256,7 +256,7 @@ public:
   /// listener calls it.
   void remove(int listener);
   /// Whether anybody listens, so that what is costly to find out is worth it.
-  bool heard() const { return !listeners.empty(); }
+  bool hasListeners() const { return !listeners.empty(); }
 
   /// Tells the listeners, what was posted first.
   void emit(const Event &event);

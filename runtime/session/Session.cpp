@@ -108,7 +108,7 @@ void Session::initialise(const std::vector<std::string> &weights,
   prepare();
 }
 
-void Session::fill() {
+void Session::fillParameters() {
   if (sharesParameters)
     return;
   given = caffe::GivenValues(manifest());
@@ -270,7 +270,7 @@ void Session::run(int program, Pass pass) {
   }
 }
 
-void Session::announce(int program) {
+void Session::emitNetSetUp(int program) {
   const plan::Program &description = describe(program);
   listeners.emit(event::NetSetUp{
       event::NetSetUp::Other, &description, manifest().target().precision(),

@@ -75,7 +75,7 @@ public:
   /// The last folder in which files are looked up.
   const std::string &folder() const { return lastFolder; }
   /// The device that the constructor was given.
-  const ExecutorOptions &givenDevice() const { return ownDevice; }
+  const ExecutorOptions &deviceOptions() const { return ownDevice; }
   bool onGpu() const {
     return manifest().target().kind() == plan::Target::CUDA;
   }
@@ -84,7 +84,7 @@ public:
   const Executor &executor() const { return exec; }
   Parameters &parameters() { return params; }
   const Parameters &parameters() const { return params; }
-  PersistentState &carried() { return persistentState; }
+  PersistentState &persistentState() { return persistentState; }
   /// The ranks that train together; null: this session is alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
@@ -162,7 +162,7 @@ public:
 
   /// Tells listeners of a program's net, as training does of its own
   /// (event::NetSetUp).
-  void announce(int program);
+  void emitNetSetUp(int program);
 
   /// The net's outputs after a run, element by element; dims of counted blobs
   /// already applied.

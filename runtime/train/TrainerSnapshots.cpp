@@ -133,7 +133,7 @@ caffe::SolverState Trainer::capturePosition() const {
   formats::setNamedValues(state, kLosses, losses);
   if (!attached.empty())
     formats::setNamedValues(state, kAttached, attached);
-  session.carried().save(state);
+  session.persistentState().save(state);
   return state;
 }
 

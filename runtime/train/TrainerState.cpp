@@ -141,7 +141,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
                      ? static_cast<std::uint64_t>(solver.random_seed())
                      : freshSeed()));
   events.emit(event::SeedChosen{session.seed()});
-  session.fill();
+  session.fillParameters();
 
   createNets();
   if (!options.snapshotBest.empty()) {
@@ -171,10 +171,10 @@ void Trainer::initialise(const std::string &snapshotPath) {
     restoreState(state, snapshotPath);
   }
   if (options.lossScale) {
-    if (!session.carried().hasLossScale())
+    if (!session.persistentState().hasLossScale())
       throw Error(ExitStatus::Usage,
                   "--loss-scale is for plans of brewc --precision=f16");
-    session.carried().setLossScale(*options.lossScale);
+    session.persistentState().setLossScale(*options.lossScale);
   }
   session.prepare();
   startWatching();
@@ -205,7 +205,7 @@ void Trainer::beginAgain() {
   beforeTests.reset();
   session.setSeed(beginning.brew_rng_seed()); // readers begin anew
   restoreCursors(beginning);
-  session.fill();
+  session.fillParameters();
   session.resetState();
   if (options.snapshot.empty()) {
     loadWeights();
@@ -215,7 +215,7 @@ void Trainer::beginAgain() {
   } else {
     restoreState(formats::readSolverState(options.snapshot), options.snapshot);
   }
-  session.carried().restore(beginning, "the beginning");
+  session.persistentState().restore(beginning, "the beginning");
   session.prepare();
   lastTested = -1;
   startWatching();
@@ -286,7 +286,7 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   }
   events.emit(event::SnapshotLoading{path, /*history=*/true});
   parameters().setHistory(snapshot.history, path);
-  session.carried().restore(snapshot.state, path);
+  session.persistentState().restore(snapshot.state, path);
   currentIteration = snapshot.state.iter();
   currentStep = snapshot.state.current_step();
   if (options.keepSnapshots)

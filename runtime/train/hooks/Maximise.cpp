@@ -208,7 +208,7 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
       words.fail("expected 'steps' or 'rate'" + words.found());
   auto climber = std::make_unique<Climber>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
-      context.host.session().givenDevice());
+      context.host.session().deviceOptions());
   // Weights that do not fit are found before training, and what cannot be
   // written.
   climber->load(context.host.session().parameters().save());

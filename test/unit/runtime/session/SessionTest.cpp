@@ -244,8 +244,8 @@ TEST_F(SessionTest, AnnouncedTestNetsHaveTheirNumber) {
     if (const auto *one = std::get_if<event::NetSetUp>(&event))
       nets.push_back(one->testNet);
   });
-  session.announce(session.program("test_0"));
-  session.announce(session.program("forward_backward"));
+  session.emitNetSetUp(session.program("test_0"));
+  session.emitNetSetUp(session.program("forward_backward"));
   EXPECT_EQ(nets, (std::vector<int>{0, -1}));
 }
 
