@@ -54,7 +54,7 @@ public:
   void waitAllReduce(std::uint32_t number) {
     check(brew_communicator_wait_all_reduce(get(), number));
   }
-  void agree(const std::string &what, const std::string &value) {
+  void checkAllEqual(const std::string &what, const std::string &value) {
     check(brew_communicator_check_all_equal(get(), what.c_str(), value.c_str()));
   }
   void close() { check(brew_communicator_close(get())); }

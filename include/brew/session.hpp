@@ -385,7 +385,7 @@ public:
     return values;
   }
   /// Has a blob lie in memory of the caller, or with nullptr in the session's.
-  void place(const TensorName &name, void *data, std::int64_t bytes) {
+  void bindMemory(const TensorName &name, void *data, std::int64_t bytes) {
     const brew_tensor_name given = nameOf(name);
     check(brew_session_bind_memory(get(), &given, data, bytes));
   }

@@ -158,7 +158,7 @@ public:
         brew_trainer_reset(get(), message, sizeof message);
     detail::check(status, message);
   }
-  void raise(const std::string &name) {
+  void raiseFlag(const std::string &name) {
     brew_trainer_raise_flag(get(), name.c_str());
   }
   void requestStepTimes() { brew_trainer_request_step_times(get()); }

@@ -123,7 +123,7 @@ class NCCL:
             raise RuntimeError("NCCL: %s" % error) from error
 
     def _agree(self, what, value):
-        self._together(lambda communicator: communicator.agree(what, value))
+        self._together(lambda communicator: communicator.check_all_equal(what, value))
 
     def _share_seed(self):
         """Readers that shuffle need one order for all ranks, whose seeds differ where the

@@ -62,10 +62,10 @@ public:
     }
     onTheirWay.erase(number);
   }
-  void agree(const std::string &what, const std::string &value) {
+  void checkAllEqual(const std::string &what, const std::string &value) {
     brew::api::Communicator &it = get();
     const nb::gil_scoped_release released;
-    it.agree(what, value);
+    it.checkAllEqual(what, value);
   }
   void close() {
     brew::api::Communicator &it = get();
@@ -111,7 +111,7 @@ void brew::python::bindCommunicator(nb::module_ &module) {
           "number"_a, "arrays"_a,
           "Begins to add arrays up over the ranks, in place.")
       .def("wait_all_reduce", &Ranks::waitAllReduce, "number"_a)
-      .def("agree", &Ranks::agree, "what"_a, "value"_a)
+      .def("check_all_equal", &Ranks::checkAllEqual, "what"_a, "value"_a)
       .def("close", &Ranks::close, "Leaves the run, when all ranks do.")
       .def(
           "abort",

@@ -420,7 +420,7 @@ void brew::python::bindSession(nb::module_ &module) {
           [](SharedSession &it, int program, const std::string &name,
              std::optional<Memory> memory) {
             it.during([&](Session &session) {
-              session.place(nameOf(BREW_BLOB, program, name, 0, 0),
+              session.bindMemory(nameOf(BREW_BLOB, program, name, 0, 0),
                             memory ? memory->data() : nullptr,
                             memory ? static_cast<std::int64_t>(memory->nbytes())
                                    : 0);

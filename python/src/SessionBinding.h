@@ -46,16 +46,16 @@ class SharedPool {
 public:
   explicit SharedPool(int threads) {
     Forks::watch();
-    pool = std::make_unique<api::Pool>(threads);
+    pool = std::make_unique<api::ThreadPool>(threads);
   }
   ~SharedPool() {
     if (Forks::count())
       pool.release(); // as for sessions
   }
-  const api::Pool *get() const { return pool.get(); }
+  const api::ThreadPool *get() const { return pool.get(); }
 
 private:
-  std::unique_ptr<api::Pool> pool;
+  std::unique_ptr<api::ThreadPool> pool;
 };
 
 class SharedSession {

@@ -106,7 +106,7 @@ void brew::python::bindTrainer(nb::module_ &module) {
            })
       .def("raise_flag",
            [](SharedTrainer &it, const std::string &name) {
-             it.request([&](Trainer &trainer) { trainer.raise(name); });
+             it.request([&](Trainer &trainer) { trainer.raiseFlag(name); });
            })
       .def("step",
            [](SharedTrainer &it, int iterations) {

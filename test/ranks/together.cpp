@@ -70,9 +70,9 @@ int main() {
   ranks.broadcast(word.data(), word.size());
   require(word == "root", "the broadcast");
 
-  ranks.agree("number of ranks", std::to_string(ranks.ranks()));
+  ranks.checkAllEqual("number of ranks", std::to_string(ranks.ranks()));
   try {
-    ranks.agree("number", std::to_string(ranks.rank() == 1));
+    ranks.checkAllEqual("number", std::to_string(ranks.rank() == 1));
     require(false, "ranks agree on different values");
   } catch (const api::Error &error) {
     require(error.status() == BREW_BAD_INPUT &&
