@@ -65,10 +65,10 @@ StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
   std::uint64_t count = 1;
   for (const Axis &axis : axes)
     count *= axis.dim;
-  if (count > kMost)
+  if (count > kMaxRectangles)
     throw Error(ExitStatus::Bug,
                 where + ": the copy takes " + std::to_string(count) +
-                    " rectangles, more than " + std::to_string(kMost) +
+                    " rectangles, more than " + std::to_string(kMaxRectangles) +
                     "; the compiler should have generated a kernel for it");
   result.rectangles.push_back({sourceAddress, targetAddress});
   for (const Axis &axis : axes) {
@@ -138,7 +138,7 @@ void StridedTransfer::enqueue(const Device &device,
       if (result == CUDA_SUCCESS)
         continue;
       if (result != CUDA_ERROR_INVALID_VALUE ||
-          height * rectangles.size() > kMost)
+          height * rectangles.size() > kMaxRectangles)
         api.check(result, purpose + ", " + std::to_string(height) + " rows, " +
                               std::to_string(sourcePitch) + " and " +
                               std::to_string(targetPitch) + " bytes apart");

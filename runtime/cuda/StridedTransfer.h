@@ -23,10 +23,10 @@ namespace brew::runtime::cuda {
 class StridedTransfer {
 public:
   /// Rectangles of a transfer, and rows copied one by one, at most.
-  static constexpr std::uint64_t kMost = 64;
+  static constexpr std::uint64_t kMaxRectangles = 64;
 
   /// Copies between buffers of equal dimensions, whatever the strides. Throws
-  /// Error (70), starting with `where`, if that takes more than kMost
+  /// Error (70), starting with `where`, if that takes more than kMaxRectangles
   /// rectangles.
   static StridedTransfer copy(const plan::Buffer &source,
                               CUdeviceptr sourceAddress,
