@@ -45,7 +45,7 @@ def TrackItemCounts : Pass<"brew-track-item-counts", "::mlir::ModuleOp"> {
   let summary = "Follows blobs whose number of items is only known at run time";
   let description = [{
     Such a blob has the shape of the most items there can be, and an i32 count
-    (dialects/Brew/Items.h). Layers that combine items get `brew.mask_items` and
+    (dialects/Brew/ItemCounts.h). Layers that combine items get `brew.mask_items` and
     `brew.average_items` around them; one that does not accept such a bottom is an
     error. A `brew.pin count` goes with every output and pinned blob.
   }];

@@ -36,7 +36,7 @@ struct HostLayerType {
   /// brew::Error. Null: whoever compiles gives them.
   std::function<Shapes(const HostSetup &)> shapes = {};
   bool hasBackward = true;
-  /// What bottoms hold in place of items that are not there (see Items.h);
+  /// What bottoms hold in place of items that are not there (see ItemCounts.h);
   /// none: the layer needs all items.
   std::optional<double> rest = {};
 };

@@ -1,5 +1,5 @@
 //===- TrackItemCounts.cpp - Which items of a blob count -----------------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -17,10 +17,10 @@ using brew::dialects::plan::BlobValue;
 namespace {
 struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts> {
   static LogicalResult visit(Operation *op, ItemCounts &counts) {
-    if (auto layer = dyn_cast<ItemsInterface>(op))
-      return layer.countItems(counts);
+    if (auto layer = dyn_cast<ItemCountInterface>(op))
+      return layer.propagateItemCounts(counts);
     if (auto layer = dyn_cast<ScalarBodyInterface>(op))
-      return counts.passElements(layer);
+      return counts.propagateElementwise(layer);
     if (isa<SplitOp>(op)) {
       if (Value count = counts.of(op->getOperand(0)))
         for (Value result : op->getResults())
@@ -30,7 +30,7 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
     if (op->hasTrait<IsSink>() || isa<SilenceOp>(op))
       return success();
     for (Value operand : op->getOperands())
-      if (failed(counts.requireWhole(op, operand)))
+      if (failed(counts.requireAllItems(op, operand)))
         return failure();
     return success();
   }
@@ -43,7 +43,7 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
       return success();
     for (auto [weight, top] : llvm::zip(weights.asArrayRef(), op->getResults()))
       if (weight != 0 && counts.of(top))
-        return counts.refuse(op, top,
+        return counts.reject(op, top,
                              "a top whose number of items is only known at run "
                              "time cannot have a loss_weight; reduce it first");
     return success();

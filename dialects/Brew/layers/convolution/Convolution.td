@@ -3,7 +3,7 @@
 #define BREW_LAYERS_CONVOLUTION_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 // One value per spatial dimension. Layers have them as the prototxt does (one

@@ -63,9 +63,9 @@ LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult DetectionOutputOp::countItems(ItemCounts &counts) {
+LogicalResult DetectionOutputOp::propagateItemCounts(ItemCounts &counts) {
   for (Value operand : getOperands())
-    if (failed(counts.requireWhole(*this, operand)))
+    if (failed(counts.requireAllItems(*this, operand)))
       return failure();
   counts.set(getY(), getCount());
   return success();

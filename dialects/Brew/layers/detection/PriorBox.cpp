@@ -21,9 +21,9 @@ LogicalResult PriorBoxOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// There is one set of boxes, whatever the number of images.
-LogicalResult PriorBoxOp::countItems(ItemCounts &counts) {
+LogicalResult PriorBoxOp::propagateItemCounts(ItemCounts &counts) {
   for (Value bottom : getOperands())
-    if (failed(counts.requireExtents(*this, bottom, 2)))
+    if (failed(counts.requireStaticExtents(*this, bottom, 2)))
       return failure();
   return success();
 }

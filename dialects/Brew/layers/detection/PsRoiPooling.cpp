@@ -63,7 +63,7 @@ LogicalResult PsRoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult PsRoiPoolingOp::countItems(ItemCounts &counts) {
+LogicalResult PsRoiPoolingOp::propagateItemCounts(ItemCounts &counts) {
   return countRegions(*this, counts, getX(), getRois());
 }
 

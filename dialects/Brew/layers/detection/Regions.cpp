@@ -35,9 +35,9 @@ LogicalResult brew::dialects::refuseRegionGradient(Operation *layer,
 
 LogicalResult brew::dialects::countRegions(Operation *layer, ItemCounts &counts,
                                            Value x, Value rois) {
-  if (failed(counts.requireWhole(layer, x)))
+  if (failed(counts.requireAllItems(layer, x)))
     return failure();
-  return counts.pass(layer, rois);
+  return counts.propagate(layer, rois);
 }
 
 Value brew::dialects::regionField(NestBuilder::Body &body, Value rois,

@@ -211,7 +211,7 @@ LogicalResult RoiAlignOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult RoiAlignOp::countItems(ItemCounts &counts) {
+LogicalResult RoiAlignOp::propagateItemCounts(ItemCounts &counts) {
   return countRegions(*this, counts, getX(), getRois());
 }
 

@@ -63,7 +63,7 @@ LogicalResult RoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult RoiPoolingOp::countItems(ItemCounts &counts) {
+LogicalResult RoiPoolingOp::propagateItemCounts(ItemCounts &counts) {
   return countRegions(*this, counts, getX(), getRois());
 }
 

@@ -3,7 +3,7 @@
 #define BREW_LAYERS_NEURON_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 /// One bottom and a top of its shape, without settings unless `settings` has

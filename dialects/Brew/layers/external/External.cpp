@@ -109,13 +109,13 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult HostLayerOp::countItems(ItemCounts &counts) {
+LogicalResult HostLayerOp::propagateItemCounts(ItemCounts &counts) {
   const HostLayerType *type = typeOf(*this);
   for (OpOperand &bottom : getXsMutable()) {
     Value count = counts.of(bottom.get());
     if (count && type && type->rest)
-      counts.mask(bottom, count, *type->rest);
-    else if (failed(counts.requireWhole(*this, bottom.get())))
+      counts.maskPadding(bottom, count, *type->rest);
+    else if (failed(counts.requireAllItems(*this, bottom.get())))
       return failure();
   }
   return success();

@@ -3,7 +3,7 @@
 #define BREW_LAYERS_EXTERNAL_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
@@ -25,7 +25,7 @@ defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_st
 defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
   RoundedPartly, Brew_Strided]>;
 
-def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, Items, HostCall]> {
+def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, ItemCounts, HostCall]> {
   let summary = "A layer that the program around the runtime, or the runtime itself, computes";
   let description = [{
     `kind` is the type that its functions are registered for; `settings` the layer as

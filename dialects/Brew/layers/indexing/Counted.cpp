@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-LogicalResult CountedOp::inferShapes(Shapes &tops, Shapes &) {
+LogicalResult WithItemCountOp::inferShapes(Shapes &tops, Shapes &) {
   if (countOf(shapeOf(getNumber())) != 1)
     return layerError(*this) << "the number of its items is not one number";
   for (Value x : getXs())
@@ -18,16 +18,16 @@ LogicalResult CountedOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult CountedOp::countItems(ItemCounts &counts) {
+LogicalResult WithItemCountOp::propagateItemCounts(ItemCounts &counts) {
   for (Value operand : getOperands())
-    if (failed(counts.requireWhole(*this, operand)))
+    if (failed(counts.requireAllItems(*this, operand)))
       return failure();
   for (Value y : getYs())
     counts.set(y, getCount());
   return success();
 }
 
-SmallVector<Value> CountedOp::buildNests(OpBuilder &b) {
+SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
   SmallVector<Value> results;
   for (auto [x, y] : llvm::zip_equal(getXs(), getYs())) {
     auto type = tensorOf(y);

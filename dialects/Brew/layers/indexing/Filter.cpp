@@ -40,13 +40,13 @@ LogicalResult FilterOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// A selector that is counted itself selects nothing of its rest.
-LogicalResult FilterOp::countItems(ItemCounts &counts) {
-  FailureOr<Value> count = counts.common(*this);
+LogicalResult FilterOp::propagateItemCounts(ItemCounts &counts) {
+  FailureOr<Value> count = counts.commonCount(*this);
   if (failed(count))
     return failure();
-  Value chosen = counts.chosenBy(getSelector(), getCount());
+  Value chosen = counts.countForSelector(getSelector(), getCount());
   if (*count)
-    counts.mask(getSelectorMutable(), *count);
+    counts.maskPadding(getSelectorMutable(), *count);
   for (Value y : getYs())
     counts.set(y, chosen);
   return success();

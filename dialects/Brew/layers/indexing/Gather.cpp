@@ -67,10 +67,10 @@ LogicalResult BatchReindexOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// Indices may be counted; which of x's items are there is not checked.
-LogicalResult BatchReindexOp::countItems(ItemCounts &counts) {
-  if (failed(counts.requireWhole(*this, getX())))
+LogicalResult BatchReindexOp::propagateItemCounts(ItemCounts &counts) {
+  if (failed(counts.requireAllItems(*this, getX())))
     return failure();
-  return counts.pass(*this, getIndex());
+  return counts.propagate(*this, getIndex());
 }
 
 int64_t BatchReindexOp::labelLimit() { return shapeOf(getX())[0]; }

@@ -3,7 +3,7 @@
 #define BREW_LAYERS_GATHER_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, LoopNests, ItemWise, RoundedOperands]> {
@@ -19,7 +19,7 @@ def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, LoopNests, ItemWise,
 }
 
 def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex",
-    [Pure, Gradient, LoopNests, Labels, Items, RoundedChoice]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedChoice]> {
   let summary = "Item i of the result is item index[i] of x";
   let description = "`status` is the index check's result (see `brew.check_labels`).";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$index), layerAttributes);

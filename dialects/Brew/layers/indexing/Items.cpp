@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-#include "dialects/Brew/ItemsInterface.cpp.inc"
+#include "dialects/Brew/ItemCountInterface.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Bottoms
@@ -43,7 +43,7 @@ static StringRef layerOf(Value count) {
   return name ? name.getValue() : "";
 }
 
-LogicalResult ItemCounts::refuse(Operation *layer, Value bottom,
+LogicalResult ItemCounts::reject(Operation *layer, Value bottom,
                                  const Twine &why) const {
   Value count = of(bottom);
   auto diagnostic = layerError(layer) << why;
@@ -54,30 +54,30 @@ LogicalResult ItemCounts::refuse(Operation *layer, Value bottom,
   return diagnostic;
 }
 
-LogicalResult ItemCounts::requireWhole(Operation *layer, Value bottom) const {
+LogicalResult ItemCounts::requireAllItems(Operation *layer, Value bottom) const {
   if (!of(bottom))
     return success();
-  return refuse(layer, bottom,
+  return reject(layer, bottom,
                 "does not accept a bottom whose number of items is only known "
                 "at run time");
 }
 
-LogicalResult ItemCounts::requireExtents(Operation *layer, Value bottom,
+LogicalResult ItemCounts::requireStaticExtents(Operation *layer, Value bottom,
                                          int64_t first) const {
   Value count = of(bottom);
   if (!count || tensorOf(count).getRank() < first)
     return success();
-  return refuse(layer, bottom,
+  return reject(layer, bottom,
                 "needs dimension " + Twine(tensorOf(count).getRank()) +
                     " of bottom '" + nameOf(bottom) +
                     "', which is only known at run time");
 }
 
-Value ItemCounts::chosenBy(Value selector, Value count) {
+Value ItemCounts::countForSelector(Value selector, Value count) {
   return bySelector.try_emplace(sourceOf(selector), count).first->second;
 }
 
-FailureOr<Value> ItemCounts::common(Operation *layer,
+FailureOr<Value> ItemCounts::commonCount(Operation *layer,
                                     std::optional<ValueRange> bottoms) const {
   Value counted, always;
   for (Value operand : bottoms.value_or(layer->getOperands())) {
@@ -89,12 +89,12 @@ FailureOr<Value> ItemCounts::common(Operation *layer,
       continue;
     }
     if (tensorOf(count).getRank() != 0)
-      return refuse(
+      return reject(
           layer, operand,
           "does not accept bottom '" + nameOf(operand) + "', whose dimension " +
               Twine(tensorOf(count).getRank()) + " is only known at run time");
     if (counted && of(counted) != count) {
-      (void)refuse(layer, operand,
+      (void)reject(layer, operand,
                    "bottoms '" + nameOf(counted) + "' and '" + nameOf(operand) +
                        "' need not have as many items as each other: layers '" +
                        layerOf(of(counted)) + "' and '" + layerOf(count) +
@@ -106,7 +106,7 @@ FailureOr<Value> ItemCounts::common(Operation *layer,
   if (!counted)
     return Value();
   if (always) {
-    (void)refuse(layer, counted,
+    (void)reject(layer, counted,
                  "bottom '" + nameOf(always) + "' always has all its items, '" +
                      nameOf(counted) + "' only those that layer '" +
                      layerOf(of(counted)) + "' lets through");
@@ -119,9 +119,9 @@ FailureOr<Value> ItemCounts::common(Operation *layer,
 // Layers that work item by item
 //===----------------------------------------------------------------------===//
 
-LogicalResult ItemCounts::pass(Operation *layer,
+LogicalResult ItemCounts::propagate(Operation *layer,
                                std::optional<ValueRange> bottoms) {
-  FailureOr<Value> count = common(layer, bottoms);
+  FailureOr<Value> count = commonCount(layer, bottoms);
   if (failed(count))
     return failure();
   if (!*count)
@@ -130,7 +130,7 @@ LogicalResult ItemCounts::pass(Operation *layer,
                                 [&](Value operand) { return of(operand); });
   if (auto axis = layer->getAttrOfType<IntegerAttr>("axis"))
     if (axis.getInt() == 0 || axis.getInt() == -tensorOf(bottom).getRank())
-      return refuse(layer, bottom,
+      return reject(layer, bottom,
                     "axis 0 of bottom '" + nameOf(bottom) +
                         "' is the items, of which only some are there");
   // Tops, which have no names inside of a layer that is several operations;
@@ -140,18 +140,18 @@ LogicalResult ItemCounts::pass(Operation *layer,
   return success();
 }
 
-LogicalResult ItemCounts::passElements(ScalarBodyInterface layer) {
+LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
   Value counted, whole;
   for (auto [i, operand] : llvm::enumerate(layer->getOperands())) {
     bool alongItems =
         tensorOf(operand).getRank() > 0 && layer.operandAxis(i) == 0;
     Value count = of(operand);
     if (count && (!alongItems || tensorOf(count).getRank() != 0))
-      return refuse(layer, operand,
+      return reject(layer, operand,
                     "does not accept bottom '" + nameOf(operand) +
                         "', whose number of items is only known at run time");
     if (count && counted && of(counted) != count)
-      return common(layer); // says why
+      return commonCount(layer); // says why
     if (count)
       counted = operand;
     else if (alongItems)
@@ -160,7 +160,7 @@ LogicalResult ItemCounts::passElements(ScalarBodyInterface layer) {
   if (!counted)
     return success();
   if (whole)
-    return refuse(layer, counted,
+    return reject(layer, counted,
                   "'" + nameOf(whole) + "' always has all its items, '" +
                       nameOf(counted) + "' only those that layer '" +
                       layerOf(of(counted)) + "' lets through");
@@ -172,7 +172,7 @@ LogicalResult ItemCounts::passElements(ScalarBodyInterface layer) {
 // Layers that combine items
 //===----------------------------------------------------------------------===//
 
-void ItemCounts::mask(OpOperand &bottom, Value count, double fill) {
+void ItemCounts::maskPadding(OpOperand &bottom, Value count, double fill) {
   Operation *layer = bottom.getOwner();
   OpBuilder b(layer);
   bottom.set(MaskItemsOp::create(
@@ -180,7 +180,7 @@ void ItemCounts::mask(OpOperand &bottom, Value count, double fill) {
       layer->getAttrOfType<StringAttr>("layer"), b.getF64FloatAttr(fill)));
 }
 
-void ItemCounts::average(Operation *layer, Value count) {
+void ItemCounts::rescaleMean(Operation *layer, Value count) {
   OpBuilder b(layer->getContext());
   b.setInsertionPointAfter(layer);
   Value sum = layer->getResult(0);
@@ -206,7 +206,7 @@ void ItemCounts::average(Operation *layer, Value count) {
 // MaskItems, AverageItems
 //===----------------------------------------------------------------------===//
 
-Value brew::dialects::isThere(Scalars &s, Value item, Value count) {
+Value brew::dialects::isValidItem(Scalars &s, Value item, Value count) {
   Value number = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), item);
   return s.less(number, count);
 }
@@ -244,7 +244,7 @@ SmallVector<Value> MaskItemsOp::buildNests(OpBuilder &b) {
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
         const int64_t along = tensorOf(getCount()).getRank();
-        return s.select(isThere(s, body.loop(along), count), x,
+        return s.select(isValidItem(s, body.loop(along), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
       });
 }

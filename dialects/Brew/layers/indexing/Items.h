@@ -1,9 +1,9 @@
-//===- Items.h - Layers whose number of items only the run knows -*- C++
+//===- ItemCounts.h - Layers whose number of items only the run knows -*- C++
 //-*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 
 #define GET_OP_CLASSES

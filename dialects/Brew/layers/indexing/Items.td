@@ -3,10 +3,10 @@
 #define BREW_LAYERS_ITEMS_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, Items, RoundedChoice]> {
+def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, ItemCounts, RoundedChoice]> {
   let summary = "The items of each x whose selector is not zero";
   let description = [{
     They stand first in the tops, in their order, and `count` says how many they
@@ -17,11 +17,11 @@ def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, Items, Ro
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$position);
 }
 
-def Brew_CountedOp : Brew_LayerOp<"counted", [Pure, LoopNests, Items]> {
+def Brew_WithItemCountOp : Brew_LayerOp<"with_item_count", [Pure, LoopNests, ItemCounts]> {
   let summary = "The items of each x, of which `number` says how many count";
   let description = [{
     `number` is one floating-point number; in the xs the last item that counts has been
-    repeated (see Items.h). No gradient passes.
+    repeated (see ItemCounts.h). No gradient passes.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$number), layerAttributes);
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count);

@@ -28,7 +28,7 @@ LogicalResult ContrastiveLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// Pairs that are not there count as similar and equal.
-LogicalResult ContrastiveLossOp::countItems(ItemCounts &counts) {
+LogicalResult ContrastiveLossOp::propagateItemCounts(ItemCounts &counts) {
   return countPairs(*this, counts, {0, 0, 1});
 }
 

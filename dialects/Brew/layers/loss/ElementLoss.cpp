@@ -21,7 +21,7 @@ LogicalResult EuclideanLossOp::inferShapes(Shapes &tops, Shapes &) {
   return checkPair(*this, getX(), getT(), "number of items and elements");
 }
 
-LogicalResult EuclideanLossOp::countItems(ItemCounts &counts) {
+LogicalResult EuclideanLossOp::propagateItemCounts(ItemCounts &counts) {
   return countPairs(*this, counts, {0, 0});
 }
 
@@ -70,7 +70,7 @@ LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult SmoothL1LossOp::countItems(ItemCounts &counts) {
+LogicalResult SmoothL1LossOp::propagateItemCounts(ItemCounts &counts) {
   return countPairs(*this, counts, {0, 0});
 }
 
@@ -150,7 +150,7 @@ LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
   return checkPair(*this, getX(), getT(), "number of items and elements");
 }
 
-LogicalResult SigmoidCrossEntropyLossOp::countItems(ItemCounts &counts) {
+LogicalResult SigmoidCrossEntropyLossOp::propagateItemCounts(ItemCounts &counts) {
   return countLabelledLoss(*this, counts, getTMutable(), {getX(), getT()});
 }
 
@@ -233,9 +233,9 @@ LogicalResult MemoryLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult MemoryLossOp::countItems(ItemCounts &counts) {
+LogicalResult MemoryLossOp::propagateItemCounts(ItemCounts &counts) {
   for (Value x : getXs())
-    if (failed(counts.requireWhole(*this, x)))
+    if (failed(counts.requireAllItems(*this, x)))
       return failure();
   return success();
 }

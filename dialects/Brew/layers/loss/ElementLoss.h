@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 
 #define GET_OP_CLASSES

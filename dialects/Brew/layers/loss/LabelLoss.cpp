@@ -1,5 +1,5 @@
 //===- LabelLoss.cpp - Losses of scores against class labels --------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -100,7 +100,7 @@ LogicalResult countMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
   if (failed(count))
     return failure();
   if (*count)
-    counts.average(op, *count);
+    counts.rescaleMean(op, *count);
   return success();
 }
 
@@ -124,7 +124,7 @@ LogicalResult HingeLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult HingeLossOp::countItems(ItemCounts &counts) {
+LogicalResult HingeLossOp::propagateItemCounts(ItemCounts &counts) {
   return countMeanLoss(*this, counts, {getX(), getLabel()});
 }
 
@@ -204,7 +204,7 @@ LogicalResult MultinomialLogisticLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult MultinomialLogisticLossOp::countItems(ItemCounts &counts) {
+LogicalResult MultinomialLogisticLossOp::propagateItemCounts(ItemCounts &counts) {
   return countMeanLoss(*this, counts, {getP(), getLabel()});
 }
 
@@ -299,8 +299,8 @@ LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult InfogainLossOp::countItems(ItemCounts &counts) {
-  if (failed(counts.requireWhole(*this, getH())))
+LogicalResult InfogainLossOp::propagateItemCounts(ItemCounts &counts) {
+  if (failed(counts.requireAllItems(*this, getH())))
     return failure();
   return countLabelledLoss(*this, counts, getLabelMutable(),
                            {getX(), getLabel()});

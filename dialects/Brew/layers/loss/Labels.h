@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Brew/Composites.h"
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 
 #include <optional>
 
@@ -60,23 +60,23 @@ mlir::Value buildScaled(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 mlir::Value buildQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                           mlir::Value y);
 
-/// Lets items that are not there (see Items.h) have a label that is ignored.
+/// Lets items that are not there (see ItemCounts.h) have a label that is ignored.
 /// Returns the count of `bottoms`, scores and labels; null if they are not
 /// counted.
 template <typename Op>
 mlir::FailureOr<mlir::Value> ignoreRest(Op op, ItemCounts &counts,
                                         mlir::OpOperand &labels,
                                         mlir::ValueRange bottoms) {
-  mlir::FailureOr<mlir::Value> count = counts.common(op, bottoms);
+  mlir::FailureOr<mlir::Value> count = counts.commonCount(op, bottoms);
   if (failed(count) || !*count)
     return count;
   if (auto axis = op->template getAttrOfType<mlir::IntegerAttr>("axis"))
     if (axis.getInt() == 0)
-      return counts.refuse(op, bottoms[0],
+      return counts.reject(op, bottoms[0],
                            "axis 0 is the items, of which only some are there");
   if (!op.getIgnoreLabel())
-    op.setIgnoreLabel(kNoLabel);
-  counts.mask(labels, *count,
+    op.setIgnoreLabel(kPaddingLabel);
+  counts.maskPadding(labels, *count,
               static_cast<double>(static_cast<int64_t>(*op.getIgnoreLabel())));
   return count;
 }
@@ -96,7 +96,7 @@ mlir::LogicalResult countLabelledLoss(Op op, ItemCounts &counts,
     counts.set(op->getResult(i), *count);
   if (op.getNormalization() == Normalization::Full ||
       op.getNormalization() == Normalization::BatchSize)
-    counts.average(op, *count);
+    counts.rescaleMean(op, *count);
   return mlir::success();
 }
 

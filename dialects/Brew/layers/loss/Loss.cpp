@@ -1,5 +1,5 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy ----------------------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -294,11 +294,11 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
 // Labels and counted items
 //===----------------------------------------------------------------------===//
 
-LogicalResult SoftmaxLossOp::countItems(ItemCounts &counts) {
+LogicalResult SoftmaxLossOp::propagateItemCounts(ItemCounts &counts) {
   return countLabelledLoss(*this, counts, getLabelMutable(),
                            {getX(), getLabel()});
 }
-LogicalResult AccuracyOp::countItems(ItemCounts &counts) {
+LogicalResult AccuracyOp::propagateItemCounts(ItemCounts &counts) {
   return ignoreRest(*this, counts, getLabelMutable(), {getX(), getLabel()});
 }
 

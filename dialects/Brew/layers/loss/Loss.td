@@ -3,11 +3,11 @@
 #define BREW_LAYERS_LOSS_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
-    [Pure, Gradient, LoopNests, Labels, Items, RoundedPartly]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedPartly]> {
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
     `prob` is the softmax, `normalizer` what the summed loss was divided by and
@@ -31,7 +31,7 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNes
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, LoopNests, Labels, Items, RoundedPartly]> {
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, LoopNests, Labels, ItemCounts, RoundedPartly]> {
   let summary = "Share of samples whose label is among the top_k scores";
   let description = [{
     `per_class` is the same for each class (0 for a class without samples).

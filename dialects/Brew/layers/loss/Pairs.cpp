@@ -67,13 +67,13 @@ Value brew::dialects::buildNegated(OpBuilder &b, Location loc, Value x) {
 
 LogicalResult brew::dialects::countPairs(Operation *op, ItemCounts &counts,
                                          ArrayRef<double> fills) {
-  FailureOr<Value> count = counts.common(op);
+  FailureOr<Value> count = counts.commonCount(op);
   if (failed(count))
     return failure();
   if (!*count)
     return success();
   for (auto [i, fill] : llvm::enumerate(fills))
-    counts.mask(op->getOpOperand(i), *count, fill);
-  counts.average(op, *count);
+    counts.maskPadding(op->getOpOperand(i), *count, fill);
+  counts.rescaleMean(op, *count);
   return success();
 }

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/NestBuilder.h"
 
 namespace brew::dialects {
@@ -36,7 +36,7 @@ buildPairGradient(mlir::OpBuilder &b, mlir::Location loc,
 /// -x.
 mlir::Value buildNegated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
-/// Items that are not there (see Items.h) are made to contribute nothing:
+/// Items that are not there (see ItemCounts.h) are made to contribute nothing:
 /// operand i reads fills[i] in their place. The loss is a sum over the number
 /// of items.
 mlir::LogicalResult countPairs(mlir::Operation *op, ItemCounts &counts,

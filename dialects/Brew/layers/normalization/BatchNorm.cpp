@@ -61,7 +61,7 @@ public:
   /// `x` if the item at loop `loop` counts.
   Value ifThere(NestBuilder::Body &body, unsigned loop, Value x) const {
     return count
-               ? body.s.select(isThere(body.s, body.loop(loop), body.in.back()),
+               ? body.s.select(isValidItem(body.s, body.loop(loop), body.in.back()),
                                x, body.s.constant(element, 0))
                : x;
   }
@@ -193,8 +193,8 @@ LogicalResult BatchNormOp::inferShapes(Shapes &tops, Shapes &params) {
   return success();
 }
 
-LogicalResult BatchNormOp::countItems(ItemCounts &counts) {
-  FailureOr<Value> count = counts.common(*this, getX());
+LogicalResult BatchNormOp::propagateItemCounts(ItemCounts &counts) {
+  FailureOr<Value> count = counts.commonCount(*this, getX());
   if (failed(count))
     return failure();
   if (!*count)
@@ -334,7 +334,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   return results;
 }
 
-/// The gradients of items that are not there are 0 (see Items.h), so sums of
+/// The gradients of items that are not there are 0 (see ItemCounts.h), so sums of
 /// them need no mask.
 SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
   Value y = withChannels(b, getLoc(), getY());

@@ -3,14 +3,14 @@
 #define BREW_LAYERS_NORMALIZATION_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 class Brew_NormBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Rounded]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, LoopNests, Items, Rounded]> {
+def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, LoopNests, ItemCounts, Rounded]> {
   let summary = "(x - mean) / sqrt(variance + eps), by the batch's own statistics";
   let description = [{
     Mean and variance are those of each channel (dimension 1; a vector is one
@@ -24,20 +24,20 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, LoopNests, It
     stores in their place. `inverse_deviation` is saved for the backward pass.
 
     With `counted` one more operand says how many of x's items are there (see
-    Items.h); the statistics are theirs. Without any the running ones stay.
+    ItemCounts.h); the statistics are theirs. Without any the running ones stay.
 
     With `synchronized` the batch is that of all ranks of a data-parallel run.
   }];
   let arguments = !con((ins AnyTensor:$x, Variadic<AnyTensor>:$running),
     layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first,
-      UnitAttr:$counted, UnitAttr:$synchronized));
+      UnitAttr:$has_item_count, UnitAttr:$synchronized));
   let extraClassDeclaration = [{
     /// How many items there are, or null if all are always there.
     ::mlir::Value getCount() {
-      return getCounted() ? getOperation()->getOperands().back() : ::mlir::Value();
+      return getHasItemCount() ? getOperation()->getOperands().back() : ::mlir::Value();
     }
     /// The running statistics.
-    ::mlir::OperandRange getStatistics() { return getRunning().drop_back(getCounted()); }
+    ::mlir::OperandRange getStatistics() { return getRunning().drop_back(getHasItemCount()); }
   }];
   let results = (outs AnyTensor:$y, AnyTensor:$inverse_deviation,
     Variadic<AnyTensor>:$next);

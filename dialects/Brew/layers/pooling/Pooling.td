@@ -3,7 +3,7 @@
 #define BREW_LAYERS_POOLING_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 // A `global` window is the whole input. With `bins` the window divides it into that

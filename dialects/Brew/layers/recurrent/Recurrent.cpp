@@ -72,7 +72,7 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
 LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
   for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
     if (counts.of(operand))
-      return counts.refuse(layer, operand,
+      return counts.reject(layer, operand,
                            "needs all " + Twine(shapeOf(operand)[0]) +
                                (i < 2 ? " time steps" : " items") +
                                " of its bottom in every batch");
@@ -81,11 +81,11 @@ LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
 
 } // namespace
 
-LogicalResult LSTMOp::countItems(ItemCounts &counts) {
+LogicalResult LSTMOp::propagateItemCounts(ItemCounts &counts) {
   return refuseItems(*this, counts);
 }
 
-LogicalResult RNNOp::countItems(ItemCounts &counts) {
+LogicalResult RNNOp::propagateItemCounts(ItemCounts &counts) {
   return refuseItems(*this, counts);
 }
 

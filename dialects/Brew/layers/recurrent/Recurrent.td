@@ -3,10 +3,10 @@
 #define BREW_LAYERS_RECURRENT_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [Items]> {
+class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [ItemCounts]> {
   let description = [{
     `inputs` are the sequence x (T, N, ...), the indicators cont (T, N), which are 0
     where a new sequence begins, with `has_static` an input N, ... for all time

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
 #include "dialects/Brew/Composites.h"
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -30,17 +30,17 @@ LogicalResult ReductionOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult ReductionOp::countItems(ItemCounts &counts) {
+LogicalResult ReductionOp::propagateItemCounts(ItemCounts &counts) {
   if (getAxis() > 0)
-    return counts.pass(*this);
-  FailureOr<Value> count = counts.common(*this);
+    return counts.propagate(*this);
+  FailureOr<Value> count = counts.commonCount(*this);
   if (failed(count))
     return failure();
   if (!*count)
     return success();
-  counts.mask(getXMutable(), *count);
+  counts.maskPadding(getXMutable(), *count);
   if (getKind() == ReductionKind::Mean)
-    counts.average(*this, *count);
+    counts.rescaleMean(*this, *count);
   return success();
 }
 

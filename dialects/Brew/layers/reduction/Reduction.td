@@ -3,11 +3,11 @@
 #define BREW_LAYERS_REDUCTION_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ReductionOp : Brew_LayerOp<"reduction",
-    [Pure, Gradient, LoopNests, Items, RoundedOperands]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundedOperands]> {
   let summary = "Reduces the dimensions from `axis` on to one number";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));

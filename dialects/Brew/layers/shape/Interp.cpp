@@ -36,10 +36,10 @@ LogicalResult InterpOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// Of the reference only the plane counts.
-LogicalResult InterpOp::countItems(ItemCounts &counts) {
-  if (getReference() && failed(counts.requireExtents(*this, getReference(), 2)))
+LogicalResult InterpOp::propagateItemCounts(ItemCounts &counts) {
+  if (getReference() && failed(counts.requireStaticExtents(*this, getReference(), 2)))
     return failure();
-  return counts.pass(*this, getX());
+  return counts.propagate(*this, getX());
 }
 
 namespace {

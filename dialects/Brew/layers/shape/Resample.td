@@ -3,7 +3,7 @@
 #define BREW_LAYERS_RESAMPLE_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ShuffleChannelOp : Brew_LayerOp<"shuffle_channel",
@@ -39,7 +39,7 @@ def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, LoopNests, ItemW
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, LoopNests, Items, Rounded]> {
+def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, LoopNests, ItemCounts, Rounded]> {
   let summary = "Bilinear resizing with aligned corners";
   let description = [{
     The rows and columns of x without the first -pad_beg and the last -pad_end

@@ -97,13 +97,13 @@ static bool keepsItems(ReshapeOp op) {
   return dims[0] == 0 || (dims[0] == -1 && shapeOf(op.getY())[0] == x[0]);
 }
 
-LogicalResult ReshapeOp::countItems(ItemCounts &counts) {
+LogicalResult ReshapeOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && !keepsItems(*this))
-    return counts.refuse(
+    return counts.reject(
         *this, getX(),
         "dimension 0 of its bottom is the items, of which only some are there; "
         "'dim: 0' keeps it, whatever their number");
-  if (failed(counts.common(*this)))
+  if (failed(counts.commonCount(*this)))
     return failure();
   if (Value count = counts.of(getX()))
     counts.set(getY(), count);
@@ -179,19 +179,19 @@ LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult SqueezeOp::countItems(ItemCounts &counts) {
+LogicalResult SqueezeOp::propagateItemCounts(ItemCounts &counts) {
   const int64_t rank = tensorOf(getX()).getRank();
   if (counts.of(getX()) && getAxes().empty())
-    return counts.refuse(*this, getX(),
+    return counts.reject(*this, getX(),
                          "removes every dimension of size 1, as that of its "
                          "bottom's items may be; `axis` says which to remove");
   if (counts.of(getX()) && llvm::any_of(getAxes(), [&](int64_t axis) {
         return axis == 0 || axis == -rank;
       }))
-    return counts.refuse(*this, getX(),
+    return counts.reject(*this, getX(),
                          "axis 0 of its bottom is the items, of which only "
                          "some are there");
-  return counts.pass(*this);
+  return counts.propagate(*this);
 }
 
 LogicalResult
@@ -256,12 +256,12 @@ LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult PermuteOp::countItems(ItemCounts &counts) {
+LogicalResult PermuteOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && getOrder()[0] != 0)
-    return counts.refuse(*this, getX(),
+    return counts.reject(*this, getX(),
                          "moves dimension 0 of its bottom, the items, of which "
                          "only some are there");
-  return counts.pass(*this);
+  return counts.propagate(*this);
 }
 
 /// Nest whose loop i writes dimension i of the result and reads dimension

@@ -25,12 +25,12 @@ LogicalResult ReverseOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult ReverseOp::countItems(ItemCounts &counts) {
+LogicalResult ReverseOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && llvm::is_contained(getAxes(), 0))
-    return counts.refuse(*this, getX(),
+    return counts.reject(*this, getX(),
                          "reverses dimension 0 of its bottom, the items, of "
                          "which only some are there");
-  return counts.pass(*this);
+  return counts.propagate(*this);
 }
 
 static Value buildReverse(OpBuilder &b, Location loc, Value x,

@@ -218,18 +218,18 @@ LogicalResult CropOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// The items of both bottoms may be cropped to the same ones, that is to all.
-LogicalResult CropOp::countItems(ItemCounts &counts) {
+LogicalResult CropOp::propagateItemCounts(ItemCounts &counts) {
   if (getAxis() > 0)
-    return failed(counts.requireExtents(*this, getReference(), getAxis()))
+    return failed(counts.requireStaticExtents(*this, getReference(), getAxis()))
                ? failure()
-               : counts.pass(*this, getX());
-  FailureOr<Value> count = counts.common(*this);
+               : counts.propagate(*this, getX());
+  FailureOr<Value> count = counts.commonCount(*this);
   if (failed(count))
     return failure();
   if (!*count)
     return success();
   if (getOffsets()[0] != 0)
-    return counts.refuse(*this, getX(),
+    return counts.reject(*this, getX(),
                          "starts at item " + Twine(getOffsets()[0]) +
                              " of its bottom, of which there need not be more "
                              "items than it keeps");

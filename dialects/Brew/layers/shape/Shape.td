@@ -3,7 +3,7 @@
 #define BREW_LAYERS_SHAPE_TD
 
 include "dialects/Brew/BrewLayer.td"
-include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, LoopNests, ItemWise]> {
@@ -23,13 +23,13 @@ def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, LoopNests, ItemWise]> 
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
-def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, Items, RoundedMove]> {
+def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, ItemCounts, RoundedMove]> {
   let summary = "The elements in reverse order along each of `axes`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, Items]> {
+def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, ItemCounts]> {
   let summary = "The part of x, from `axis` on, that has the reference's size";
   let description = [{
     `offsets` has one entry for all dimensions from `axis` on, or one for each;
@@ -40,7 +40,7 @@ def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, Items]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, Items]> {
+def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, ItemCounts]> {
   let summary = "The same elements under another shape";
   let description = [{
     `dims` replace `num_axes` dimensions (-1: all the rest) from `axis` on; 0
@@ -60,7 +60,7 @@ def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, Items]> {
+def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, ItemCounts]> {
   let summary = "x without the dimensions `axes`, which are of size 1";
   let description = "Without `axes`, all dimensions of size 1 go.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
@@ -68,7 +68,7 @@ def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, Items]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, Items, RoundedMove]> {
+def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, ItemCounts, RoundedMove]> {
   let summary = "Dimension i of the result is dimension order[i] of x";
   let description = "Dimensions that `order` does not name follow in their order.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));

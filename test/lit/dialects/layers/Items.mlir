@@ -11,9 +11,9 @@ brew.program @main test {
   %m = brew.mask_items "r"(%y, %count) {fill = 0.0 : f64} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
   // CHECK: brew.average_items "r"(%[[M]], %[[C]]) {items = 4 : i64, loss_weights = array<f32: 1.000000e+00>, tops = ["r"]}
   %a = brew.average_items "r"(%m, %count) {items = 4 : i64, loss_weights = array<f32: 1.0>, tops = ["r"]} : (tensor<4x3xf32>, tensor<i32>) -> tensor<4x3xf32>
-  // CHECK: brew.counted "n"(%[[X]], %{{.*}}) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
+  // CHECK: brew.with_item_count "n"(%[[X]], %{{.*}}) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   %number = brew.data_input "number" "Input" {config = "", folder = "", tops = ["number"]} : tensor<1xf32>
-  %n, %counted = brew.counted "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
+  %n, %counted = brew.with_item_count "n"(%x, %number) {tops = ["n"]} : (tensor<4x3xf32>, tensor<1xf32>) -> (tensor<4x3xf32>, tensor<i32>)
   // CHECK: brew.filter_backward "f"(%[[M]], %[[P]]) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
   %dx = brew.filter_backward "f"(%m, %place) : (tensor<4x3xf32>, tensor<4xi32>) -> tensor<4x3xf32>
 }

@@ -109,5 +109,5 @@ brew.program @p test {
 brew.program @p test {
   %x, %n = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "n"]} : tensor<4x5xf32>, tensor<2xf32>
   // expected-error @below {{layer 'c': the number of its items is not one number}}
-  %y, %c = brew.counted "c"(%x, %n) {tops = ["y"]} : (tensor<4x5xf32>, tensor<2xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+  %y, %c = brew.with_item_count "c"(%x, %n) {tops = ["y"]} : (tensor<4x5xf32>, tensor<2xf32>) -> (tensor<*xf32>, tensor<*xi32>)
 }

@@ -1,4 +1,4 @@
-//===- Items.h - Blobs whose number of items the data decide ----*- C++ -*-===//
+//===- ItemCounts.h - Blobs whose number of items the data decide ----*- C++ -*-===//
 //
 // How many items a Filter lets through is known at run time only. Its tops have
 // the shape of the most there can be, and an i32 scalar, the *count*, says how
@@ -34,41 +34,41 @@ public:
 
   /// The count of what `selector` chooses: `count`, or that of an earlier layer
   /// with the same selector.
-  mlir::Value chosenBy(mlir::Value selector, mlir::Value count);
+  mlir::Value countForSelector(mlir::Value selector, mlir::Value count);
 
   /// The count that all of a layer's `bottoms` (without: all its bottoms) have
   /// along dimension 0; null if none is counted. Bottoms are floating-point
   /// operands that are no parameters. Reports bottoms that are counted
   /// otherwise, or some but not all.
   mlir::FailureOr<mlir::Value>
-  common(mlir::Operation *layer,
+  commonCount(mlir::Operation *layer,
          std::optional<mlir::ValueRange> bottoms = std::nullopt) const;
 
   /// A layer that works item by item: its tops are counted as its `bottoms`
   /// (without: all its bottoms) are. Reports an attribute `axis` that means the
   /// items' dimension.
   mlir::LogicalResult
-  pass(mlir::Operation *layer,
+  propagate(mlir::Operation *layer,
        std::optional<mlir::ValueRange> bottoms = std::nullopt);
   /// Likewise for an elementwise layer with broadcast operands.
-  mlir::LogicalResult passElements(ScalarBodyInterface layer);
+  mlir::LogicalResult propagateElementwise(ScalarBodyInterface layer);
 
   /// Lets the operand's owner read `fill` in place of the rest.
-  void mask(mlir::OpOperand &bottom, mlir::Value count, double fill = 0);
+  void maskPadding(mlir::OpOperand &bottom, mlir::Value count, double fill = 0);
   /// Multiplies result 0, a mean over all items, so that it becomes the mean of
   /// those that count (0 if there is none). The product takes over the top's
   /// name and loss weight.
-  void average(mlir::Operation *layer, mlir::Value count);
+  void rescaleMean(mlir::Operation *layer, mlir::Value count);
 
   /// Reports a counted `bottom` of a layer that needs all its items.
-  mlir::LogicalResult requireWhole(mlir::Operation *layer,
+  mlir::LogicalResult requireAllItems(mlir::Operation *layer,
                                    mlir::Value bottom) const;
   /// Reports a `bottom` of which a layer reads the extents, from dimension
   /// `first` on, if one of those is only known at run time.
-  mlir::LogicalResult requireExtents(mlir::Operation *layer, mlir::Value bottom,
+  mlir::LogicalResult requireStaticExtents(mlir::Operation *layer, mlir::Value bottom,
                                      int64_t first) const;
   /// Reports that a layer does not accept `bottom`, which is counted.
-  mlir::LogicalResult refuse(mlir::Operation *layer, mlir::Value bottom,
+  mlir::LogicalResult reject(mlir::Operation *layer, mlir::Value bottom,
                              const llvm::Twine &why) const;
 
 private:
@@ -76,11 +76,11 @@ private:
 };
 
 /// Whether item number `item` is one of the first `count`, in a nest's body.
-mlir::Value isThere(Scalars &s, mlir::Value item, mlir::Value count);
+mlir::Value isValidItem(Scalars &s, mlir::Value item, mlir::Value count);
 
 /// The label that losses ignore and that no data have, in place of the rest's.
-constexpr int64_t kNoLabel = -(int64_t(1) << 31);
+constexpr int64_t kPaddingLabel = -(int64_t(1) << 31);
 
 } // namespace brew::dialects
 
-#include "dialects/Brew/ItemsInterface.h.inc"
+#include "dialects/Brew/ItemCountInterface.h.inc"

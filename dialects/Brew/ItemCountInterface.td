@@ -1,19 +1,19 @@
-//===- ItemsInterface.td - Layers that accept counted items ---------------===//
+//===- ItemCountInterface.td - Layers that accept counted items ---------------===//
 //
 // Apart from BrewInterfaces.td, so that only layers which declare it depend on it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef BREW_ITEMS_INTERFACE_TD
-#define BREW_ITEMS_INTERFACE_TD
+#ifndef BREW_ITEM_COUNT_INTERFACE_TD
+#define BREW_ITEM_COUNT_INTERFACE_TD
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/Interfaces.td"
 
-def Brew_ItemsInterface : OpInterface<"ItemsInterface"> {
+def Brew_ItemCountInterface : OpInterface<"ItemCountInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
     A layer that accepts bottoms of which only the first items count, how many being
-    known at run time (see Items.h). Without a definition of its own it computes each
+    known at run time (see ItemCounts.h). Without a definition of its own it computes each
     item of its tops from the same item of its bottoms.
   }];
   let methods = [InterfaceMethod<[{
@@ -21,13 +21,13 @@ def Brew_ItemsInterface : OpInterface<"ItemsInterface"> {
       gives where it combines items. Shapes are known. Called for every layer, with
       counted bottoms or without.
     }],
-    "::mlir::LogicalResult", "countItems",
+    "::mlir::LogicalResult", "propagateItemCounts",
     (ins "::brew::dialects::ItemCounts &":$counts), "",
-    "return counts.pass($_op.getOperation());">];
+    "return counts.propagate($_op.getOperation());">];
 }
 
 // A layer that works item by item, and one that says itself what it does.
-defvar ItemWise = Brew_ItemsInterface;
-defvar Items = DeclareOpInterfaceMethods<Brew_ItemsInterface, ["countItems"]>;
+defvar ItemWise = Brew_ItemCountInterface;
+defvar ItemCounts = DeclareOpInterfaceMethods<Brew_ItemCountInterface, ["propagateItemCounts"]>;
 
-#endif // BREW_ITEMS_INTERFACE_TD
+#endif // BREW_ITEM_COUNT_INTERFACE_TD
