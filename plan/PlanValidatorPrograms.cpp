@@ -53,7 +53,7 @@ void Validator::checkProgram(int index, const std::string &where) const {
              "a blob's buffer");
     }
   std::set<std::string> seeded;
-  for (const NamedBuffer &seed : program.seeds()) {
+  for (const NamedBuffer &seed : program.output_gradients()) {
     require(!seed.name().empty(), where, "a seed's name is missing");
     require(seeded.insert(seed.name()).second, where,
             "two seeds have the same name");

@@ -45,7 +45,7 @@ struct SeedEntry : ManifestInterface::ExternalModel<SeedEntry, OutputGradientOp>
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto seed = cast<OutputGradientOp>(op);
-    plan::NamedBuffer *to = program.add_seeds();
+    plan::NamedBuffer *to = program.add_output_gradients();
     to->set_name(seed.getBlob().str());
     to->set_buffer_index(builder.buffer(seed.getBuffer()));
   }

@@ -40,7 +40,7 @@ std::int64_t rowLength(const runtime::Tensor &tensor) {
 
 /// The blob that the training net takes a gradient of.
 std::string outputGradientBlob(const runtime::Session &session, int program) {
-  const auto &seeds = session.manifest().programs(program).seeds();
+  const auto &seeds = session.manifest().programs(program).output_gradients();
   if (seeds.size() != 1)
     throw badInput("a policy is learnt by a net with one gradient from "
                    "outside, that of the bottom of its MemoryLoss; the plan "

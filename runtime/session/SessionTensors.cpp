@@ -89,7 +89,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
   else if (kind == TensorKind::BlobGradient)
     addAll(describe(program).blob_gradients());
   else if (kind == TensorKind::GradientSeed)
-    addAll(describe(program).seeds());
+    addAll(describe(program).output_gradients());
   else if (kind == TensorKind::PersistentState)
     addAll(manifest().carried());
   else
@@ -160,7 +160,7 @@ Tensor Session::find(const TensorName &name) const {
   }
   case TensorKind::GradientSeed: {
     const plan::Program &program = describe(name.program);
-    const plan::NamedBuffer *named = among(program.seeds());
+    const plan::NamedBuffer *named = among(program.output_gradients());
     if (!named)
       throw usageError("the program '" + program.name() +
                        "' takes no gradient of blob '" + name.name +

@@ -33,10 +33,10 @@ void Trainer::step(int iterations) {
 /// Nobody writes gradients between the passes of a step.
 void Trainer::refuseSeeds() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
-  if (program.seeds_size())
+  if (program.output_gradients_size())
     throw Error(ExitStatus::Usage,
                 "the plan's backward pass starts from a gradient of blob '" +
-                    program.seeds(0).name() +
+                    program.output_gradients(0).name() +
                     "' that its caller writes (brewc --output-gradient, or a MemoryLoss "
                     "layer), so it cannot be trained on its own; a policy "
                     "learns with brew-run train --env");

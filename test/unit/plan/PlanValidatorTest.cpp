@@ -434,11 +434,11 @@ const BrokenRule kRules[] = {
      "dimension that its blob does not have"},
     // gradients that the caller writes
     {"SeedWithoutName",
-     [](Manifest &m) { program(m).add_seeds()->set_buffer_index(0); },
+     [](Manifest &m) { program(m).add_output_gradients()->set_buffer_index(0); },
      "seed's name is missing"},
     {"SeedBufferMissing",
      [](Manifest &m) {
-       NamedBuffer *seed = program(m).add_seeds();
+       NamedBuffer *seed = program(m).add_output_gradients();
        seed->set_name("y");
        seed->set_buffer_index(99);
      },
@@ -446,7 +446,7 @@ const BrokenRule kRules[] = {
     {"SeedTwice",
      [](Manifest &m) {
        for (int i = 0; i < 2; ++i) {
-         NamedBuffer *seed = program(m).add_seeds();
+         NamedBuffer *seed = program(m).add_output_gradients();
          seed->set_name("y");
          seed->set_buffer_index(program(m).blobs(0).buffer_index());
        }
@@ -454,7 +454,7 @@ const BrokenRule kRules[] = {
      "two seeds have the same name"},
     {"SeedOfIntegers",
      [](Manifest &m) {
-       NamedBuffer *seed = program(m).add_seeds();
+       NamedBuffer *seed = program(m).add_output_gradients();
        seed->set_name("y");
        seed->set_buffer_index(program(m).item_counts(0).buffer_index());
      },
