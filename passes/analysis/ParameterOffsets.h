@@ -13,7 +13,7 @@ inline constexpr llvm::StringLiteral kPersistentAttr = "brew.persistent";
 /// Where parameters, gradients and each slot of solver state lie: one offset
 /// per parameter, used in all of these arenas. Depends on the parameters' types
 /// and order alone. Large ones come first: between them nothing small is
-/// written early, so that values lie over several gradients (SparePlaces.h).
+/// written early, so that values lie over several gradients (MemoryReuse.h).
 struct ParameterOffsets {
   explicit ParameterOffsets(mlir::ModuleOp module);
 

@@ -356,7 +356,7 @@ void PlanRoots::placeStores() {
 /// where some programs read all of the arena, stays as it is. Callers that
 /// bring in gradients may look at those of the last run after the next forward
 /// pass.
-std::vector<SpareRange> PlanRoots::findSpare() {
+std::vector<ReusableRange> PlanRoots::findSpare() {
   Block &block = program.getBody().front();
   if (!block.getOps<OutputGradientOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
@@ -364,7 +364,7 @@ std::vector<SpareRange> PlanRoots::findSpare() {
         return place && place->arena == dialects::plan::ArenaKind::Gradients;
       }))
     return {};
-  std::vector<SpareRange> ranges;
+  std::vector<ReusableRange> ranges;
   for (const Root &root : roots)
     if (root.fixed && root.fixed->arena == dialects::plan::ArenaKind::Gradients)
       ranges.push_back({root.fixed->offset, root.live.size, root.live.first});
@@ -372,7 +372,7 @@ std::vector<SpareRange> PlanRoots::findSpare() {
 }
 
 void PlanRoots::assignOffsets() {
-  const std::vector<SpareRange> spare = findSpare();
+  const std::vector<ReusableRange> spare = findSpare();
   std::vector<LiveValue> values, others;
   std::vector<unsigned> owners;
   for (auto [index, root] : llvm::enumerate(roots)) {
@@ -386,7 +386,7 @@ void PlanRoots::assignOffsets() {
     owners.push_back(index);
   }
   for (auto [offset, owner] :
-       llvm::zip(placeInSpare(values, others, spare), owners))
+       llvm::zip(assignReusedOffsets(values, others, spare), owners))
     if (offset >= 0) {
       roots[owner].arena = dialects::plan::ArenaKind::Gradients;
       roots[owner].live.offset = offset;

@@ -14,7 +14,7 @@
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "passes/analysis/MemoryPlanner.h"
 #include "passes/plan/FixedBuffers.h"
-#include "passes/plan/SparePlaces.h"
+#include "passes/plan/MemoryReuse.h"
 
 #include <map>
 #include <optional>
@@ -89,7 +89,7 @@ private:
   void shareReduced(mlir::Operation *reduce, int64_t step);
   void placeStores();
   void assignOffsets();
-  std::vector<SpareRange> findSpare();
+  std::vector<ReusableRange> findSpare();
   void touch(mlir::Value value, int64_t step);
 
   dialects::ProgramOp program;

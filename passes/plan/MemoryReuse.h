@@ -1,4 +1,4 @@
-//===- SparePlaces.h - Places that are not needed yet -----------*- C++ -*-===//
+//===- MemoryReuse.h - Places that are not needed yet -----------*- C++ -*-===//
 //
 // Values that fit where other memory is not needed until they have ended take
 // nothing of the arena. No MLIR here.
@@ -11,7 +11,7 @@
 namespace brew::passes {
 
 /// Bytes elsewhere that nobody needs before a step.
-struct SpareRange {
+struct ReusableRange {
   int64_t offset = 0, size = 0;
   int64_t until = 0; ///< the first step that needs them
 };
@@ -21,8 +21,8 @@ struct SpareRange {
 /// greedy orders with best fit and changes the best of them, so that the values
 /// that are left, with `others`, need little at once. Returns the offsets, or
 /// -1 for values without a place.
-std::vector<int64_t> placeInSpare(const std::vector<LiveValue> &values,
+std::vector<int64_t> assignReusedOffsets(const std::vector<LiveValue> &values,
                                   const std::vector<LiveValue> &others,
-                                  const std::vector<SpareRange> &ranges);
+                                  const std::vector<ReusableRange> &ranges);
 
 } // namespace brew::passes

@@ -1,5 +1,5 @@
-//===- SparePlaces.cpp - Places that are not needed yet -------------------===//
-#include "passes/plan/SparePlaces.h"
+//===- MemoryReuse.cpp - Places that are not needed yet -------------------===//
+#include "passes/plan/MemoryReuse.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,7 +9,7 @@
 
 using brew::passes::aligned;
 using brew::passes::LiveValue;
-using brew::passes::SpareRange;
+using brew::passes::ReusableRange;
 
 namespace {
 
@@ -26,14 +26,14 @@ struct Taken {
 
 /// What is around the ranges always, and their own bytes when they are needed;
 /// by begin.
-std::vector<Taken> takenAround(std::vector<SpareRange> ranges) {
+std::vector<Taken> takenAround(std::vector<ReusableRange> ranges) {
   std::stable_sort(ranges.begin(), ranges.end(),
-                   [](const SpareRange &a, const SpareRange &b) {
+                   [](const ReusableRange &a, const ReusableRange &b) {
                      return a.offset < b.offset;
                    });
   std::vector<Taken> result;
   int64_t end = 0;
-  for (const SpareRange &range : ranges) {
+  for (const ReusableRange &range : ranges) {
     if (range.offset > end)
       result.push_back({end, range.offset, kAlways, kForever});
     end = range.offset + range.size;
@@ -105,7 +105,7 @@ class Search {
 public:
   Search(const std::vector<LiveValue> &values,
          const std::vector<LiveValue> &others,
-         const std::vector<SpareRange> &ranges)
+         const std::vector<ReusableRange> &ranges)
       : values(values), taken(takenAround(ranges)), all(others) {
     all.add(values, 1);
   }
@@ -220,9 +220,9 @@ private:
 } // namespace
 
 std::vector<int64_t>
-brew::passes::placeInSpare(const std::vector<LiveValue> &values,
+brew::passes::assignReusedOffsets(const std::vector<LiveValue> &values,
                            const std::vector<LiveValue> &others,
-                           const std::vector<SpareRange> &ranges) {
+                           const std::vector<ReusableRange> &ranges) {
   if (ranges.empty())
     return std::vector<int64_t>(values.size(), -1);
   return Search(values, others, ranges).run();
