@@ -217,7 +217,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     rollout.actions[row] = action;
     rollout.logProbabilities[row] =
         std::log(std::max(probabilities[static_cast<std::size_t>(action)], 1e-300));
-    const Outcome outcome = actor.environment->step(action, state);
+    const StepResult outcome = actor.environment->step(action, state);
     actor.end.reward += outcome.reward;
     ++actor.end.steps;
     actor.entropySum += entropyOf(probabilities);
@@ -382,7 +382,7 @@ double ActorCritic::judge(std::int64_t count) {
     for (std::size_t i = 0; i < actors.size(); ++i) {
       if (playing[i] < 0)
         continue;
-      const Outcome outcome = actors[i].environment->step(
+      const StepResult outcome = actors[i].environment->step(
           sample(probabilitiesOf(i), judged.uniform(step * actors.size() + i)),
           states.data() + i * size);
       rewards[i] += outcome.reward;

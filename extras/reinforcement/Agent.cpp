@@ -118,7 +118,7 @@ Trajectory Agent::play(const PolicyFunction &probabilities, const Cancelled &can
         text += " " + log::number(probability);
       line(text + " -> " + std::to_string(step.action));
     }
-    const Outcome outcome = environment.step(step.action, state.data());
+    const StepResult outcome = environment.step(step.action, state.data());
     trajectory.end.reward += outcome.reward;
     trajectory.rewards.push_back(outcome.reward);
     trajectory.steps.push_back(std::move(step));

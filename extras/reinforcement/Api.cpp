@@ -2,7 +2,7 @@
 
 #include "extras/reinforcement/EpisodeRecorder.h"
 #include "extras/reinforcement/Learner.h"
-#include "extras/reinforcement/WatchedEnvironment.h"
+#include "extras/reinforcement/ObservedEnvironment.h"
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
 
@@ -16,10 +16,10 @@ namespace learn = brew::reinforcement;
 
 struct brew_environment {
   Message message;
-  std::unique_ptr<reinforcement::WatchedEnvironment> environment;
-  int watcher = -1; ///< the caller's
+  std::unique_ptr<reinforcement::ObservedEnvironment> environment;
+  int observer = -1; ///< the caller's
 
-  reinforcement::WatchedEnvironment &get() const {
+  reinforcement::ObservedEnvironment &get() const {
     if (!environment)
       throw usage("the environment could not be opened");
     return *environment;
@@ -73,8 +73,8 @@ public:
     require(functions.reset(seed, observation, functions.user), "reset");
     requireFinite(observation);
   }
-  reinforcement::Outcome step(int action, float *observation) override {
-    reinforcement::Outcome outcome;
+  reinforcement::StepResult step(int action, float *observation) override {
+    reinforcement::StepResult outcome;
     brew_episode_state state = BREW_EPISODE_RUNNING;
     require(functions.step(action, observation, &outcome.reward, &state,
                            functions.user),
@@ -126,7 +126,7 @@ template <typename Body> brew_status on(brew_learner *it, Body &&body) {
   return guarded(it->message, [&] { body(it->get()); });
 }
 
-brew_episode_state stateOf(const reinforcement::Outcome &outcome) {
+brew_episode_state stateOf(const reinforcement::StepResult &outcome) {
   return outcome.terminated  ? BREW_EPISODE_TERMINATED
          : outcome.truncated ? BREW_EPISODE_TRUNCATED
                              : BREW_EPISODE_RUNNING;
@@ -168,7 +168,7 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
   return api::open(environment, [&](brew_environment &handle) {
     if (!functions)
       throw usage("there are no functions");
-    handle.environment = std::make_unique<reinforcement::WatchedEnvironment>(
+    handle.environment = std::make_unique<reinforcement::ObservedEnvironment>(
         std::make_unique<CallersEnvironment>(take(functions)));
   });
 }
@@ -176,7 +176,7 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
 brew_status brew_environment_open(const char *name,
                                   brew_environment **environment) {
   return api::open(environment, [&](brew_environment &handle) {
-    handle.environment = std::make_unique<reinforcement::WatchedEnvironment>(
+    handle.environment = std::make_unique<reinforcement::ObservedEnvironment>(
         reinforcement::makeEnvironment(text(name, "the environment's name")));
   });
 }
@@ -220,7 +220,7 @@ brew_status brew_environment_step(brew_environment *environment, int action,
     if (action < 0 || action >= it.actionCount())
       throw usage("there is no action " + std::to_string(action) +
                   ": the environment has " + std::to_string(it.actionCount()));
-    const reinforcement::Outcome outcome = it.step(action, observation);
+    const reinforcement::StepResult outcome = it.step(action, observation);
     if (reward)
       *reward = outcome.reward;
     if (state)
@@ -230,20 +230,20 @@ brew_status brew_environment_step(brew_environment *environment, int action,
 
 brew_status brew_environment_set_observer(brew_environment *environment,
                                    brew_scene_function function, void *user) {
-  return on(environment, [&](reinforcement::WatchedEnvironment &it) {
-    it.remove(environment->watcher);
-    environment->watcher = -1;
+  return on(environment, [&](reinforcement::ObservedEnvironment &it) {
+    it.remove(environment->observer);
+    environment->observer = -1;
     if (!function)
       return;
     const std::int64_t count = it.observationCount();
-    environment->watcher = it.add([=](const reinforcement::Scene &scene) {
+    environment->observer = it.add([=](const reinforcement::EnvironmentState &state) {
       brew_scene shown{};
       shown.struct_size = sizeof shown;
-      shown.step = scene.step;
-      shown.action = scene.action;
-      shown.state = stateOf(scene.last);
-      shown.reward = scene.reward;
-      shown.observation = scene.observation;
+      shown.step = state.step;
+      shown.action = state.action;
+      shown.state = stateOf(state.last);
+      shown.reward = state.reward;
+      shown.observation = state.observation;
       shown.observation_count = count;
       function(&shown, user);
     });

@@ -63,12 +63,12 @@ void CartPole::reset(std::uint64_t seed, float *observation) {
   show(now, observation);
 }
 
-Outcome CartPole::step(int action, float *observation) {
+StepResult CartPole::step(int action, float *observation) {
   const State before = now;
   now = move(before, action);
   ++done;
   show(rules.showsState ? now : before, observation);
-  Outcome outcome;
+  StepResult outcome;
   outcome.reward = 1;
   outcome.terminated =
       std::abs(now[0]) > kEdge || std::abs(now[2]) > angleLimit();
@@ -83,7 +83,7 @@ bool CartPole::draw(formats::Image &picture) const {
 }
 
 std::unique_ptr<Environment> makeEnvironment(const std::string &name) {
-  for (const CartPoleRules &rules : kCartPoles)
+  for (const CartPoleRules &rules : kCartPoleVariants)
     if (name == rules.name)
       return std::make_unique<CartPole>(rules);
   std::string known;
@@ -96,7 +96,7 @@ std::unique_ptr<Environment> makeEnvironment(const std::string &name) {
 
 std::vector<std::string> environmentNames() {
   std::vector<std::string> names;
-  for (const CartPoleRules &rules : kCartPoles)
+  for (const CartPoleRules &rules : kCartPoleVariants)
     names.emplace_back(rules.name);
   return names;
 }

@@ -21,7 +21,7 @@ struct CartPoleRules {
 };
 
 /// Gymnasium's CartPole-v1 and -v0, and MyCaffe's.
-inline constexpr CartPoleRules kCartPoles[] = {
+inline constexpr CartPoleRules kCartPoleVariants[] = {
     {"cartpole", 12, 500, true},
     {"cartpole-v0", 12, 200, true},
     {"cartpole-mycaffe", 20, 0, false},
@@ -44,7 +44,7 @@ public:
   /// Each number of the state is uniform in [-0.05, 0.05).
   void reset(std::uint64_t seed, float *observation) override;
   /// Every step is worth 1, the one that fails included.
-  Outcome step(int action, float *observation) override;
+  StepResult step(int action, float *observation) override;
   bool draw(formats::Image &picture) const override;
 
   /// 20 ms later, by Euler's method, with a push of 10 N.

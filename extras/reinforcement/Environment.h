@@ -13,7 +13,7 @@ struct Image;
 namespace brew::reinforcement {
 
 /// What an action has led to.
-struct Outcome {
+struct StepResult {
   double reward = 0;
   bool terminated = false; ///< the episode has come to its own end
   bool truncated = false;  ///< it was cut: it could have gone on
@@ -33,7 +33,7 @@ public:
   virtual std::vector<float> high() const { return {}; }
   /// Begins the episode of that seed: the same seed, the same start.
   virtual void reset(std::uint64_t seed, float *observation) = 0;
-  virtual Outcome step(int action, float *observation) = 0;
+  virtual StepResult step(int action, float *observation) = 0;
   /// Draws it as it is now over a picture of 3 channels (blue, green, red),
   /// whose size is the caller's. False: nobody knows how it looks.
   virtual bool draw(formats::Image &) const { return false; }

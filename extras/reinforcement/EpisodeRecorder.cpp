@@ -62,7 +62,7 @@ void copyInto(formats::Image &larger, const formats::Image &image, int top,
 
 } // namespace
 
-EpisodeRecorder::EpisodeRecorder(WatchedEnvironment &seen, std::string file, const EpisodeRecorderOptions &given)
+EpisodeRecorder::EpisodeRecorder(ObservedEnvironment &seen, std::string file, const EpisodeRecorderOptions &given)
     : environment(seen), path(std::move(file)), options(given) {
   const std::string extension = lowerExtension(path);
   if (extension != ".gif" && extension != ".png")
@@ -79,23 +79,23 @@ EpisodeRecorder::EpisodeRecorder(WatchedEnvironment &seen, std::string file, con
   runtime::openCv("draw an episode");
   if (extension == ".gif")
     gif.emplace(options.width, options.height);
-  watcher = environment.add([this](const Scene &scene) { see(scene); });
+  observer = environment.add([this](const EnvironmentState &state) { see(state); });
 }
 
-EpisodeRecorder::~EpisodeRecorder() { environment.remove(watcher); }
+EpisodeRecorder::~EpisodeRecorder() { environment.remove(observer); }
 
-void EpisodeRecorder::see(const Scene &scene) {
-  if (scene.step == 0) {
+void EpisodeRecorder::see(const EnvironmentState &state) {
+  if (state.step == 0) {
     ended |= begun; // the next episode
     begun = true;
   }
   if (ended || !begun)
     return;
   if (gif)
-    addToGif(scene);
+    addToGif(state);
   else
-    keep(scene);
-  ended |= scene.last.ended();
+    keep(state);
+  ended |= state.last.ended();
 }
 
 formats::Image EpisodeRecorder::drawn(std::int64_t step) const {
@@ -106,23 +106,23 @@ formats::Image EpisodeRecorder::drawn(std::int64_t step) const {
   return image;
 }
 
-void EpisodeRecorder::addToGif(const Scene &scene) {
-  const bool isLast = scene.last.ended();
-  if ((scene.step % options.steps && !isLast) || pictures == kMostInGif)
+void EpisodeRecorder::addToGif(const EnvironmentState &state) {
+  const bool isLast = state.last.ended();
+  if ((state.step % options.steps && !isLast) || pictures == kMostInGif)
     return;
   ++pictures;
-  gif->add(drawn(scene.step),
+  gif->add(drawn(state.step),
            isLast ? kHundredthsOfLast : kHundredthsPerStep * options.steps);
 }
 
 /// How long the episode will be nobody knows: where there are too many
 /// pictures, every second one goes.
-void EpisodeRecorder::keep(const Scene &scene) {
-  if (scene.step % each == 0) {
-    kept.push_back({scene.step, drawn(scene.step)});
+void EpisodeRecorder::keep(const EnvironmentState &state) {
+  if (state.step % each == 0) {
+    kept.push_back({state.step, drawn(state.step)});
     last.reset();
-  } else if (scene.last.ended()) {
-    last = Picture{scene.step, drawn(scene.step)};
+  } else if (state.last.ended()) {
+    last = Picture{state.step, drawn(state.step)};
   }
   if (static_cast<int>(kept.size()) <= 2 * options.pictures)
     return;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "extras/reinforcement/GifEncoder.h"
-#include "extras/reinforcement/WatchedEnvironment.h"
+#include "extras/reinforcement/ObservedEnvironment.h"
 
 #include <optional>
 #include <string>
@@ -23,7 +23,7 @@ public:
   /// Begins to watch the environment, which outlives it. Throws Error (2) for
   /// another kind of file, sizes that no picture has and environments that
   /// nobody knows how to draw.
-  EpisodeRecorder(WatchedEnvironment &environment, std::string path,
+  EpisodeRecorder(ObservedEnvironment &environment, std::string path,
        const EpisodeRecorderOptions &options);
   ~EpisodeRecorder();
 
@@ -36,16 +36,16 @@ private:
     std::int64_t step;
     formats::Image image;
   };
-  void see(const Scene &scene);
-  void addToGif(const Scene &scene);
-  void keep(const Scene &scene);
+  void see(const EnvironmentState &state);
+  void addToGif(const EnvironmentState &state);
+  void keep(const EnvironmentState &state);
   formats::Image drawn(std::int64_t step) const;
   std::string sheet() const;
 
-  WatchedEnvironment &environment;
+  ObservedEnvironment &environment;
   const std::string path;
   const EpisodeRecorderOptions options;
-  int watcher = -1;
+  int observer = -1;
   bool begun = false, ended = false;
 
   std::optional<GifEncoder> gif; ///< none: a PNG

@@ -23,7 +23,7 @@ public:
     *observation = 100;
     steps = 0;
   }
-  Outcome step(int action, float *observation) override {
+  StepResult step(int action, float *observation) override {
     actions.push_back(action);
     *observation = 100 + static_cast<float>(++steps);
     return {0.5, steps == 3, false};

@@ -12,7 +12,7 @@ using namespace brew::reinforcement;
 namespace {
 
 /// Steps that always push to one side until the episode ends.
-int stepsOf(const std::string &name, int action, Outcome &last) {
+int stepsOf(const std::string &name, int action, StepResult &last) {
   const auto environment = makeEnvironment(name);
   float observation[4];
   environment->reset(1, observation);
@@ -60,7 +60,7 @@ TEST(CartPole, BeginsNearTheMiddleBySeed) {
 /// Pushed to one side the pole falls within ten steps, at 20 degrees later than
 /// at 12, and the last step is paid like the others.
 TEST(CartPole, EndsWhereThePoleHasFallen) {
-  Outcome last;
+  StepResult last;
   const int twelve = stepsOf("cartpole", 1, last);
   EXPECT_TRUE(last.terminated);
   EXPECT_FALSE(last.truncated);
@@ -78,7 +78,7 @@ TEST(CartPole, IsCutAfterItsSteps) {
     float seen[4];
     environment->reset(3, seen);
     int steps = 0;
-    Outcome last;
+    StepResult last;
     while (!last.ended() && steps < 600) {
       last = environment->step(seen[2] + seen[3] > 0, seen);
       ++steps;

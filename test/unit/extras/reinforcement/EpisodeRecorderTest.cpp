@@ -81,7 +81,7 @@ Shown shownOf(const std::string &path) {
 
 void expectUsage(const std::string &path, const EpisodeRecorderOptions &options,
                  const std::string &text) {
-  WatchedEnvironment environment(makeEnvironment("cartpole"));
+  ObservedEnvironment environment(makeEnvironment("cartpole"));
   try {
     const EpisodeRecorder film(environment, path, options);
     FAIL() << path;
@@ -138,7 +138,7 @@ TEST(GifEncoder, RoundsTooManyColours) {
 TEST(EpisodeRecorder, ShowsTheFirstEpisodeInItsTime) {
   TempFolder folder;
   const std::string path = (folder / "fall.gif");
-  WatchedEnvironment environment(makeEnvironment("cartpole"));
+  ObservedEnvironment environment(makeEnvironment("cartpole"));
   int steps;
   {
     EpisodeRecorder film(environment, path, {});
@@ -164,7 +164,7 @@ TEST(EpisodeRecorder, DrawsTheState) {
   TempFolder folder;
   for (const int action : {0, 1}) {
     const std::string path = (folder / "one.png");
-    WatchedEnvironment environment(makeEnvironment("cartpole"));
+    ObservedEnvironment environment(makeEnvironment("cartpole"));
     EpisodeRecorderOptions options;
     options.pictures = 1; // the last
     EpisodeRecorder film(environment, path, options);
@@ -202,7 +202,7 @@ TEST(EpisodeRecorder, DrawsTheState) {
 TEST(EpisodeRecorder, OfALongEpisodeIsBounded) {
   TempFolder folder;
   const std::string path = (folder / "long.png");
-  WatchedEnvironment environment(makeEnvironment("cartpole-mycaffe"));
+  ObservedEnvironment environment(makeEnvironment("cartpole-mycaffe"));
   EpisodeRecorder film(environment, path, {});
   float seen[4];
   environment.reset(1, seen);
@@ -220,7 +220,7 @@ TEST(EpisodeRecorder, OfALongEpisodeIsBounded) {
 TEST(EpisodeRecorder, WithoutAnEndLeavesNoFile) {
   TempFolder folder;
   const std::string path = (folder / "x.gif");
-  WatchedEnvironment environment(makeEnvironment("cartpole"));
+  ObservedEnvironment environment(makeEnvironment("cartpole"));
   {
     EpisodeRecorder film(environment, path, {});
     EXPECT_THROW(film.finish(), brew::Error); // no episode

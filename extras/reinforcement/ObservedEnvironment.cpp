@@ -1,0 +1,38 @@
+//===- ObservedEnvironment.cpp - Tells what happens in one -----------------===//
+
+#include "extras/reinforcement/ObservedEnvironment.h"
+
+#include <utility>
+
+namespace brew::reinforcement {
+
+int ObservedEnvironment::add(Observer observer) {
+  observers.emplace(next, std::move(observer));
+  return next++;
+}
+
+void ObservedEnvironment::tell(const float *observation) {
+  state.observation = observation;
+  for (const auto &[number, observer] : observers)
+    observer(state);
+}
+
+void ObservedEnvironment::reset(std::uint64_t seed, float *observation) {
+  inner->reset(seed, observation);
+  state = {};
+  if (!observers.empty())
+    tell(observation);
+}
+
+StepResult ObservedEnvironment::step(int action, float *observation) {
+  const StepResult outcome = inner->step(action, observation);
+  ++state.step;
+  state.action = action;
+  state.last = outcome;
+  state.reward += outcome.reward;
+  if (!observers.empty())
+    tell(observation);
+  return outcome;
+}
+
+} // namespace brew::reinforcement
