@@ -14,7 +14,7 @@ namespace {
 
 /// The table knows no line: of one, a plane of one row is made, whose rows
 /// would lie as far apart as all of it is long.
-void makePlane(BrewVendorTensor &tensor) {
+void expandToPlane(BrewVendorTensor &tensor) {
   tensor.dims[3] = tensor.dims[2];
   tensor.strides[3] = tensor.strides[2];
   tensor.dims[2] = 1;
@@ -33,7 +33,7 @@ BrewVendorTensor tensorOf(const DeviceBuffer &bound) {
     tensor.strides[d] = buffer.strides(d);
   }
   if (tensor.rank == 3)
-    makePlane(tensor);
+    expandToPlane(tensor);
   return tensor;
 }
 

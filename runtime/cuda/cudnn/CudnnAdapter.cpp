@@ -48,25 +48,25 @@ struct BrewVendorContext {
 
   /// The graph of the bare convolution, or the fused one; null if cuDNN has no
   /// such fused pattern.
-  std::shared_ptr<Graph> graphOf(const BrewVendorConvolution &call, bool fused);
+  std::shared_ptr<Graph> findOrCreateGraph(const BrewVendorConvolution &call, bool fused);
 
 private:
-  struct KnownGraph {
+  struct CachedGraph {
     bool isUnsupported = false;
     std::weak_ptr<Graph> graph; ///< lives as long as its calls
   };
-  std::map<std::string, KnownGraph> graphs; ///< by operations and rules
+  std::map<std::string, CachedGraph> graphs; ///< by operations and constraints
 };
 
 std::shared_ptr<Graph>
-BrewVendorContext::graphOf(const BrewVendorConvolution &call, bool fused) {
+BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call, bool fused) {
   // F16 and BF16 are for tensor cores; only F32 has digits to lose there.
-  const EngineRules rules{call.math == BREW_VENDOR_STRICT &&
+  const EngineConstraints constraints{call.math == BREW_VENDOR_STRICT &&
                               call.x.type == BREW_VENDOR_F32,
                           call.deterministic != 0};
-  KnownGraph &known =
-      graphs[operationsKey(call, fused) + (rules.strict ? " strict" : "") +
-             (rules.deterministic ? " deterministic" : "")];
+  CachedGraph &known =
+      graphs[operationsKey(call, fused) + (constraints.strict ? " strict" : "") +
+             (constraints.deterministic ? " deterministic" : "")];
   if (known.isUnsupported)
     return nullptr;
   std::shared_ptr<Graph> graph = known.graph.lock();
@@ -76,7 +76,7 @@ BrewVendorContext::graphOf(const BrewVendorConvolution &call, bool fused) {
     graph = std::make_shared<Graph>(api, device(),
                                     fused ? convolutionFused(api, call)
                                           : convolutionOnly(api, call),
-                                    rules);
+                                    constraints);
   } catch (const Failure &) {
     if (!fused)
       throw;
@@ -114,7 +114,7 @@ struct BrewVendorCall {
            void *stream);
 
 private:
-  void offer(Graph &graph, const char *prefix);
+  void addCandidates(Graph &graph, const char *prefix);
 };
 
 BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
@@ -123,17 +123,17 @@ BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
     : context(owner), call(what), limit(workspaceLimit),
       epilogue(owner.api, what) {
   if (forward() && !call.accumulate && (call.has_bias || call.relu)) {
-    fused = context.graphOf(call, /*fused=*/true);
+    fused = context.findOrCreateGraph(call, /*fused=*/true);
     if (fused)
-      offer(*fused, "fused ");
+      addCandidates(*fused, "fused ");
   }
-  bare = context.graphOf(call, /*fused=*/false);
-  offer(*bare, "");
+  bare = context.findOrCreateGraph(call, /*fused=*/false);
+  addCandidates(*bare, "");
   if (candidates.empty())
     throw Failure("no engine supports this convolution on this device");
 }
 
-void BrewVendorCall::offer(Graph &graph, const char *prefix) {
+void BrewVendorCall::addCandidates(Graph &graph, const char *prefix) {
   for (std::size_t i = 0; i < graph.engines.size(); ++i)
     candidates.push_back({&graph, i, prefix + graph.engines[i].name(),
                           prefix + graph.engines[i].kind()});
@@ -247,7 +247,7 @@ const BrewVendorTable &brew::runtime::cuda::cudnnVendorTable() {
 }
 
 BrewVendorContext *
-brew::runtime::cuda::cudnnContextOf(const std::string &properties,
+brew::runtime::cuda::makeOfflineCudnnContext(const std::string &properties,
                                     std::string &message) {
   BrewVendorContext *context = nullptr;
   char text[BREW_VENDOR_MESSAGE_SIZE] = "";

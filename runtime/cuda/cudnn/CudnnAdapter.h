@@ -14,7 +14,7 @@ const BrewVendorTable &cudnnVendorTable();
 /// A context for a device that is not here, described by cuDNN's own JSON of
 /// its properties: calls can be created and their candidates looked at, not
 /// run. Null with a `message` if cuDNN is not there or too old for that.
-BrewVendorContext *cudnnContextOf(const std::string &properties,
+BrewVendorContext *makeOfflineCudnnContext(const std::string &properties,
                                   std::string &message);
 
 } // namespace brew::runtime::cuda

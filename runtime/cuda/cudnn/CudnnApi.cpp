@@ -8,7 +8,7 @@
 
 namespace brew::runtime::cuda::cudnn {
 
-static constexpr std::size_t kOldest = 90000;
+static constexpr std::size_t kMinimumVersion = 90000;
 
 static std::string versionOf(std::size_t version) {
   return std::to_string(version / 10000) + "." +
@@ -18,7 +18,7 @@ static std::string versionOf(std::size_t version) {
 
 static std::unique_ptr<Api> load() {
   const std::string needs =
-      "this plan needs cuDNN " + versionOf(kOldest) + " or later of version 9";
+      "this plan needs cuDNN " + versionOf(kMinimumVersion) + " or later of version 9";
   void *library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const std::string reason = dlerror();
@@ -43,7 +43,7 @@ static std::unique_ptr<Api> load() {
   BREW_CUDNN_FUNCTIONS(BREW_LOOK_UP)
 #undef BREW_LOOK_UP
   const std::size_t version = api->cudnnGetVersion ? api->cudnnGetVersion() : 0;
-  if (!missing.empty() || version < kOldest)
+  if (!missing.empty() || version < kMinimumVersion)
     throw Failure(needs + "; found is " + versionOf(version) +
                   (missing.empty() ? "" : ", which lacks " + missing));
   return api;

@@ -38,18 +38,18 @@ Engine::Engine(const Api &owner, Device target, Descriptor config,
   text = engineText + knobs.describe(configuration);
 }
 
-bool Engine::obeys(const EngineRules &rules) const {
+bool Engine::satisfies(const EngineConstraints &constraints) const {
   auto has = [&](int note) {
     return std::find(notes.begin(), notes.end(), note) != notes.end();
   };
-  if (rules.deterministic && has(NoteNondeterministic))
+  if (constraints.deterministic && has(NoteNondeterministic))
     return false;
   // Sums are of F32 and operands keep their range, whatever their type.
   if (has(NoteDownConvertInputs) || has(NoteReducedPrecisionReduction))
     return false;
   // F32 through tensor cores is TF32; large Winograd tiles and FFT lose digits
   // that F32 has.
-  return !rules.strict ||
+  return !constraints.strict ||
          !(has(NoteTensorCore) || has(NoteFft) || has(NoteWinogradTile6x6) ||
            has(NoteWinogradTile13x13));
 }
@@ -86,7 +86,7 @@ void Engine::run(const std::vector<std::int64_t> &ids,
 }
 
 Graph::Graph(const Api &owner, Device target, Operations description,
-             const EngineRules &rules)
+             const EngineConstraints &constraints)
     : api(owner), device(target), operations(std::move(description)),
       graph(owner, OperationGraphDescriptor) {
   std::vector<BackendDescriptor> list;
@@ -97,10 +97,10 @@ Graph::Graph(const Api &owner, Device target, Operations description,
   graph.set(GraphOperations, TypeBackendDescriptor, list).finalize();
   KnobChoices knobs(api);
   for (int mode : {HeurModeB, HeurModeA, HeurModeFallback})
-    suggest(mode, rules, knobs);
+    queryHeuristics(mode, constraints, knobs);
 }
 
-void Graph::suggest(int mode, const EngineRules &rules, KnobChoices &knobs) {
+void Graph::queryHeuristics(int mode, const EngineConstraints &constraints, KnobChoices &knobs) {
   constexpr std::int64_t kMost = 24;
   try {
     Descriptor heuristics(api, EngineHeuristicsDescriptor);
@@ -124,7 +124,7 @@ void Graph::suggest(int mode, const EngineRules &rules, KnobChoices &knobs) {
           std::any_of(engines.begin(), engines.end(), [&](const Engine &other) {
             return other.name() == engine.name();
           });
-      if (!known && engine.obeys(rules))
+      if (!known && engine.satisfies(constraints))
         engines.push_back(std::move(engine));
     }
   } catch (const Failure &) {

@@ -12,7 +12,7 @@
 namespace brew::runtime::cuda::cudnn {
 
 /// Which engines may be taken.
-struct EngineRules {
+struct EngineConstraints {
   bool strict = true; ///< F32 operands are multiplied as F32
   bool deterministic = false;
 };
@@ -48,7 +48,7 @@ public:
   const std::string &name() const { return text; }
   /// "engine 28".
   const std::string &kind() const { return engineText; }
-  bool obeys(const EngineRules &rules) const;
+  bool satisfies(const EngineConstraints &constraints) const;
 
   /// Compiles the engine for its graph when first asked; false if cuDNN
   /// refuses after all.
@@ -73,18 +73,18 @@ private:
 };
 
 /// A graph of operations with the engines that cuDNN suggests for it, best
-/// first, as far as they obey the rules. Creating one takes tens of
+/// first, as far as they obey the constraints. Creating one takes tens of
 /// milliseconds, since cuDNN's heuristics look at every engine.
 class Graph {
 public:
   Graph(const Api &api, Device device, Operations operations,
-        const EngineRules &rules);
+        const EngineConstraints &constraints);
 
   std::vector<Engine> engines;
   const std::vector<std::int64_t> &ids() const { return operations.ids; }
 
 private:
-  void suggest(int mode, const EngineRules &rules, KnobChoices &knobs);
+  void queryHeuristics(int mode, const EngineConstraints &constraints, KnobChoices &knobs);
 
   const Api &api;
   Device device;

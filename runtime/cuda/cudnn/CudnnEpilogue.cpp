@@ -71,10 +71,10 @@ void Epilogue::describe() {
         "describing a ReLU");
     return;
   }
-  api.check(api.cudnnCreateOpTensorDescriptor(&extremum),
+  api.check(api.cudnnCreateOpTensorDescriptor(&minOrMax),
             "creating a descriptor of an operation");
   api.check(api.cudnnSetOpTensorDescriptor(
-                extremum, call.negative_slope > 1 ? OpTensorMin : OpTensorMax,
+                minOrMax, call.negative_slope > 1 ? OpTensorMin : OpTensorMax,
                 call.y.type == BREW_VENDOR_F64 ? Double : Float, PropagateNan),
             "describing a ReLU");
 }
@@ -86,8 +86,8 @@ void Epilogue::destroy() {
     api.cudnnDestroyTensorDescriptor(bias);
   if (relu)
     api.cudnnDestroyActivationDescriptor(relu);
-  if (extremum)
-    api.cudnnDestroyOpTensorDescriptor(extremum);
+  if (minOrMax)
+    api.cudnnDestroyOpTensorDescriptor(minOrMax);
 }
 
 void Epilogue::run(Handle handle, void *b, void *y) const {
@@ -105,10 +105,10 @@ void Epilogue::run(Handle handle, void *b, void *y) const {
         api.cudnnAddTensor(handle, one.get(), bias, b, one.get(), output, y),
         "adding the bias");
   if (call.relu)
-    rectify(handle, y);
+    applyRelu(handle, y);
 }
 
-void Epilogue::rectify(Handle handle, void *y) const {
+void Epilogue::applyRelu(Handle handle, void *y) const {
   const bool isDouble = call.y.type == BREW_VENDOR_F64;
   const Scale one(1, isDouble), zero(0, isDouble),
       slope(call.negative_slope, isDouble);
@@ -117,7 +117,7 @@ void Epilogue::rectify(Handle handle, void *y) const {
                                          zero.get(), output, y),
               "the ReLU");
   else
-    api.check(api.cudnnOpTensor(handle, extremum, one.get(), output, y,
+    api.check(api.cudnnOpTensor(handle, minOrMax, one.get(), output, y,
                                 slope.get(), output, y, zero.get(), output, y),
               "the ReLU");
 }

@@ -27,13 +27,13 @@ public:
 private:
   void describe();
   void destroy();
-  void rectify(Handle handle, void *y) const;
+  void applyRelu(Handle handle, void *y) const;
 
   const Api &api;
   const BrewVendorConvolution call;
   LegacyTensor output = nullptr, bias = nullptr;
   LegacyActivation relu = nullptr;
-  LegacyOpTensor extremum = nullptr; ///< of y and slope * y: ReLU with a slope
+  LegacyOpTensor minOrMax = nullptr; ///< of y and slope * y: ReLU with a slope
 };
 
 } // namespace brew::runtime::cuda::cudnn

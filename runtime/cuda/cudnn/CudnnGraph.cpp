@@ -9,7 +9,7 @@ namespace brew::runtime::cuda::cudnn {
 
 namespace {
 
-constexpr std::int64_t kMostAligned = 16; // that any engine makes use of
+constexpr std::int64_t kMaxAlignment = 16; // that any engine makes use of
 
 class Builder {
 public:
@@ -22,8 +22,8 @@ public:
                {tensor.strides, tensor.strides + tensor.rank}, id,
                tensor.alignment);
   }
-  /// A value between operations, of y's shape, in the type of the arithmetic.
-  std::size_t between(std::int64_t id) {
+  /// A value virtualTensor operations, of y's shape, in the type of the arithmetic.
+  std::size_t virtualTensor(std::int64_t id) {
     return add(compute, {call.y.dims, call.y.dims + call.y.rank},
                {call.y.strides, call.y.strides + call.y.rank}, id, 0);
   }
@@ -133,7 +133,7 @@ private:
     Descriptor descriptor(api, TensorDescriptor);
     descriptor.set(TensorDataType, TypeDataType, int(type))
         .set(TensorByteAlignment, TypeInt64,
-             isVirtual ? kMostAligned : std::min(alignment, kMostAligned))
+             isVirtual ? kMaxAlignment : std::min(alignment, kMaxAlignment))
         .set(TensorUniqueId, TypeInt64, id)
         .set(TensorDimensions, TypeInt64, dims)
         .set(TensorStrides, TypeInt64, strides)
@@ -185,12 +185,12 @@ Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
   Builder builder(api, call);
   const std::size_t x = builder.tensor(call.x, IdX),
                     w = builder.tensor(call.w, IdW);
-  std::size_t value = builder.between(IdVirtual);
+  std::size_t value = builder.virtualTensor(IdVirtual);
   builder.convolution(x, w, value, false);
   const std::size_t y = builder.tensor(call.y, IdY);
   if (call.has_bias) {
     const std::size_t bias = builder.bias();
-    const std::size_t sum = call.relu ? builder.between(IdVirtual + 1) : y;
+    const std::size_t sum = call.relu ? builder.virtualTensor(IdVirtual + 1) : y;
     builder.addBias(value, bias, sum);
     value = sum;
   }
@@ -205,7 +205,7 @@ std::string operationsKey(const BrewVendorConvolution &call, bool fused) {
   auto addTensor = [&](const BrewVendorTensor &tensor) {
     key += ";";
     add(tensor.type);
-    add(std::min(tensor.alignment, kMostAligned));
+    add(std::min(tensor.alignment, kMaxAlignment));
     for (int d = 0; d < tensor.rank; ++d) {
       add(tensor.dims[d]);
       add(tensor.strides[d]);

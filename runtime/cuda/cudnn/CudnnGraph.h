@@ -15,7 +15,7 @@
 namespace brew::runtime::cuda::cudnn {
 
 /// What tensors are called in graphs and variant packs.
-enum Id : std::int64_t { IdX = 1, IdW = 2, IdB = 3, IdY = 4, IdVirtual = 10 };
+enum TensorId : std::int64_t { IdX = 1, IdW = 2, IdB = 3, IdY = 4, IdVirtual = 10 };
 
 /// Operations with the descriptors that they refer to.
 struct Operations {

@@ -264,7 +264,7 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
   }
 }
 
-float milliseconds; // between two events
+float milliseconds; // virtualTensor two events
 
 int fakeElapsedTime(float *elapsed, CUevent, CUevent) {
   *elapsed = milliseconds;

@@ -116,7 +116,7 @@ protected:
       std::string properties = kH100;
       properties.replace(properties.find("VERSION"), 7,
                          std::to_string(cudnn::Api::open().cudnnGetVersion()));
-      context = cudnnContextOf(properties, reason);
+      context = makeOfflineCudnnContext(properties, reason);
     } catch (const cudnn::Failure &failure) {
       reason = failure.what();
     }

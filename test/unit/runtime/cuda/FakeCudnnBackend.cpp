@@ -1,7 +1,7 @@
 //===- FakeCudnnBackend.cpp - A cuDNN that counts what is created ---------===//
 //
 // Exports the functions that the adapter looks up. Descriptors keep the values
-// that they are given. Heuristics suggest two engines for every graph, with two
+// that they are given. Heuristics queryHeuristics two engines for every graph, with two
 // knobs each; running an engine does nothing.
 //
 //===----------------------------------------------------------------------===//
