@@ -23,29 +23,29 @@ def Brew_PrecisionInterface : OpInterface<"PrecisionInterface"> {
         do; so must what it is computed from, as far as that is only moved or computed
         element by element.
       }],
-      "bool", "isExact", (ins "unsigned":$operand), "", "return false;">,
+      "bool", "mustStayExact", (ins "unsigned":$operand), "", "return false;">,
     InterfaceMethod<[{
         Whether the elements of a result are those of an operand, at other places:
         then it must keep all digits where the result must.
       }],
-      "bool", "givesElements", (ins "unsigned":$operand, "unsigned":$result), "",
+      "bool", "copiesElements", (ins "unsigned":$operand, "unsigned":$result), "",
       "return false;">,
     InterfaceMethod<[{
         Whether a top stays f32, as those do that number or count something, that are
         probabilities, or that are summed up further. What is saved beyond the tops
         stays f32 anyway.
       }],
-      "bool", "isWide", (ins "unsigned":$result), "", "return false;">];
+      "bool", "staysF32", (ins "unsigned":$result), "", "return false;">];
 }
 
 // An operation all of which may be rounded, those that name what may not, and those
 // that give elements another place.
-defvar Rounded = Brew_PrecisionInterface;
-defvar RoundedMove = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["givesElements"]>;
-defvar RoundedChoice = DeclareOpInterfaceMethods<Brew_PrecisionInterface,
-  ["isExact", "givesElements"]>;
-defvar RoundedOperands = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["isWide"]>;
-defvar RoundedTops = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["isExact"]>;
-defvar RoundedPartly = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["isExact", "isWide"]>;
+defvar Roundable = Brew_PrecisionInterface;
+defvar RoundableMove = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["copiesElements"]>;
+defvar RoundableSelection = DeclareOpInterfaceMethods<Brew_PrecisionInterface,
+  ["mustStayExact", "copiesElements"]>;
+defvar RoundableOperands = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["staysF32"]>;
+defvar RoundableTops = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["mustStayExact"]>;
+defvar RoundablePartly = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["mustStayExact", "staysF32"]>;
 
 #endif // BREW_PRECISION_INTERFACE_TD

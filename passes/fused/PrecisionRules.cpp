@@ -27,7 +27,7 @@ bool isKnown(Operation *op) {
 bool isExactOperand(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto rule = dyn_cast<PrecisionInterface>(op))
-    return rule.isExact(operand.getOperandNumber());
+    return rule.mustStayExact(operand.getOperandNumber());
   return isa<LoopNestInterface>(op) && !isKnown(op);
 }
 
@@ -54,7 +54,7 @@ llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
       for (OpResult result : op.getResults())
         for (OpOperand &operand : op.getOpOperands())
           if (exact.contains(result) &&
-              rule.givesElements(operand.getOperandNumber(),
+              rule.copiesElements(operand.getOperandNumber(),
                                  result.getResultNumber()))
             exact.insert(operand.get());
     bool any = llvm::any_of(
@@ -97,6 +97,6 @@ bool brew::passes::isNarrowResult(OpResult result) {
     if (number >= tops.size() && op->getNumResults() > 1)
       return false;
   if (auto rule = dyn_cast<PrecisionInterface>(op))
-    return !rule.isWide(number);
+    return !rule.staysF32(number);
   return !isa<LoopNestInterface>(op) || isKnown(op);
 }

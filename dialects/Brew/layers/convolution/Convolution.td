@@ -77,7 +77,7 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "The windows of a convolution side by side, as channels";
   let description = [{
     [N..., C, D...] becomes [N..., C * kernel..., P...].
@@ -86,7 +86,7 @@ def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, LoopNests, ItemWise,
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Col2imOp : Brew_Op<"col2im", [Pure, LoopNests, Rounded]> {
+def Brew_Col2imOp : Brew_Op<"col2im", [Pure, LoopNests, Roundable]> {
   let summary = "Gradient of im2col: sums what windows share";
   let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), WindowAttributes);
   let results = (outs AnyTensor:$dx);

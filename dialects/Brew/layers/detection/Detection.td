@@ -9,12 +9,12 @@ include "dialects/Brew/PrecisionInterface.td"
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
 defvar RoiAlignAttributes = !con(RoiAttributes,
   (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio, I64Attr:$samples, UnitAttr:$corners));
-class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Rounded]> {
+class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Roundable]> {
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Largest element of each cell of the regions of Fast R-CNN";
   let description = [{
     A row of `rois` is image, left, top, right, bottom, in pixels of which one is
@@ -35,7 +35,7 @@ def Brew_RoiPoolingBackwardOp : RoiBackward<"roi_pooling_backward"> {
 }
 
 def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
-    [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Mean of each cell of the regions of R-FCN, from channels of its own";
   let description = [{
     Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j.
@@ -50,7 +50,7 @@ def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
 }
 
-def Brew_RoiAlignOp : Brew_LayerOp<"roi_align", [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+def Brew_RoiAlignOp : Brew_LayerOp<"roi_align", [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Features interpolated at points of the cells of regions";
   let description = [{
     A region is divided into `pooled_h` * `pooled_w` equal cells whose corners are not
@@ -69,7 +69,7 @@ def Brew_RoiAlignBackwardOp : RoiBackward<"roi_align_backward"> {
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer), RoiAlignAttributes);
 }
 
-def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, RoundedOperands]> {
+def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, RoundableOperands]> {
   let summary = "The default boxes of SSD around every position of x";
   let description = [{
     [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of
@@ -85,7 +85,7 @@ def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, Ro
 }
 
 def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
-    [Pure, LoopNests, ItemCounts, RoundedOperands]> {
+    [Pure, LoopNests, ItemCounts, RoundableOperands]> {
   let summary = "The boxes that SSD finds, without those that overlap better ones";
   let description = [{
     A row of the top is image, label, score, left, top, right, bottom; `count` says

@@ -31,7 +31,7 @@ DetectionSizes::DetectionSizes(DetectionOutputOp op)
     perImage = std::min(perImage, keep);
 }
 
-bool DetectionOutputOp::isWide(unsigned) { return true; }
+bool DetectionOutputOp::staysF32(unsigned) { return true; }
 
 LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> loc = shapeOf(getLocations()), conf = shapeOf(getConf()),

@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-bool PriorBoxOp::isWide(unsigned) { return true; }
+bool PriorBoxOp::staysF32(unsigned) { return true; }
 
 LogicalResult PriorBoxOp::inferShapes(Shapes &tops, Shapes &) {
   for (Value bottom : {getX(), getImage()})

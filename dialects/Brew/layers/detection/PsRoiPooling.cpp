@@ -46,7 +46,7 @@ static Value cellArea(Scalars &s, const CellBounds &rows,
 // Forward
 //===----------------------------------------------------------------------===//
 
-bool PsRoiPoolingOp::isExact(unsigned operand) {
+bool PsRoiPoolingOp::mustStayExact(unsigned operand) {
   return operand == getRoisMutable().getOperandNumber();
 }
 

@@ -197,7 +197,7 @@ static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
 // Forward
 //===----------------------------------------------------------------------===//
 
-bool RoiAlignOp::isExact(unsigned operand) {
+bool RoiAlignOp::mustStayExact(unsigned operand) {
   return operand == getRoisMutable().getOperandNumber();
 }
 

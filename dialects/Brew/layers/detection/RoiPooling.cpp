@@ -48,7 +48,7 @@ static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
 // Forward
 //===----------------------------------------------------------------------===//
 
-bool RoiPoolingOp::isExact(unsigned operand) {
+bool RoiPoolingOp::mustStayExact(unsigned operand) {
   return operand == getRoisMutable().getOperandNumber();
 }
 

@@ -26,7 +26,7 @@ def Brew_ClipOp : Brew_Neuron<"clip", [Scalar],
   let summary = "x, at most max, and then at least min";
 }
 
-def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "x / (1 - ratio) where not dropped, 0 elsewhere";
   let description = "Drops each element with probability `ratio`, by random bits "
     "under `key` (dialects/Brew/RandomBits.h). With `unscaled` the others stay as "
@@ -83,7 +83,7 @@ def Brew_TanHOp : Brew_Neuron<"tanh", [ScalarInPlace]> {
   let summary = "Hyperbolic tangent";
 }
 
-def Brew_ThresholdOp : Brew_LayerOp<"threshold", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_ThresholdOp : Brew_LayerOp<"threshold", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "1 where x > threshold, 0 elsewhere; has no gradient";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins F32Attr:$threshold));

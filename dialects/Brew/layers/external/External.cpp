@@ -178,10 +178,10 @@ LogicalResult HostLayerBackwardOp::verify() {
 // Precision and calls
 //===----------------------------------------------------------------------===//
 
-bool HostLayerOp::isExact(unsigned) { return true; }
-bool HostLayerOp::isWide(unsigned) { return true; }
-bool HostLayerBackwardOp::isExact(unsigned) { return true; }
-bool HostLayerBackwardOp::isWide(unsigned) { return true; }
+bool HostLayerOp::mustStayExact(unsigned) { return true; }
+bool HostLayerOp::staysF32(unsigned) { return true; }
+bool HostLayerBackwardOp::mustStayExact(unsigned) { return true; }
+bool HostLayerBackwardOp::staysF32(unsigned) { return true; }
 
 using Buffer = llvm::function_ref<Value(Value)>;
 

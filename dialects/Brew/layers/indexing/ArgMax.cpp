@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// Places need not be numbers of 16 bits.
-bool ArgMaxOp::isWide(unsigned) { return true; }
+bool ArgMaxOp::staysF32(unsigned) { return true; }
 
 LogicalResult ArgMaxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

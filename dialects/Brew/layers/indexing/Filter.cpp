@@ -10,12 +10,12 @@ using namespace mlir;
 using namespace brew::dialects;
 
 /// What is nearly 0 selects.
-bool FilterOp::isExact(unsigned operand) {
+bool FilterOp::mustStayExact(unsigned operand) {
   return operand == getSelectorMutable().getOperandNumber();
 }
 
 /// Tops stand in the order of the bottoms.
-bool FilterOp::givesElements(unsigned operand, unsigned result) {
+bool FilterOp::copiesElements(unsigned operand, unsigned result) {
   return operand == result && operand < getXs().size();
 }
 

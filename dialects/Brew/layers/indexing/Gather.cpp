@@ -45,11 +45,11 @@ static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
 // BatchReindex
 //===----------------------------------------------------------------------===//
 
-bool BatchReindexOp::isExact(unsigned operand) {
+bool BatchReindexOp::mustStayExact(unsigned operand) {
   return operand == getIndexMutable().getOperandNumber();
 }
 
-bool BatchReindexOp::givesElements(unsigned operand, unsigned result) {
+bool BatchReindexOp::copiesElements(unsigned operand, unsigned result) {
   return operand == getXMutable().getOperandNumber() && result == 0;
 }
 
@@ -112,7 +112,7 @@ SmallVector<Value> BatchReindexBackwardOp::buildNests(OpBuilder &b) {
 // Embed
 //===----------------------------------------------------------------------===//
 
-bool EmbedOp::isExact(unsigned operand) {
+bool EmbedOp::mustStayExact(unsigned operand) {
   return operand == getXMutable().getOperandNumber();
 }
 

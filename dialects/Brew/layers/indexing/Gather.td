@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, LoopNests, ItemWise, RoundedOperands]> {
+def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
   let summary = "Positions, or values, of the top_k largest elements";
   let description = [{
     With `axis`, along it: values if `max_values`, positions otherwise. Without, over
@@ -19,21 +19,21 @@ def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, LoopNests, ItemWise,
 }
 
 def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex",
-    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedChoice]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundableSelection]> {
   let summary = "Item i of the result is item index[i] of x";
   let description = "`status` is the index check's result (see `brew.check_labels`).";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$index), layerAttributes);
   let results = (outs AnyTensor:$y, AnyTensor:$status);
 }
 
-def Brew_BatchReindexBackwardOp : Brew_Op<"batch_reindex_backward", [Pure, LoopNests, Rounded]> {
+def Brew_BatchReindexBackwardOp : Brew_Op<"batch_reindex_backward", [Pure, LoopNests, Roundable]> {
   let summary = "Sums dy over all positions where an item went";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$index, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_EmbedOp : Brew_LayerOp<"embed", [Pure, Gradient, LoopNests, Labels, ItemWise, RoundedTops]> {
+def Brew_EmbedOp : Brew_LayerOp<"embed", [Pure, Gradient, LoopNests, Labels, ItemWise, RoundableTops]> {
   let summary = "Row w[x], plus bias, for every element of x";
   let description = "`status` is the index check's result (see `brew.check_labels`).";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
@@ -41,7 +41,7 @@ def Brew_EmbedOp : Brew_LayerOp<"embed", [Pure, Gradient, LoopNests, Labels, Ite
   let results = (outs AnyTensor:$y, AnyTensor:$status);
 }
 
-def Brew_EmbedBackwardOp : Brew_Op<"embed_backward", [Pure, LoopNests, Rounded]> {
+def Brew_EmbedBackwardOp : Brew_Op<"embed_backward", [Pure, LoopNests, Roundable]> {
   let summary = "Sums the rows of dy by the element of x they belong to";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$x, StrAttr:$layer);
   let results = (outs AnyTensor:$dw);

@@ -224,7 +224,7 @@ static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
   });
 }
 
-bool MaskItemsOp::givesElements(unsigned operand, unsigned) {
+bool MaskItemsOp::copiesElements(unsigned operand, unsigned) {
   return operand == getXMutable().getOperandNumber();
 }
 

@@ -6,7 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, ItemCounts, RoundedChoice]> {
+def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, ItemCounts, RoundableSelection]> {
   let summary = "The items of each x whose selector is not zero";
   let description = [{
     They stand first in the tops, in their order, and `count` says how many they
@@ -32,19 +32,19 @@ class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward", [Rounded]> {
+def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward", [Roundable]> {
   let summary = "dx is dy at `position`, and 0 for items that were not selected";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$position, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient, RoundedMove]> {
+def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient, RoundableMove]> {
   let summary = "The first `count` items of x, then `fill`";
   let arguments = (ins AnyTensor:$x, AnyTensor:$count, StrAttr:$layer, F64Attr:$fill);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient, Rounded]> {
+def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient, Roundable]> {
   let summary = "x * items / count, or 0 if count is 0";
   let description = "Of a sum that was divided by `items`, the most there can be, it "
     "makes one that is divided by how many there are.";

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-bool ContrastiveLossOp::isExact(unsigned operand) {
+bool ContrastiveLossOp::mustStayExact(unsigned operand) {
   return operand == getSimilarMutable().getOperandNumber();
 }
 

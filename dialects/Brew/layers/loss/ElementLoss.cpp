@@ -141,7 +141,7 @@ SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
 // SigmoidCrossEntropyLoss
 //===----------------------------------------------------------------------===//
 
-bool SigmoidCrossEntropyLossOp::isExact(unsigned operand) {
+bool SigmoidCrossEntropyLossOp::mustStayExact(unsigned operand) {
   return operand == getTMutable().getOperandNumber();
 }
 
@@ -219,7 +219,7 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
 // MemoryLoss
 //===----------------------------------------------------------------------===//
 
-bool MemoryLossOp::isExact(unsigned operand) {
+bool MemoryLossOp::mustStayExact(unsigned operand) {
   return operand == getValueMutable().getOperandNumber();
 }
 

@@ -7,14 +7,14 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_EuclideanLossOp : Brew_LayerOp<"euclidean_loss",
-    [Pure, Gradient, LoopNests, ItemCounts, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemCounts, Roundable]> {
   let summary = "sum((x - t)^2) / (2 N), N the first dimension";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$t), layerAttributes);
   let results = (outs AnyTensor:$loss);
 }
 
 def Brew_SmoothL1LossOp : Brew_LayerOp<"smooth_l1_loss",
-    [Pure, Gradient, LoopNests, ItemCounts, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemCounts, Roundable]> {
   let summary = "Huber loss of (x - t) * inside, weighted by outside";
   let description = [{
     With d = inside * (x - t): 0.5 (sigma d)^2 where |d| < 1 / sigma^2, else
@@ -29,7 +29,7 @@ def Brew_SmoothL1LossOp : Brew_LayerOp<"smooth_l1_loss",
 }
 
 def Brew_SigmoidCrossEntropyLossOp : Brew_LayerOp<"sigmoid_cross_entropy_loss",
-    [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Cross entropy of sigmoid(x) and targets in [0, 1]";
   let description = [{
     `normalizer` is what the summed loss was divided by. Targets whose integer part
@@ -41,7 +41,7 @@ def Brew_SigmoidCrossEntropyLossOp : Brew_LayerOp<"sigmoid_cross_entropy_loss",
 }
 
 def Brew_ContrastiveLossOp : Brew_LayerOp<"contrastive_loss",
-    [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Distance of similar rows, margin of dissimilar ones";
   let description = [{
     With D the squared distance of rows of `a` and `b`: D where `similar` is not 0, else
@@ -54,7 +54,7 @@ def Brew_ContrastiveLossOp : Brew_LayerOp<"contrastive_loss",
 }
 
 def Brew_MemoryLossOp : Brew_LayerOp<"memory_loss",
-    [Pure, Gradient, LoopNests, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "A loss that the program's caller computes";
   let description = [{
     `loss` is `value`, which the caller gives, over the normalizer: the number of rows

@@ -112,7 +112,7 @@ LogicalResult countMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
 
 int64_t HingeLossOp::labelLimit() { return Scores(getX()).classes; }
 
-bool HingeLossOp::isExact(unsigned operand) {
+bool HingeLossOp::mustStayExact(unsigned operand) {
   return operand == getLabelMutable().getOperandNumber();
 }
 
@@ -192,7 +192,7 @@ int64_t MultinomialLogisticLossOp::labelLimit() {
   return Scores(getP()).classes;
 }
 
-bool MultinomialLogisticLossOp::isExact(unsigned operand) {
+bool MultinomialLogisticLossOp::mustStayExact(unsigned operand) {
   return operand == getLabelMutable().getOperandNumber();
 }
 
@@ -273,12 +273,12 @@ SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
 
 int64_t InfogainLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
 
-bool InfogainLossOp::isExact(unsigned operand) {
+bool InfogainLossOp::mustStayExact(unsigned operand) {
   return operand != getXMutable().getOperandNumber();
 }
 
 /// The probabilities.
-bool InfogainLossOp::isWide(unsigned result) { return result == 1; }
+bool InfogainLossOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

@@ -7,7 +7,7 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss",
-    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundableTops]> {
   let summary = "One-against-all hinge loss";
   let description = [{
     The sum over all scores of max(0, 1 - x) for the label's own score and
@@ -21,7 +21,7 @@ def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss",
 }
 
 def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
-    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedTops]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundableTops]> {
   let summary = "-log of the label's probability, averaged over N";
   let description = "Items whose label is `ignore_label` add nothing; no setting of a "
     "layer gives one (see brew-track-item-counts).";
@@ -31,7 +31,7 @@ def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
 }
 
 def Brew_InfogainLossOp : Brew_LayerOp<"infogain_loss",
-    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedPartly]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundablePartly]> {
   let summary = "-sum over classes l of H[label, l] log(softmax(x)[l])";
   let description = "Further results are saved as in brew.softmax_loss.";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label, AnyTensor:$h),

@@ -30,12 +30,12 @@ template <typename Op> static LogicalResult checkLabels(Op op) {
 // SoftmaxWithLoss
 //===----------------------------------------------------------------------===//
 
-bool SoftmaxLossOp::isExact(unsigned operand) {
+bool SoftmaxLossOp::mustStayExact(unsigned operand) {
   return operand != getXMutable().getOperandNumber();
 }
 
 /// The probabilities.
-bool SoftmaxLossOp::isWide(unsigned result) { return result == 1; }
+bool SoftmaxLossOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))
@@ -148,11 +148,11 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
 // Accuracy
 //===----------------------------------------------------------------------===//
 
-bool AccuracyOp::isExact(unsigned operand) {
+bool AccuracyOp::mustStayExact(unsigned operand) {
   return operand == getLabelMutable().getOperandNumber();
 }
 
-bool AccuracyOp::isWide(unsigned) { return true; }
+bool AccuracyOp::staysF32(unsigned) { return true; }
 
 LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))

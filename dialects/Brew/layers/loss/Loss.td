@@ -7,7 +7,7 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
-    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundedPartly]> {
+    [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundablePartly]> {
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
     `prob` is the softmax, `normalizer` what the summed loss was divided by and
@@ -23,7 +23,7 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
     AnyTensor:$status);
 }
 
-def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNests, Rounded]> {
+def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNests, Roundable]> {
   let summary = "dx = (prob - onehot(label)) * class_weights[label] * dloss / normalizer";
   let arguments = (ins AnyTensor:$prob, AnyTensor:$label, AnyTensor:$normalizer,
     AnyTensor:$dloss, Optional<AnyTensor>:$class_weights, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
@@ -31,7 +31,7 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNes
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, LoopNests, Labels, ItemCounts, RoundedPartly]> {
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, LoopNests, Labels, ItemCounts, RoundablePartly]> {
   let summary = "Share of samples whose label is among the top_k scores";
   let description = [{
     `per_class` is the same for each class (0 for a class without samples).

@@ -6,11 +6,11 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-class Brew_NormBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Rounded]> {
+class Brew_NormBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Roundable]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, LoopNests, ItemCounts, Rounded]> {
+def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, LoopNests, ItemCounts, Roundable]> {
   let summary = "(x - mean) / sqrt(variance + eps), by the batch's own statistics";
   let description = [{
     Mean and variance are those of each channel (dimension 1; a vector is one
@@ -53,7 +53,7 @@ def Brew_BatchNormBackwardOp : Brew_NormBackward<"batch_norm_backward"> {
 }
 
 def Brew_BatchNormGlobalOp : Brew_LayerOp<"batch_norm_global",
-    [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "(x - mean) / sqrt(variance + eps), by running statistics";
   let description = [{
     Mean and variance are the running ones, divided by `running_factor` if there
@@ -65,7 +65,7 @@ def Brew_BatchNormGlobalOp : Brew_LayerOp<"batch_norm_global",
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "x * scale ^ -beta, scale = k + alpha * mean of squares nearby";
   let description = [{
     Local response normalisation. The mean is over `size` channels around the
@@ -86,7 +86,7 @@ def Brew_LRNBackwardOp : Brew_NormBackward<"lrn_backward"> {
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_MVNOp : Brew_LayerOp<"mvn", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_MVNOp : Brew_LayerOp<"mvn", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "(x - mean) / (deviation + eps) of each channel of each sample";
   let description = "With `across_channels` of each sample. Without "
     "`normalize_variance` nothing is divided, and `inverse_deviation` is not "
@@ -106,7 +106,7 @@ def Brew_MVNBackwardOp : Brew_NormBackward<"mvn_backward"> {
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_NormalizeOp : Brew_LayerOp<"normalize", [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+def Brew_NormalizeOp : Brew_LayerOp<"normalize", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "x / sqrt(eps + sum of squares) * scale";
   let description = [{
     The sum is over a sample (`across_spatial`) or over the channels at each

@@ -19,7 +19,7 @@ static MaxPoolingOp poolingOf(Value mask, ArrayRef<int64_t> size) {
   return pooling;
 }
 
-bool MaxUnpoolingOp::isExact(unsigned operand) {
+bool MaxUnpoolingOp::mustStayExact(unsigned operand) {
   return operand == getMaskMutable().getOperandNumber();
 }
 

@@ -30,7 +30,7 @@ SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
 //===----------------------------------------------------------------------===//
 
 /// A mask numbers the places of a plane.
-bool MaxPoolingOp::isWide(unsigned result) { return result == 1; }
+bool MaxPoolingOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y;

@@ -13,7 +13,7 @@ defvar PoolAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strid
   DenseI64ArrayAttr:$pad, UnitAttr:$global, UnitAttr:$floor, OptionalAttr<I64Attr>:$bins);
 
 def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling",
-    [Pure, Gradient, LoopNests, ItemWise, RoundedOperands]> {
+    [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
   let summary = "Largest element of each window; the first of equals";
   let description = [{
     `argmax` is saved for the backward pass: the position of the maximum within
@@ -25,7 +25,7 @@ def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling",
   let results = (outs AnyTensor:$y, Optional<AnyTensor>:$mask, AnyTensor:$argmax);
 }
 
-def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, LoopNests, Rounded]> {
+def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, LoopNests, Roundable]> {
   let summary = "Gradient of max pooling";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$argmax, StrAttr:$layer,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad);
@@ -34,7 +34,7 @@ def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, LoopNests
 }
 
 def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling",
-    [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "Mean of each window, padding counted as Caffe does";
   let description = [{
     The divisor is the window's size clipped to the padded input, so padding counts
@@ -44,7 +44,7 @@ def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling",
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, LoopNests, Rounded]> {
+def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, LoopNests, Roundable]> {
   let summary = "Gradient of average pooling";
   let arguments = (ins AnyTensor:$dy, StrAttr:$layer,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad);
@@ -53,7 +53,7 @@ def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, L
 }
 
 def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling",
-    [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "An element of each window, drawn with its share of the sum as probability";
   let description = [{
     What the layer does while training. `chosen` is the element's position in its window,
@@ -64,7 +64,7 @@ def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling",
 }
 
 def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling",
-    [Pure, Gradient, LoopNests, ItemWise, Rounded]> {
+    [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
   let summary = "Mean of each window weighted by its elements: sum x^2 / sum x";
   let description = "What stochastic pooling does when testing; it has no gradient.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, PoolAttributes);
@@ -72,7 +72,7 @@ def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling",
 }
 
 def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
-    [Pure, Gradient, LoopNests, Labels, ItemWise, RoundedTops]> {
+    [Pure, Gradient, LoopNests, Labels, ItemWise, RoundableTops]> {
   let summary = "Every element of x at the position of its plane that a max pooling's mask says";
   let description = [{
     0 elsewhere; of elements with one position the last counts, and each gets that
@@ -90,7 +90,7 @@ def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
   let results = (outs AnyTensor:$y, AnyTensor:$status);
 }
 
-def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, LoopNests, Rounded]> {
+def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, LoopNests, Roundable]> {
   let summary = "dx is dy at the positions of the mask";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$mask, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);

@@ -10,7 +10,7 @@ class Brew_PrecisionOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_CastOp : Brew_PrecisionOp<"cast", [LoopNests, Rounded]> {
+def Brew_CastOp : Brew_PrecisionOp<"cast", [LoopNests, Roundable]> {
   let summary = "The same numbers in another floating-point type";
   let description = [{
     To a narrower type they are rounded to nearest, ties to even. The layouts of x
@@ -32,19 +32,19 @@ def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [LoopNests]> {
   let results = (outs AnyTensor:$scale);
 }
 
-def Brew_LossGradientOp : Brew_PrecisionOp<"loss_gradient", [LoopNests, Rounded]> {
+def Brew_LossGradientOp : Brew_PrecisionOp<"loss_gradient", [LoopNests, Roundable]> {
   let summary = "The gradient that backward starts from: `weight` * scale everywhere";
   let arguments = (ins AnyTensor:$scale, StrAttr:$layer, F64Attr:$weight);
   let results = (outs AnyTensor:$gradient);
 }
 
-def Brew_ScaleGradientOp : Brew_PrecisionOp<"scale_gradient", [LoopNests, Rounded]> {
+def Brew_ScaleGradientOp : Brew_PrecisionOp<"scale_gradient", [LoopNests, Roundable]> {
   let summary = "x * scale: a gradient from outside as backward computes with it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [LoopNests, Rounded]> {
+def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [LoopNests, Roundable]> {
   let summary = "x / scale: a gradient as the user and the solver see it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
   let results = (outs AnyTensor:$y);

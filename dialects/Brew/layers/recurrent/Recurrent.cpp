@@ -106,12 +106,12 @@ LogicalResult RNNOp::inferShapes(Shapes &tops, Shapes &params) {
 // LSTMUnit
 //===----------------------------------------------------------------------===//
 
-bool LSTMUnitOp::isExact(unsigned operand) {
+bool LSTMUnitOp::mustStayExact(unsigned operand) {
   return operand == getContMutable().getOperandNumber();
 }
 
 /// The cell is a sum over all time steps.
-bool LSTMUnitOp::isWide(unsigned result) { return result == 0; }
+bool LSTMUnitOp::staysF32(unsigned result) { return result == 0; }
 
 LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> c = shapeOf(getCPrev()), x = shapeOf(getX()),

@@ -26,7 +26,7 @@ def Brew_RNNOp : Brew_RecurrentOp<"rnn"> {
   let summary = "Recurrent layer with one hidden tanh and one output tanh";
 }
 
-def Brew_LSTMUnitOp : Brew_LayerOp<"lstm_unit", [Pure, Gradient, LoopNests, RoundedPartly]> {
+def Brew_LSTMUnitOp : Brew_LayerOp<"lstm_unit", [Pure, Gradient, LoopNests, RoundablePartly]> {
   let summary = "One time step of an LSTM's cell";
   let description = [{
     x (1, N, 4 D) holds the inputs of the input, forget and output gates and of the

@@ -16,7 +16,7 @@ using namespace brew::dialects;
 // Reduction
 //===----------------------------------------------------------------------===//
 
-bool ReductionOp::isWide(unsigned) { return true; }
+bool ReductionOp::staysF32(unsigned) { return true; }
 
 LogicalResult ReductionOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
@@ -122,7 +122,7 @@ SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
 // Softmax
 //===----------------------------------------------------------------------===//
 
-bool SoftmaxOp::isWide(unsigned) { return true; }
+bool SoftmaxOp::staysF32(unsigned) { return true; }
 
 LogicalResult SoftmaxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

@@ -7,20 +7,20 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ReductionOp : Brew_LayerOp<"reduction",
-    [Pure, Gradient, LoopNests, ItemCounts, RoundedOperands]> {
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableOperands]> {
   let summary = "Reduces the dimensions from `axis` on to one number";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, LoopNests, ItemWise, RoundedOperands]> {
+def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
   let summary = "exp(x) over its sum along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, LoopNests, Rounded]> {
+def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, LoopNests, Roundable]> {
   let summary = "dx = y * (dy - sum(y * dy))";
   let arguments = (ins AnyTensor:$y, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis);
   let results = (outs AnyTensor:$dx);

@@ -235,7 +235,7 @@ LogicalResult ParameterOp::canonicalize(ParameterOp op,
 // Permute
 //===----------------------------------------------------------------------===//
 
-bool PermuteOp::givesElements(unsigned, unsigned) { return true; }
+bool PermuteOp::copiesElements(unsigned, unsigned) { return true; }
 
 LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
@@ -299,7 +299,7 @@ SmallVector<Value> PermuteOp::buildNests(OpBuilder &b) {
 // Tile
 //===----------------------------------------------------------------------===//
 
-bool TileOp::givesElements(unsigned, unsigned) { return true; }
+bool TileOp::copiesElements(unsigned, unsigned) { return true; }
 
 LogicalResult TileOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y(shapeOf(getX()));

@@ -6,7 +6,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-bool ReverseOp::givesElements(unsigned, unsigned) { return true; }
+bool ReverseOp::copiesElements(unsigned, unsigned) { return true; }
 
 LogicalResult ReverseOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

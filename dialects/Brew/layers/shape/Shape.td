@@ -23,7 +23,7 @@ def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, LoopNests, ItemWise]> 
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
-def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, ItemCounts, RoundedMove]> {
+def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
   let summary = "The elements in reverse order along each of `axes`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
   let results = (outs AnyTensor:$y);
@@ -68,14 +68,14 @@ def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, ItemCounts]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, ItemCounts, RoundedMove]> {
+def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
   let summary = "Dimension i of the result is dimension order[i] of x";
   let description = "Dimensions that `order` does not name follow in their order.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, LoopNests, ItemWise, RoundedMove]> {
+def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, LoopNests, ItemWise, RoundableMove]> {
   let summary = "x repeated `tiles` times along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis, I64Attr:$tiles));
   let results = (outs AnyTensor:$y);
