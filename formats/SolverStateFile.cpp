@@ -55,7 +55,7 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
 }
 
 void removeNamedValues(caffe::SolverState &state, const std::string &name) {
-  auto &all = *state.mutable_brew_carried();
+  auto &all = *state.mutable_brew_persistent();
   for (int i = all.size(); i-- > 0;)
     if (all.Get(i).name() == name)
       all.DeleteSubrange(i, 1);
@@ -64,7 +64,7 @@ void removeNamedValues(caffe::SolverState &state, const std::string &name) {
 void setNamedValues(caffe::SolverState &state, const std::string &name,
                     const std::vector<double> &values) {
   removeNamedValues(state, name);
-  caffe::PersistentState &added = *state.add_brew_carried();
+  caffe::PersistentState &added = *state.add_brew_persistent();
   added.set_name(name);
   Blob blob;
   blob.dims = {static_cast<int64_t>(values.size())};
@@ -75,7 +75,7 @@ void setNamedValues(caffe::SolverState &state, const std::string &name,
 std::vector<double> namedValues(const caffe::SolverState &state,
                                 const std::string &name,
                                 const std::string &path) {
-  for (const caffe::PersistentState &saved : state.brew_carried())
+  for (const caffe::PersistentState &saved : state.brew_persistent())
     if (saved.name() == name) {
       caffe::BlobProto proto = saved.values();
       return takeBlob(proto, path + ": state '" + name + "'").toDoubles();

@@ -37,7 +37,7 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
 
 //===----------------------------------------------------------------------===//
 // Numbers that go with a state under names of Brew's
-// (SolverState.brew_carried). Names that begin with '/' are no state of a plan.
+// (SolverState.brew_persistent). Names that begin with '/' are no state of a plan.
 //===----------------------------------------------------------------------===//
 
 /// Sets values, in place of those of that name.

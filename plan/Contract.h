@@ -112,7 +112,7 @@ inline int testNumber(std::string_view name) {
 } // namespace programs
 
 //===----------------------------------------------------------------------===//
-// Scale of the losses (f16): names in Manifest.carried, each one F32
+// Scale of the losses (f16): names in Manifest.persistent, each one F32
 //===----------------------------------------------------------------------===//
 
 namespace loss_scale {

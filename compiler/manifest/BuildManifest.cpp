@@ -117,7 +117,7 @@ void ManifestBuilder::addPersistentState() {
     return;
   for (NamedAttribute state : carried) {
     auto place = cast<ArrayAttr>(state.getValue());
-    plan::NamedBuffer *out = manifest.add_carried();
+    plan::NamedBuffer *out = manifest.add_persistent();
     out->set_name(state.getName().str());
     out->set_buffer_index(
         buffer(state.getName(), ArenaKind::Parameters,

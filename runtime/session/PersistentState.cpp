@@ -15,7 +15,7 @@ namespace loss_scale = plan::loss_scale;
 } // namespace
 
 const plan::NamedBuffer *PersistentState::find(const std::string &name) const {
-  for (const plan::NamedBuffer &carried : executor.manifest().carried())
+  for (const plan::NamedBuffer &carried : executor.manifest().persistent())
     if (carried.name() == name)
       return &carried;
   return nullptr;
@@ -31,7 +31,7 @@ void PersistentState::write(const plan::NamedBuffer &carried,
 }
 
 void PersistentState::save(caffe::SolverState &state) const {
-  for (const plan::NamedBuffer &carried : executor.manifest().carried()) {
+  for (const plan::NamedBuffer &carried : executor.manifest().persistent()) {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
     const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
@@ -46,7 +46,7 @@ void PersistentState::save(caffe::SolverState &state) const {
         caffe::load(buffer, bytes, blob.floats.data());
       }
     });
-    caffe::PersistentState &added = *state.add_brew_carried();
+    caffe::PersistentState &added = *state.add_brew_persistent();
     added.set_name(carried.name());
     formats::fillBlobProto(blob, *added.mutable_values());
   }
@@ -57,12 +57,12 @@ void PersistentState::save(caffe::SolverState &state) const {
 void PersistentState::restore(const caffe::SolverState &state,
                            const std::string &path) {
   HostLayers::States hosts;
-  for (const caffe::PersistentState &saved : state.brew_carried())
+  for (const caffe::PersistentState &saved : state.brew_persistent())
     if (executor.hostLayers().hasState(saved.name()))
       hosts.emplace(saved.name(),
                     formats::namedValues(state, saved.name(), path));
   executor.hostLayers().restore(hosts);
-  for (const caffe::PersistentState &saved : state.brew_carried()) {
+  for (const caffe::PersistentState &saved : state.brew_persistent()) {
     const plan::NamedBuffer *carried = find(saved.name());
     if (!carried)
       continue;

@@ -10,7 +10,7 @@
 namespace brew::runtime {
 
 /// The state of a plan that is neither parameter nor history
-/// (plan::Manifest::carried): what recurrent layers remember, and the scale of
+/// (plan::Manifest::persistent): what recurrent layers remember, and the scale of
 /// f16's losses; and what layers of the host do (HostLayers). Solver states
 /// carry it, so that a resumed run goes on exactly.
 class PersistentState {

@@ -203,7 +203,7 @@ void Session::resetState() {
     exec.uploadBytes(static_cast<std::uint32_t>(i), 0, zeros.data(),
                      zeros.size());
   }
-  for (const plan::NamedBuffer &carried : manifest().carried()) {
+  for (const plan::NamedBuffer &carried : manifest().persistent()) {
     const std::vector<std::byte> zeros(static_cast<std::size_t>(
         manifest().buffers(static_cast<int>(carried.buffer_index())).size()));
     exec.upload(carried.buffer_index(), zeros.data());

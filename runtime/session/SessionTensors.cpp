@@ -91,7 +91,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
   else if (kind == TensorKind::GradientSeed)
     addAll(describe(program).output_gradients());
   else if (kind == TensorKind::PersistentState)
-    addAll(manifest().carried());
+    addAll(manifest().persistent());
   else
     for (const caffe::FileLayer &layer : params.layers())
       for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
@@ -170,7 +170,7 @@ Tensor Session::find(const TensorName &name) const {
     return tensorOf(named->buffer_index(), caffe::toVector(buffer.dims()));
   }
   case TensorKind::PersistentState: {
-    const plan::NamedBuffer *named = among(manifest().carried());
+    const plan::NamedBuffer *named = among(manifest().persistent());
     if (!named)
       throw usageError("the plan carries no state '" + name.name + "'");
     return tensorOf(

@@ -47,7 +47,7 @@ void Trainer::requireRanks() const {
         std::to_string(rankCount()) + " ranks; compile it with"));
   const plan::Manifest &manifest = executor.manifest();
   const auto isCarried = [&](std::uint32_t buffer) {
-    return std::any_of(manifest.carried().begin(), manifest.carried().end(),
+    return std::any_of(manifest.persistent().begin(), manifest.persistent().end(),
                        [&](const plan::NamedBuffer &carried) {
                          return carried.buffer_index() == buffer;
                        });

@@ -39,7 +39,7 @@ NanCheck::NanCheck(Session &trained)
     if (isStatistic(parameter))
       state.push_back({parameter.buffer_index(), {}});
   }
-  for (const plan::NamedBuffer &carried : manifest.carried()) {
+  for (const plan::NamedBuffer &carried : manifest.persistent()) {
     if (carried.name() == plan::loss_scale::kValue)
       scale = carried.buffer_index();
     if (carried.name() == plan::loss_scale::kNonFinite)

@@ -198,7 +198,7 @@ PlanBuilder completePlan() {
   auto constant = b.buffer("constant", {2, 5}, {}, F32, CONSTANTS);
   b.buffer("private", {4});
   m.mutable_buffers(m.buffers_size() - 1)->set_program_index(1);
-  NamedBuffer &carried = *m.add_carried();
+  NamedBuffer &carried = *m.add_persistent();
   carried.set_name("loss_scale.value");
   carried.set_buffer_index(
       b.buffer("loss_scale.value", {}, {}, F32, PARAMETERS));

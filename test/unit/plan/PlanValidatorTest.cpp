@@ -66,17 +66,17 @@ const BrokenRule kRules[] = {
      "a CPU has no CUDA architectures"},
     // segments
     {"CarriedTwice",
-     [](Manifest &m) { *m.add_carried() = m.carried(0); },
+     [](Manifest &m) { *m.add_persistent() = m.persistent(0); },
      "there is another of its name"},
     {"CarriedNowhere",
-     [](Manifest &m) { m.mutable_carried(0)->clear_buffer_index(); },
+     [](Manifest &m) { m.mutable_persistent(0)->clear_buffer_index(); },
      "its buffer is missing"},
     {"CarriedInTransientMemory",
-     [](Manifest &m) { m.mutable_carried(0)->set_buffer_index(0); },
+     [](Manifest &m) { m.mutable_persistent(0)->set_buffer_index(0); },
      "its buffer does not outlive programs"},
     {"CarriedBytes",
      [](Manifest &m) {
-       const int buffer = static_cast<int>(m.carried(0).buffer_index());
+       const int buffer = static_cast<int>(m.persistent(0).buffer_index());
        m.mutable_buffers(buffer)->set_type(U8);
      },
      "it is of no type that states hold"},

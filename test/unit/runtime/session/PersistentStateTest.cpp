@@ -29,7 +29,7 @@ protected:
     return manifest;
   }
   static void add(plan::Manifest &manifest, const plan::Buffer &buffer) {
-    plan::NamedBuffer &carried = *manifest.add_carried();
+    plan::NamedBuffer &carried = *manifest.add_persistent();
     carried.set_name(buffer.name());
     carried.set_buffer_index(
         static_cast<std::uint32_t>(manifest.buffers_size()));
@@ -38,7 +38,7 @@ protected:
 
   static std::vector<float> values(Executor &executor, int which) {
     const std::uint32_t index =
-        executor.manifest().carried(which).buffer_index();
+        executor.manifest().persistent(which).buffer_index();
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
     std::vector<float> found(
@@ -51,7 +51,7 @@ protected:
 
   static caffe::SolverState stateOf(const std::string &name,
                                     const std::string &values) {
-    return test::parse<caffe::SolverState>("brew_carried { name: '" + name +
+    return test::parse<caffe::SolverState>("brew_persistent { name: '" + name +
                                            "' values { " + values + " } }");
   }
 
@@ -74,7 +74,7 @@ TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
                   "s");
   caffe::SolverState state;
   carried.save(state);
-  ASSERT_EQ(state.brew_carried_size(), 3);
+  ASSERT_EQ(state.brew_persistent_size(), 3);
 
   Executor other(test::loadPlan(model()));
   EXPECT_EQ(values(other, 0), (Values{0}));
@@ -101,7 +101,7 @@ TEST_F(PersistentStateTest, AnotherScaleCountsAnew) {
 
 TEST_F(PersistentStateTest, WhatOnlyOneSideHasStays) {
   plan::Manifest small = model();
-  small.mutable_carried()->DeleteSubrange(0, 2);
+  small.mutable_persistent()->DeleteSubrange(0, 2);
   Executor executor(test::loadPlan(small));
   PersistentState carried(executor, &events);
   EXPECT_FALSE(carried.hasLossScale());

@@ -137,17 +137,17 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
                         "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
   for (const char *name :
        {plan::loss_scale::kValue, plan::loss_scale::kNonFinite}) {
-    plan::NamedBuffer &carried = *manifest.add_carried();
+    plan::NamedBuffer &carried = *manifest.add_persistent();
     carried.set_name(name);
     carried.set_buffer_index(
         static_cast<std::uint32_t>(manifest.buffers_size()));
     *manifest.add_buffers() =
-        test::makeBuffer(name, 1, 128 + 64 * (manifest.carried_size() - 1), {});
+        test::makeBuffer(name, 1, 128 + 64 * (manifest.persistent_size() - 1), {});
   }
   Session session(test::loadPlan(manifest));
   auto write = [&](int which, float value) {
     session.executor().modify(
-        manifest.carried(which).buffer_index(),
+        manifest.persistent(which).buffer_index(),
         [&](std::byte *memory) { std::memcpy(memory, &value, sizeof value); });
   };
   const NanCheck check(session);
