@@ -86,12 +86,12 @@ def main():
     with open(options.report) as file:
         programs = json.load(file)["programs"]
     forward_backward = programs["forward_backward"]
-    if "reduction" not in forward_backward:
+    if "all_reduce" not in forward_backward:
         parser.error("the report is of no plan of brewc --distributed")
     compute = forward_backward["roofline_seconds"]
     scale = options.step_ms / 1e3 / compute if options.step_ms else 1
     starts = [(start["bytes"], start["ready_seconds"] * scale)
-              for start in forward_backward["reduction"]["starts"]]
+              for start in forward_backward["all_reduce"]["starts"]]
     update = programs["update"]["roofline_seconds"] * scale
     rows = []
     alone = compute * scale + update

@@ -92,7 +92,7 @@ dialects::target::Work CostModel::workOf(const plan::Step &step) const {
 
 Costs CostModel::of(const plan::Step &step) const {
   Costs costs;
-  if (step.has_all_reduce()) // the link's, not the machine's: reductionOf()
+  if (step.has_all_reduce()) // the link's, not the machine's: allReduceCosts()
     return costs;
   ++(step.has_launch() ? costs.kernels
      : step.has_host() ? costs.hostCalls
@@ -119,8 +119,8 @@ Costs CostModel::of(const plan::Program &program) const {
   return costs;
 }
 
-Reduction CostModel::reductionOf(const plan::Program &program) const {
-  Reduction result;
+AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
+  AllReduceCosts result;
   double now = 0, linkFree = 0, computing = 0;
   for (const plan::Step &step : program.steps()) {
     if (!step.has_all_reduce()) {

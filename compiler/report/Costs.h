@@ -37,7 +37,7 @@ struct LayerCosts {
 };
 
 /// What a program adds up over the ranks of a data-parallel run.
-struct Reduction {
+struct AllReduceCosts {
   struct Start {
     int64_t bytes;
     double ready; ///< seconds of steps before it, by the roofline
@@ -57,7 +57,7 @@ public:
   Costs of(const plan::Step &step) const;
   Costs of(const plan::Program &program) const;
   /// Sums one after the other, each beside the steps until it is awaited.
-  Reduction reductionOf(const plan::Program &program) const;
+  AllReduceCosts allReduceCosts(const plan::Program &program) const;
   /// What is known of the scratch that a program's calls need; nothing for a
   /// GPU.
   std::optional<int64_t> scratchOf(const plan::Program &program) const;

@@ -123,14 +123,14 @@ void compiler::printJsonReport(const ReportSubject &subject,
       entry["access_bytes"] = accessBytesOf(costs.accessBytes);
     entry["host_copied_bytes"] = costs.hostCopies;
     entry["recompute_seconds"] = costs.recomputeSeconds;
-    if (const Reduction sums = model.reductionOf(program); sums.buckets) {
-      entry["reduction"] = {{"buckets", sums.buckets},
+    if (const AllReduceCosts sums = model.allReduceCosts(program); sums.buckets) {
+      entry["all_reduce"] = {{"buckets", sums.buckets},
                             {"bytes", sums.bytes},
                             {"model_seconds", sums.seconds},
                             {"exposed_seconds", sums.exposed},
                             {"starts", json::array()}};
-      for (const Reduction::Start &start : sums.starts)
-        entry["reduction"]["starts"].push_back(
+      for (const AllReduceCosts::Start &start : sums.starts)
+        entry["all_reduce"]["starts"].push_back(
             {{"bytes", start.bytes}, {"ready_seconds", start.ready}});
     }
     entry["blobs"] = blobsOf(op);

@@ -77,7 +77,7 @@ void compiler::printTextReport(const ReportSubject &subject,
                                   (costs.seconds - costs.recomputeSeconds),
                               1));
   for (const plan::Program &program : manifest.programs())
-    if (const Reduction sums = model.reductionOf(program);
+    if (const AllReduceCosts sums = model.allReduceCosts(program);
         sums.buckets && program.name() == plan::programs::kForwardBackward)
       os << formatv("{0}: {1} of gradients are added up over ranks in {2} "
                     "{3}: {4} by the link's model, of which steps hide {5}%\n",
