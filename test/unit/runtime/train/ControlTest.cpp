@@ -94,29 +94,29 @@ TEST_F(ControlTest, TimedIterationsAreThoseOfTheRun) {
 
 TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
   Events events;
-  std::vector<std::string> hasListeners;
+  std::vector<std::string> received;
   const int listener = events.add([&](const Event &event) {
-    hasListeners.push_back(std::get<event::LogLine>(event).text);
+    received.push_back(std::get<event::LogLine>(event).text);
   });
   std::thread([&] {
     events.post(event::LogLine{log::Severity::Info, log::site::brew, "first"});
   }).join();
-  EXPECT_TRUE(hasListeners.empty());
+  EXPECT_TRUE(received.empty());
   events.info(log::site::brew, "second");
-  EXPECT_EQ(hasListeners, (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(received, (std::vector<std::string>{"first", "second"}));
   events.remove(listener);
   EXPECT_FALSE(events.hasListeners());
   events.info(log::site::brew, "third");
-  EXPECT_EQ(hasListeners.size(), 2u);
+  EXPECT_EQ(received.size(), 2u);
 
   events.add([&](const Event &) {
     expectError(ExitStatus::Usage, "a listener cannot",
                 [&] { events.add([](const Event &) {}); });
     expectError(ExitStatus::Usage, "a listener cannot",
                 [&] { events.remove(0); });
-    throw badInput("hasListeners enough");
+    throw badInput("heard enough");
   });
-  expectError(ExitStatus::BadInput, "hasListeners enough",
+  expectError(ExitStatus::BadInput, "heard enough",
               [&] { events.info(log::site::brew, "fourth"); });
   events.remove(events.add([](const Event &) {})); // it is over
 }
