@@ -53,7 +53,7 @@ int64_t place(std::vector<LiveValue> &values,
 
 } // namespace
 
-int64_t brew::passes::lowerBound(const std::vector<LiveValue> &values) {
+int64_t brew::passes::arenaLowerBound(const std::vector<LiveValue> &values) {
   std::map<int64_t, int64_t> changes;
   for (const LiveValue &value : values) {
     changes[value.first] += aligned(value.size);
@@ -95,7 +95,7 @@ static int64_t improve(std::vector<LiveValue> &values,
   return best;
 }
 
-int64_t brew::passes::planOffsets(std::vector<LiveValue> &values) {
+int64_t brew::passes::allocateArena(std::vector<LiveValue> &values) {
   using Key = std::function<std::pair<int64_t, int64_t>(const LiveValue &)>;
   auto span = [](const LiveValue &v) { return v.last - v.first + 1; };
   const Key keys[] = {
@@ -105,7 +105,7 @@ int64_t brew::passes::planOffsets(std::vector<LiveValue> &values) {
       [&](const LiveValue &v) { return std::pair(v.first, -v.size); },
       [&](const LiveValue &v) { return std::pair(-v.last, -v.size); },
   };
-  int64_t bound = lowerBound(values), best = -1;
+  int64_t bound = arenaLowerBound(values), best = -1;
   std::vector<LiveValue> bestPlacement;
   std::vector<size_t> bestOrder;
   for (const Key &key : keys) {

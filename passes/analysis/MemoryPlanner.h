@@ -18,7 +18,7 @@ struct LiveValue {
   int64_t size = 0; ///< bytes
   int64_t first = 0;
   int64_t last = 0;
-  int64_t offset = 0; ///< bytes, set by planOffsets
+  int64_t offset = 0; ///< bytes, set by allocateArena
 };
 
 /// Alignment of offsets, in bytes.
@@ -32,10 +32,10 @@ constexpr int64_t aligned(int64_t bytes) {
 /// Sets every offset and returns the extent of the arena in bytes. Tries
 /// several greedy orders (by size, by area, by lifetime, by start) with best
 /// fit into the gaps, then changes the best of them, and keeps the smallest.
-int64_t planOffsets(std::vector<LiveValue> &values);
+int64_t allocateArena(std::vector<LiveValue> &values);
 
 /// Largest sum of sizes (rounded up to the alignment) live at one step: no
 /// arena can be smaller.
-int64_t lowerBound(const std::vector<LiveValue> &values);
+int64_t arenaLowerBound(const std::vector<LiveValue> &values);
 
 } // namespace brew::passes

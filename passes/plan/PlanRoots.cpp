@@ -398,8 +398,8 @@ void PlanRoots::assignOffsets() {
       values.push_back(root.live);
       owners.push_back(index);
     }
-  arenaBytes = planOffsets(values);
-  lowerBoundBytes = lowerBound(values);
+  arenaBytes = allocateArena(values);
+  lowerBoundBytes = arenaLowerBound(values);
   for (auto [value, owner] : llvm::zip(values, owners))
     roots[owner].live.offset = value.offset;
 }

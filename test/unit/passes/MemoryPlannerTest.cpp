@@ -33,15 +33,15 @@ void expectValid(const std::vector<brew::passes::LiveValue> &values,
 
 TEST(MemoryPlanner, NothingNeedsNothing) {
   std::vector<brew::passes::LiveValue> none;
-  EXPECT_EQ(planOffsets(none), 0);
-  EXPECT_EQ(lowerBound(none), 0);
+  EXPECT_EQ(allocateArena(none), 0);
+  EXPECT_EQ(arenaLowerBound(none), 0);
 }
 
 TEST(MemoryPlanner, SizesAreRoundedUp) {
   std::vector<brew::passes::LiveValue> values = {value(1, 0, 1),
                                                  value(65, 1, 2)};
-  EXPECT_EQ(lowerBound(values), 64 + 128);
-  EXPECT_EQ(planOffsets(values), 64 + 128);
+  EXPECT_EQ(arenaLowerBound(values), 64 + 128);
+  EXPECT_EQ(allocateArena(values), 64 + 128);
   expectValid(values, 64 + 128);
 }
 
@@ -49,7 +49,7 @@ TEST(MemoryPlanner, DeadBytesAreReused) {
   // a and c are never live together, so c takes a's place.
   std::vector<brew::passes::LiveValue> values = {
       value(256, 0, 1), value(64, 1, 2), value(256, 2, 3)};
-  EXPECT_EQ(planOffsets(values), 320);
+  EXPECT_EQ(allocateArena(values), 320);
   EXPECT_EQ(values[0].offset, values[2].offset);
 }
 
@@ -57,7 +57,7 @@ TEST(MemoryPlanner, LivesThatTouchAtAStepAreTogether) {
   // The last reader of the first value writes the second.
   std::vector<brew::passes::LiveValue> values = {value(64, 0, 4),
                                                  value(64, 4, 5)};
-  EXPECT_EQ(planOffsets(values), 128);
+  EXPECT_EQ(allocateArena(values), 128);
 }
 
 TEST(MemoryPlanner, SmallValuesFillGaps) {
@@ -65,7 +65,7 @@ TEST(MemoryPlanner, SmallValuesFillGaps) {
   std::vector<brew::passes::LiveValue> values = {
       value(640, 0, 9), value(320, 0, 2), value(320, 4, 9), value(64, 3, 3),
       value(64, 3, 3)};
-  int64_t extent = planOffsets(values);
+  int64_t extent = allocateArena(values);
   EXPECT_EQ(extent, 960);
   expectValid(values, extent);
 }
@@ -79,7 +79,7 @@ TEST(MemoryPlanner, TrainingShapeReachesTheBound) {
     values.push_back(value(size, i, 2 * layers - i));
     values.push_back(value(size, 2 * layers - i, 2 * layers - i + 1));
   }
-  int64_t bound = lowerBound(values), extent = planOffsets(values);
+  int64_t bound = arenaLowerBound(values), extent = allocateArena(values);
   expectValid(values, extent);
   EXPECT_LE(extent, bound + bound / 50);
 }
@@ -93,7 +93,7 @@ TEST(MemoryPlanner, RandomLivesNeverOverlap) {
       int64_t first = random() % 30;
       values.push_back(value(random() % 5000, first, first + random() % 10));
     }
-    int64_t bound = lowerBound(values), extent = planOffsets(values);
+    int64_t bound = arenaLowerBound(values), extent = allocateArena(values);
     expectValid(values, extent);
     EXPECT_GE(extent, bound);
     int64_t sum = 0;
