@@ -102,11 +102,11 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
     actors.push_back({environment, {}, 0, 0});
   for (std::size_t i = 0; i < actors.size(); ++i)
     actors[i].end.agent = static_cast<int>(i);
-  restorePlace();
+  restoreState();
 }
 
 /// EpisodeStatistics that were under way begin emptyCopy.
-void ActorCritic::restorePlace() {
+void ActorCritic::restoreState() {
   if (restored.size() != actors.size() + 2)
     return;
   drawn = static_cast<std::uint64_t>(savedCount(restored[0]));
@@ -115,11 +115,11 @@ void ActorCritic::restorePlace() {
     actors[i].episodes = savedCount(restored[i + 2]);
 }
 
-void ActorCritic::beginAgain() {
+void ActorCritic::restart() {
   drawn = ordered = 0;
   for (Actor &actor : actors)
     actor.episodes = 0;
-  restorePlace();
+  restoreState();
 }
 
 void ActorCritic::findBlobs() {
@@ -241,7 +241,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     const EpisodeSummary end = actor.end;
     ++actor.episodes;
     begin(i);
-    tell(end);
+    report(end);
   }
   ++drawn;
   if (!cut.empty()) {
@@ -335,11 +335,11 @@ void ActorCritic::learn(const Rollout &rollout) {
       std::swap(order[i - 1], order[orders.below(ordered++, i)]);
     for (std::size_t from = 0; from < order.size(); from += size) {
       // The call's last episode is still learnt from.
-      if (updatesEnd())
+      if (updatesDone())
         return;
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
       feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
-      remember(place());
+      setSnapshotState(place());
       const int before = trainer.iteration();
       trainer.step(1);
       if (trainer.iteration() == before) { // a rule has ended training
@@ -355,7 +355,7 @@ void ActorCritic::learn(const Rollout &rollout) {
   }
 }
 
-double ActorCritic::judge(std::int64_t count) {
+double ActorCritic::evaluateEpisodes(std::int64_t count) {
   // All environments play; the first so many episodes that begin are judged.
   const caffe::RandomStream seeds(session.seed(), "judged episodes"),
       judged(session.seed(), "judged actions");

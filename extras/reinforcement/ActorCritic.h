@@ -34,9 +34,9 @@ private:
   struct Rollout;
 
   void run() override;
-  void beginAgain() override;
-  double judge(std::int64_t episodes) override;
-  void restorePlace();
+  void restart() override;
+  double evaluateEpisodes(std::int64_t episodes) override;
+  void restoreState();
   void findBlobs();
   void begin(std::size_t actor);
   void look();

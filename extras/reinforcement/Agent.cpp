@@ -30,7 +30,7 @@ Agent::Agent(Environment &acted, const caffe::Properties &chosen,
       (low.size() != count || high.size() != count))
     throw usageError("NormalizeInput needs to know between which numbers "
                      "observations lie, which the environment '" +
-                     environment.name() + "' does not tell");
+                     environment.name() + "' does not report");
   for (std::size_t i = 0; properties.normalizeInput && i < count; ++i)
     if (!(high[i] > low[i]) || !std::isfinite(high[i] - low[i]))
       throw usageError("NormalizeInput needs a range of each number: that of "

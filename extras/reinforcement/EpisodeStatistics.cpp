@@ -13,7 +13,7 @@ namespace brew::reinforcement {
 namespace {
 
 constexpr std::size_t kRewards = 100;  // as Gymnasium judges
-constexpr std::size_t kEntropies = 20; // episodes that tell of a collapse
+constexpr std::size_t kEntropies = 20; // episodes that report of a collapse
 /// Of the entropy that there can be: below the one it has collapsed, above the
 /// other it has not any more.
 constexpr double kCollapsed = 0.01, kRecovered = 0.05;

@@ -75,7 +75,7 @@ void Learner::restore() {
   log->restore({middle, all.end()});
 }
 
-void Learner::remember(std::vector<double> own) {
+void Learner::setSnapshotState(std::vector<double> own) {
   std::vector<double> all = {static_cast<double>(own.size())};
   all.insert(all.end(), own.begin(), own.end());
   const std::vector<double> counted = log->save();
@@ -102,16 +102,16 @@ void Learner::train(std::int64_t episodes) {
   if (episodes <= 0 && solver.max_iter() <= 0)
     throw usageError("say for how many episodes to train, or give the solver "
                      "a max_iter");
-  lastEpisode = episodes > 0 ? log->count() + episodes : 0;
-  lastIteration = solver.max_iter();
+  episodeLimit = episodes > 0 ? log->count() + episodes : 0;
+  iterationLimit = solver.max_iter();
   const Call call(*this);
   run();
   while (!stopped && trainer.control().takeReset()) {
-    trainer.beginAgain();
+    trainer.restart();
     *log = log->emptyCopy();
     restore();
     lastLoss = 0;
-    beginAgain();
+    restart();
     run();
   }
   // As the solver's loop ends.
@@ -122,19 +122,19 @@ void Learner::train(std::int64_t episodes) {
 
 double Learner::evaluate(std::int64_t episodes) {
   const Call call(*this);
-  return judge(episodes);
+  return evaluateEpisodes(episodes);
 }
 
 bool Learner::ends() {
-  return updatesEnd() || (lastEpisode && log->count() >= lastEpisode);
+  return updatesDone() || (episodeLimit && log->count() >= episodeLimit);
 }
 
-bool Learner::updatesEnd() {
+bool Learner::updatesDone() {
   return interrupted() ||
-         (lastIteration > 0 && trainer.iteration() >= lastIteration);
+         (iterationLimit > 0 && trainer.iteration() >= iterationLimit);
 }
 
-void Learner::tell(const EpisodeSummary &episode) {
+void Learner::report(const EpisodeSummary &episode) {
   log->add(episode, lastLoss, trainer.learningRate());
   if (options.episode)
     options.episode(episode, *log);

@@ -45,39 +45,39 @@ protected:
           LearnerOptions options, caffe::Properties properties);
 
   virtual void run() = 0;
-  /// Training begins again: with what remember() was given of the snapshot that
+  /// Training begins again: with what setSnapshotState() was given of the snapshot that
   /// it was begun with (`restored`), else emptyCopy.
-  virtual void beginAgain() = 0;
-  virtual double judge(std::int64_t episodes) = 0;
+  virtual void restart() = 0;
+  virtual double evaluateEpisodes(std::int64_t episodes) = 0;
   /// Whether run() is to return.
   bool ends();
   /// Whether there are to be no more updates, whatever has been trajectory.
-  bool updatesEnd();
-  /// Whether judge() is to give up what it plays.
+  bool updatesDone();
+  /// Whether evaluateEpisodes() is to give up what it plays.
   bool stopWanted() { return stopped |= trainer.stopWanted(); }
   /// Likewise run(), which returns.
   bool interrupted() { return stopWanted() || trainer.control().resetWanted(); }
   /// Counts an episode and tells of it.
-  void tell(const EpisodeSummary &episode);
+  void report(const EpisodeSummary &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
-  /// goes into snapshots is what remember() was given last.
+  /// goes into snapshots is what setSnapshotState() was given last.
   void afterUpdate();
-  void remember(std::vector<double> own = {});
+  void setSnapshotState(std::vector<double> own = {});
 
   runtime::Trainer &trainer;
   runtime::Session &session;
   LearnerOptions options;
   caffe::Properties properties;
   std::unique_ptr<EpisodeStatistics> log;
-  std::vector<double> restored; ///< what remember() was given, of a snapshot
+  std::vector<double> restored; ///< what setSnapshotState() was given, of a snapshot
   double lastLoss = 0;
 
 private:
   struct Call;
   void restore();
 
-  std::int64_t lastEpisode = 0; ///< of the call; 0: none
-  int lastIteration = 0;        ///< likewise
+  std::int64_t episodeLimit = 0; ///< of the call; 0: none
+  int iterationLimit = 0;        ///< likewise
   bool stopped = false;         ///< by a request, in this call
 };
 

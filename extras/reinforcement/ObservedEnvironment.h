@@ -43,7 +43,7 @@ public:
   StepResult step(int action, float *observation) override;
 
 private:
-  void tell(const float *observation);
+  void report(const float *observation);
 
   std::unique_ptr<Environment> inner;
   std::map<int, Observer> observers;

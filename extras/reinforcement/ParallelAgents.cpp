@@ -44,7 +44,7 @@ void writeAll(runtime::Session &session,
 
 } // namespace
 
-/// What agents and the thread in train() tell each other.
+/// What agents and the thread in train() report each other.
 struct ParallelAgents::Board {
   Board(runtime::Session &session, Hooks given)
       : primary(session), hooks(std::move(given)),
@@ -71,7 +71,7 @@ struct ParallelAgents::Board {
   std::exception_ptr failure; ///< the first
   std::size_t running = 0;
 
-  template <typename Change> void tell(Change &&change) {
+  template <typename Change> void report(Change &&change) {
     {
       const std::lock_guard lock(mutex);
       change();
@@ -80,7 +80,7 @@ struct ParallelAgents::Board {
   }
   /// Waits for the update; false if it will not come.
   bool update(Request &request) {
-    tell([&] { requests.push_back(&request); });
+    report([&] { requests.push_back(&request); });
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return request.done || cancelled; });
     return request.done;
@@ -161,10 +161,10 @@ bool ParallelAgents::Worker::update() {
 
 /// False if training ends.
 bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
-  keepElite(cache, properties.episodeElitePercent);
+  selectElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
   for (std::size_t i = 0; i < cache.size(); ++i) {
-    addEpisode(*passes, cache[i], properties);
+    accumulateEpisode(*passes, cache[i], properties);
     if ((each || i + 1 == cache.size()) && !update())
       return false;
   }
@@ -181,14 +181,14 @@ void ParallelAgents::Worker::play() {
         },
         [this] { return board.cancelled.load(); },
         [this](const std::string &line) {
-          board.tell([&] { board.lines.push_back(line); });
+          board.report([&] { board.lines.push_back(line); });
         });
     if (trajectory.steps.empty())
       return;
     ++episodes;
     const EpisodeSummary end = trajectory.end;
     cache.push_back(std::move(trajectory));
-    board.tell([&] { board.ended.push_back(end); });
+    board.report([&] { board.ended.push_back(end); });
     if (static_cast<int>(cache.size()) >= properties.episodeBatchSize &&
         !learn(cache))
       return;
@@ -226,7 +226,7 @@ ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &
 }
 
 ParallelAgents::~ParallelAgents() {
-  board->tell([&] { board->cancelled = true; });
+  board->report([&] { board->cancelled = true; });
   for (const auto &worker : workers)
     if (worker->thread.joinable())
       worker->thread.join();
@@ -242,7 +242,7 @@ void ParallelAgents::run() {
       } catch (...) {
         thrown = std::current_exception();
       }
-      board->tell([&] {
+      board->report([&] {
         if (thrown && !board->failure)
           board->failure = thrown;
         --board->running;
@@ -286,7 +286,7 @@ void ParallelAgents::run() {
                             *request.gradients);
     board->hooks.update(request.loss, places);
     *request.weights = readAll(board->primary, board->parameters);
-    board->tell([&] { request.done = true; });
+    board->report([&] { request.done = true; });
   }
 }
 

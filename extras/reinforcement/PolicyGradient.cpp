@@ -20,7 +20,7 @@ const Environment &first(const LearnerOptions &options) {
 
 } // namespace
 
-void addEpisode(GradientAccumulator &passes, Trajectory &trajectory,
+void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
                 const caffe::Properties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
@@ -33,7 +33,7 @@ void addEpisode(GradientAccumulator &passes, Trajectory &trajectory,
   }
 }
 
-void keepElite(std::vector<Trajectory> &episodes, double elitePercent) {
+void selectElite(std::vector<Trajectory> &episodes, double elitePercent) {
   if (elitePercent <= 0 || elitePercent >= 1 || episodes.empty())
     return;
   std::stable_sort(episodes.begin(), episodes.end(),
@@ -98,37 +98,37 @@ void PolicyGradient::runAlone() {
       return;
     const EpisodeSummary end = trajectory.end;
     if (!caches)
-      addEpisode(passes, trajectory, properties);
+      accumulateEpisode(passes, trajectory, properties);
     else
       cache.push_back(std::move(trajectory));
-    tell(end);
+    report(end);
     const bool full = log->count() % properties.miniBatch == 0;
     if (!caches) {
       if (!full)
         continue;
       passes.flush();
-      remember(agent.save());
+      setSnapshotState(agent.save());
       update(passes.takeLoss());
       continue;
     }
     if (static_cast<int>(cache.size()) < properties.episodeBatchSize)
       continue;
-    keepElite(cache, properties.episodeElitePercent);
+    selectElite(cache, properties.episodeElitePercent);
     for (std::size_t i = 0; i < cache.size(); ++i) {
-      if (full && updatesEnd())
+      if (full && updatesDone())
         return;
-      addEpisode(passes, cache[i], properties);
+      accumulateEpisode(passes, cache[i], properties);
       if (i + 1 < cache.size() && !full)
         continue;
       passes.flush();
-      remember(agent.save());
+      setSnapshotState(agent.save());
       update(passes.takeLoss());
     }
     cache.clear();
   }
 }
 
-void PolicyGradient::beginAgain() {
+void PolicyGradient::restart() {
   passes.discard();
   agent.restart();
   if (properties.threads == 1)
@@ -140,17 +140,17 @@ void PolicyGradient::run() {
     return runAlone();
   ParallelAgents agents(session, options, properties, restored,
                 {[this] { return ends(); },
-                 [this](const EpisodeSummary &episode) { tell(episode); },
+                 [this](const EpisodeSummary &episode) { report(episode); },
                  [this](double loss, const std::vector<double> &places) {
                    trainer.takeGradients(loss);
-                   remember(places);
+                   setSnapshotState(places);
                    restored = places; // where the next call goes on
                    update(loss);
                  }});
   agents.run();
 }
 
-double PolicyGradient::judge(std::int64_t count) {
+double PolicyGradient::evaluateEpisodes(std::int64_t count) {
   caffe::Properties judged = properties;
   judged.epsSteps = 0;
   Agent player(*options.environments.front(), judged, session.seed(), kJudged,

@@ -21,8 +21,8 @@ public:
 
 private:
   void run() override;
-  void beginAgain() override;
-  double judge(std::int64_t episodes) override;
+  void restart() override;
+  double evaluateEpisodes(std::int64_t episodes) override;
   void runAlone();
   void update(double loss);
 
@@ -32,11 +32,11 @@ private:
 };
 
 /// Weighs an episode's steps by their standardised returns and adds them.
-void addEpisode(GradientAccumulator &passes, Trajectory &trajectory,
+void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
                 const caffe::Properties &properties);
 
 /// Of episodes that were trajectory, those whose reward reaches the share
 /// `elitePercent` of the range from the top, best first (PG.MT).
-void keepElite(std::vector<Trajectory> &episodes, double elitePercent);
+void selectElite(std::vector<Trajectory> &episodes, double elitePercent);
 
 } // namespace brew::reinforcement

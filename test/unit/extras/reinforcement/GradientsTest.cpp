@@ -98,9 +98,9 @@ TEST(Elite, IsWhatReachesTheShareOfTheRange) {
   for (std::size_t i = 0; i < 4; ++i)
     episodes[i].end.reward = rewards[i];
   std::vector<Trajectory> all = episodes;
-  keepElite(all, 1);
+  selectElite(all, 1);
   EXPECT_EQ(all.size(), 4u);
-  keepElite(episodes, 0.5); // from 30 on
+  selectElite(episodes, 0.5); // from 30 on
   ASSERT_EQ(episodes.size(), 2u);
   EXPECT_EQ(episodes[0].end.reward, 50);
   EXPECT_EQ(episodes[1].end.reward, 30);
