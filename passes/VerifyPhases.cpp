@@ -26,13 +26,13 @@ namespace {
 
 /// What is at the edges of a program in every phase.
 bool isEdge(Operation *op) {
-  return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>() ||
+  return op->hasTrait<IsPersistentRead>() || op->hasTrait<IsSink>() ||
          isa<DataInputOp, OutputGradientOp>(op);
 }
 
 /// The parameter that an operation reads or stores, if it does.
 FlatSymbolRefAttr paramOf(Operation *op) {
-  return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>()
+  return op->hasTrait<IsPersistentRead>() || op->hasTrait<IsSink>()
              ? op->getAttrOfType<FlatSymbolRefAttr>("param")
              : FlatSymbolRefAttr();
 }
@@ -140,7 +140,7 @@ LogicalResult checkSubviews(Operation *op) {
         return failure();
     return success();
   }
-  if (op->hasTrait<FollowsStrides>())
+  if (op->hasTrait<AcceptsSubviews>())
     return success();
   auto isTaken = [](Value value, auto takes) {
     auto type = dyn_cast<RankedTensorType>(value.getType());

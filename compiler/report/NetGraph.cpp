@@ -92,7 +92,7 @@ private:
   /// What flows nowhere or costs nothing. Among steps, views are none.
   bool isLeftOut(Operation *op) const {
     return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
-           op->hasTrait<IsFixedRead>() ||
+           op->hasTrait<IsPersistentRead>() ||
            (!byLayer && op->hasTrait<IsView>()) ||
            (op->hasTrait<IsSink>() && !isa<OutputOp>(op));
   }
@@ -160,7 +160,7 @@ private:
   static std::string parameterOf(Operation *op) {
     for (Value operand : op->getOperands())
       if (Operation *source = operand.getDefiningOp();
-          source && source->hasTrait<IsFixedRead>())
+          source && source->hasTrait<IsPersistentRead>())
         for (NamedAttribute attribute : source->getAttrs())
           if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
             return symbol.getValue().str();

@@ -24,12 +24,12 @@ template <typename Op>
 struct IsStore : mlir::OpTrait::TraitBase<Op, IsStore> {};
 /// Its one result is memory that outlives programs.
 template <typename Op>
-struct IsFixedRead : mlir::OpTrait::TraitBase<Op, IsFixedRead> {};
+struct IsPersistentRead : mlir::OpTrait::TraitBase<Op, IsPersistentRead> {};
 /// Computes nothing: its one result lies in the bytes of its operands.
 template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};
 /// Reads and writes subviews (see dialects/SubviewType.h) by their strides.
 template <typename Op>
-struct FollowsStrides : mlir::OpTrait::TraitBase<Op, FollowsStrides> {};
+struct AcceptsSubviews : mlir::OpTrait::TraitBase<Op, AcceptsSubviews> {};
 } // namespace brew::dialects
 
 #include "dialects/Brew/BrewDialect.h.inc"

@@ -72,9 +72,9 @@ class Brew_Trait<string name> : NativeOpTrait<name> {
 def Brew_Sink : Brew_Trait<"IsSink">;
 def Brew_StoreTrait : Brew_Trait<"IsStore">;
 defvar Store = TraitList<[Brew_Sink, Brew_StoreTrait]>;
-def Brew_FixedRead : Brew_Trait<"IsFixedRead">;
+def Brew_PersistentRead : Brew_Trait<"IsPersistentRead">;
 def Brew_View : Brew_Trait<"IsView">;
-def Brew_Strided : Brew_Trait<"FollowsStrides">;
+def Brew_AcceptsSubviews : Brew_Trait<"AcceptsSubviews">;
 
 class Brew_Op<string mnemonic, list<Trait> traits = []>
     : Op<Brew_Dialect, mnemonic, traits>;

@@ -50,7 +50,7 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
-class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure, Brew_FixedRead]> {
+class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure, Brew_PersistentRead]> {
   let results = (outs AnyTensor:$result);
 }
 
@@ -69,7 +69,7 @@ def Brew_ParamStateOp : Brew_ParamRead<"param_state"> {
   let arguments = (ins FlatSymbolRefAttr:$param, I64Attr:$slot);
   let assemblyFormat = "$param `[` $slot `]` attr-dict `:` type($result)";
 }
-def Brew_SolverScalarOp : Brew_Op<"solver_scalar", [Pure, Brew_FixedRead]> {
+def Brew_SolverScalarOp : Brew_Op<"solver_scalar", [Pure, Brew_PersistentRead]> {
   let summary = "A scalar the host sets before every update";
   let arguments = (ins Brew_SolverScalarAttr:$scalar);
   let results = (outs AnyTensor:$result);
@@ -92,7 +92,7 @@ def Brew_StoreStateOp : Brew_Op<"store_state", [Store]> {
   let assemblyFormat = "$value `,` $param `[` $slot `]` attr-dict `:` type($value)";
 }
 
-def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
+def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_AcceptsSubviews]> {
   let summary = "A top the solver reports, or one that counts for the loss";
   let description = [{
     `inner` marks a top with a loss weight that a later layer consumes: it counts
@@ -103,13 +103,13 @@ def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
   let assemblyFormat = "$value $blob `loss_weight` $loss_weight (`unreported` $unreported^)? attr-dict `:` type($value)";
 }
 
-def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_Strided]> {
+def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_AcceptsSubviews]> {
   let summary = "Pins what a blob holds so that it can be read after the run";
   let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$what, StrAttr:$blob);
   let assemblyFormat = "$what $blob `,` $value attr-dict `:` type($value)";
 }
 
-def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_Strided]> {
+def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_AcceptsSubviews]> {
   let summary = "Pins what debug_info shows of a layer";
   let description = [{
     `layer` is the layer's position in the net's record, `index` that of the top or
@@ -150,7 +150,7 @@ def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure, Brew_View]> {
 }
 
 def Brew_KernelOp : Brew_Op<"kernel",
-    [IsolatedFromAbove, SingleBlock, Pure, Brew_Strided]> {
+    [IsolatedFromAbove, SingleBlock, Pure, Brew_AcceptsSubviews]> {
   let summary = "Loop nests that become one generated kernel";
   let description = [{
     The body holds `linalg.generic` nests (with the `tensor.empty` and `linalg.fill`

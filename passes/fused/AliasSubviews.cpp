@@ -40,7 +40,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   static bool followsStrides(OpOperand &use, const Part &part) {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
-           isa<linalg::GenericOp>(user) || user->hasTrait<FollowsStrides>() ||
+           isa<linalg::GenericOp>(user) || user->hasTrait<AcceptsSubviews>() ||
            brew::passes::readsPart(use, part.type, part.offset);
   }
 

@@ -53,7 +53,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     program.walk([this](Operation *op) {
       if (isa<ReinterpretOp, tensor::EmptyOp, linalg::FillOp>(op) ||
           (!orderWeights && isa<InnerProductBackwardDataOp>(op)) ||
-          op->hasTrait<IsFixedRead>())
+          op->hasTrait<IsPersistentRead>())
         return;
       for (Value result : op->getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());

@@ -32,7 +32,7 @@ StringAttr joinedName(Operation *first, Operation *second) {
 bool endsAt(Value value, Operation *call, Operation *sum) {
   Operation *made = value.getDefiningOp();
   return made && made->isBeforeInBlock(call) && !isa<DataInputOp, OutputGradientOp>(made) &&
-         !made->hasTrait<IsFixedRead>() && !made->hasTrait<IsView>() &&
+         !made->hasTrait<IsPersistentRead>() && !made->hasTrait<IsView>() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            user = call->getBlock()->findAncestorOpInBlock(*user);
            return user == sum ||

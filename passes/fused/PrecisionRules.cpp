@@ -85,7 +85,7 @@ bool brew::passes::isNarrowResult(OpResult result) {
     return false;
   if (isa<DataInputOp, OutputGradientOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp,
           linalg::FillOp>(op) ||
-      op->hasTrait<IsFixedRead>() || op->hasTrait<OpTrait::ConstantLike>())
+      op->hasTrait<IsPersistentRead>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;
   if (llvm::all_of(result.getUsers(),
                    [](Operation *user) { return user->hasTrait<IsSink>(); }))

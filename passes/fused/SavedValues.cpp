@@ -20,7 +20,7 @@ using namespace brew::dialects;
 
 /// Whether `op` makes tensors that need memory.
 static bool makesValues(Operation *op) {
-  return op->getNumResults() > 0 && !op->hasTrait<IsFixedRead>() &&
+  return op->getNumResults() > 0 && !op->hasTrait<IsPersistentRead>() &&
          !op->hasTrait<OpTrait::ConstantLike>() &&
          !isa<tensor::EmptyOp, linalg::FillOp, FillOp>(op) &&
          (!op->hasTrait<IsView>() || isa<ConcatViewOp>(op));

@@ -267,7 +267,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
     } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();
-    } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsFixedRead>() &&
+    } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsPersistentRead>() &&
                !op.hasTrait<IsSink>()) {
       return op.emitError("phase plan: this operation is no step");
     }

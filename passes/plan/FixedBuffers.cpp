@@ -39,7 +39,7 @@ std::optional<FixedBuffer> FixedBuffers::read(Operation *op) const {
                  static_cast<int64_t>(read.getScalar()) *
                      brew::passes::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
-  assert(!op->hasTrait<IsFixedRead>() && "a read without a place");
+  assert(!op->hasTrait<IsPersistentRead>() && "a read without a place");
   return std::nullopt;
 }
 

@@ -91,7 +91,7 @@ unsigned OrderedProgram::valueOf(Value value) {
   Operation *source = owner.getDefiningOp();
   OrderedValue &made = problem.values.emplace_back();
   // What lies in another arena takes nothing of this one.
-  made.bytes = source->hasTrait<IsFixedRead>() ? 0 : bytesOf(tensorOf(owner));
+  made.bytes = source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorOf(owner));
   made.fromStart = !isStep(source) && !isa<ConcatViewOp>(source);
   return entry->second;
 }

@@ -23,7 +23,7 @@ def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
 defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_str,
   UnitAttr:$test_phase);
 defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
-  RoundablePartly, Brew_Strided]>;
+  RoundablePartly, Brew_AcceptsSubviews]>;
 
 def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, ItemCounts, HostCall]> {
   let summary = "A layer that the program around the runtime, or the runtime itself, computes";

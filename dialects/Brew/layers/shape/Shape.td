@@ -107,7 +107,7 @@ def Brew_ConcatViewOp : Brew_SliceViewOp<"concat_view", [Brew_View]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_Strided]> {
+def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_AcceptsSubviews]> {
   let summary = "The part of x that starts at `offsets`";
   let description = "In the fused phase a view of x, like `brew.reinterpret`.";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);

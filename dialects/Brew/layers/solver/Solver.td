@@ -99,7 +99,7 @@ def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
 // All gradients at once
 //===----------------------------------------------------------------------===//
 
-def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_FixedRead]> {
+def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_PersistentRead]> {
   let summary = "The gradients of all parameters, one behind the other";
   let description = [{
     One dimension: the whole arena of gradients, with the zeros between them. With
