@@ -253,7 +253,7 @@ bool embedsWeights(const Manifest &manifest) {
 
 bool isForInference(const Manifest &manifest) {
   for (const Program &program : manifest.programs()) {
-    if (program.name() == programs::kUpdate || !program.inner_losses().empty())
+    if (program.name() == programs::kUpdate || !program.unreported_losses().empty())
       return false;
     for (const Output &output : program.outputs())
       if (output.loss_weight() != 0)

@@ -38,7 +38,7 @@ void Validator::checkProgram(int index, const std::string &where) const {
     if (feed.has_pixel_conversion())
       checkPixels(feed, index, where);
   }
-  for (const auto *outputs : {&program.outputs(), &program.inner_losses()})
+  for (const auto *outputs : {&program.outputs(), &program.unreported_losses()})
     for (const Output &output : *outputs) {
       require(output.has_blob(), where, "an output's blob is missing");
       require(std::isfinite(output.loss_weight()), where,

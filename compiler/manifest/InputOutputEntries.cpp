@@ -56,7 +56,7 @@ struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
                      plan::Program &program) const {
     auto output = cast<OutputOp>(op);
     plan::Output *to =
-        output.getUnreported() ? program.add_inner_losses() : program.add_outputs();
+        output.getUnreported() ? program.add_unreported_losses() : program.add_outputs();
     to->set_blob(output.getBlob().str());
     to->set_buffer_index(builder.buffer(output.getBuffer()));
     to->set_loss_weight(output.getLossWeight().convertToFloat());

@@ -40,7 +40,7 @@ void ManifestBuilder::addLayers(ProgramOp program,
                                 plan::Program &out) {
   out.set_source(record.source);
   for (const std::string &line : record.rules)
-    out.add_rule_lines(line);
+    out.add_filter_log_lines(line);
   DictionaryAttr blobs = program.getBlobsAttr();
   for (const brew::prototxt::RecordedLayer &layer : record.layers) {
     plan::Layer *to = out.add_layers();
@@ -56,7 +56,7 @@ void ManifestBuilder::addLayers(ProgramOp program,
     for (float weight : layer.lossWeights)
       to->add_loss_weights(weight);
     for (const std::string &line : layer.sharing)
-      to->add_sharing_lines(line);
+      to->add_sharing_log_lines(line);
     for (const std::string &blob : layer.shapedLike) {
       plan::Shape *shape = to->add_shapes();
       if (auto dims = blobs ? blobs.getAs<DenseI64ArrayAttr>(blob) : nullptr)
@@ -88,7 +88,7 @@ void ManifestBuilder::addProgram(ProgramOp program,
     entry.addToManifest(*this, *out);
   }
   // Outputs can be read by name without having been pinned.
-  for (const auto *outputs : {&out->outputs(), &out->inner_losses()})
+  for (const auto *outputs : {&out->outputs(), &out->unreported_losses()})
     for (const plan::Output &output : *outputs)
       if (llvm::none_of(out->blobs(), [&](const plan::NamedBuffer &blob) {
             return blob.name() == output.blob();

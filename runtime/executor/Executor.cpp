@@ -266,7 +266,7 @@ Executor::resultsOf(const plan::Program &description) const {
   std::set<std::uint32_t> indices;
   for (const plan::Output &output : description.outputs())
     indices.insert(output.buffer_index());
-  for (const plan::Output &loss : description.inner_losses())
+  for (const plan::Output &loss : description.unreported_losses())
     indices.insert(loss.buffer_index());
   for (const plan::NamedBuffer &count : description.item_counts())
     indices.insert(count.buffer_index());

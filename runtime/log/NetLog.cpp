@@ -34,7 +34,7 @@ void logNet(const plan::Program &program, plan::DataType precision,
             const NetLine &line) {
   if (program.layers_size() == 0)
     return;
-  for (const std::string &rule : program.rule_lines())
+  for (const std::string &rule : program.filter_log_lines())
     line(log::site::netRule, rule);
   std::uint64_t memory = 0;
   for (const plan::Layer &layer : program.layers()) {
@@ -55,7 +55,7 @@ void logNet(const plan::Program &program, plan::DataType precision,
     logTops(layer, plan::elementSize(precision), memory, line);
     line(log::site::netMemory,
          "Memory required for data: " + std::to_string(memory));
-    for (const std::string &sharing : layer.sharing_lines())
+    for (const std::string &sharing : layer.sharing_log_lines())
       line(log::site::netSharing, sharing);
   }
   for (int i = program.layers_size() - 1; i >= 0; --i) {

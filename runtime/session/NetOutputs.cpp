@@ -53,7 +53,7 @@ double lossOf(const plan::Manifest &manifest, int program,
   double loss = 0;
   for (const plan::Output &output : description.outputs())
     loss += weightedSum(output);
-  for (const plan::Output &output : description.inner_losses())
+  for (const plan::Output &output : description.unreported_losses())
     loss += weightedSum(output);
   return loss;
 }

@@ -323,7 +323,7 @@ std::string NanCheck::describe(std::uint32_t index,
     return "blob '" + blob->name() + "'";
   if (const auto *gradient = named(program.blob_gradients()))
     return "the gradient of blob '" + gradient->name() + "'";
-  for (const plan::Output &output : program.inner_losses())
+  for (const plan::Output &output : program.unreported_losses())
     if (output.buffer_index() == index)
       return "blob '" + output.blob() + "'";
   for (const plan::DataInput &feed : program.data_inputs()) {

@@ -320,7 +320,7 @@ PlanBuilder completePlan() {
   output.set_blob("ip");
   output.set_buffer_index(z);
   output.set_loss_weight(1);
-  *main.add_inner_losses() = output;
+  *main.add_unreported_losses() = output;
   Check &condition = *main.add_checks();
   condition.set_kind(Check::LABEL_RANGE);
   condition.set_status_buffer_index(status);

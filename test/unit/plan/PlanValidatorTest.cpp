@@ -392,7 +392,7 @@ const BrokenRule kRules[] = {
      "loss weight is not finite"},
     {"InnerLossBufferMissing",
      [](Manifest &m) {
-       program(m).mutable_inner_losses(0)->set_buffer_index(99);
+       program(m).mutable_unreported_losses(0)->set_buffer_index(99);
      },
      "output's buffer does not exist"},
     {"NoBlobName",

@@ -13,14 +13,14 @@ namespace {
 plan::Program smallNet() {
   return test::parse<plan::Program>(R"(
     source: "net file: net.prototxt"
-    rule_lines: "The NetState differed"
+    filter_log_lines: "The NetState differed"
     layers { name: "data" type: "Input" tops: "x" shapes { dims: [ 2, 3 ] }
              loss_weights: 0 }
     layers { name: "relu" type: "ReLU" bottoms: "x" tops: "x"
              shapes { dims: [ 2, 3 ] } loss_weights: 0 }
     layers { name: "loss" type: "EuclideanLoss" bottoms: "x" tops: ""
              shapes {} loss_weights: 0.5 needs_backward: true
-             sharing_lines: "Sharing parameters" }
+             sharing_log_lines: "Sharing parameters" }
     outputs { blob: "x" } )");
 }
 
