@@ -160,18 +160,18 @@ void Compilation::run() {
   runPhase(Phase::Graph, Emit::Graph, "graph");
   checkGivenBlobs();
   if (emitsDot(Emit::GraphDot))
-    writeText("graph.dot", dotText(graphOfLayers(*imported.module), "graph"));
+    writeText("graph.dot", dotText(layerGraph(*imported.module), "graph"));
   if (options.report == ReportKind::Html)
-    page.layers = graphOfLayers(*imported.module);
+    page.layers = layerGraph(*imported.module);
   if (stopsAfter(Emit::Graph) || stopsAfter(Emit::GraphDot))
     return;
   if (options.memoryLimit)
     fitMemory(*phaseImport);
   runPhase(Phase::Fused, Emit::Fused, "fused");
   if (emitsDot(Emit::FusedDot))
-    writeText("fused.dot", dotText(graphOfSteps(*imported.module), "fused"));
+    writeText("fused.dot", dotText(stepGraph(*imported.module), "fused"));
   if (options.report == ReportKind::Html)
-    page.steps = graphOfSteps(*imported.module);
+    page.steps = stepGraph(*imported.module);
   if (stopsAfter(Emit::Fused) || stopsAfter(Emit::FusedDot) ||
       stopsAfter(Emit::Dot))
     return;

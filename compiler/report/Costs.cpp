@@ -21,7 +21,7 @@ Costs &Costs::operator+=(const Costs &other) {
   flops += other.flops;
   bytes += other.bytes;
   hostCalls += other.hostCalls;
-  hostCopies += other.hostCopies;
+  hostCopiedBytes += other.hostCopiedBytes;
   accessBytes += other.accessBytes;
   seconds += other.seconds;
   recomputeSeconds += other.recomputeSeconds;
@@ -61,7 +61,7 @@ CostModel::scratchOf(const plan::Program &program) const {
 
 /// Bytes that are copied for a host layer: between GPU and host everything that
 /// it reads or writes, else what does not lie as its functions want it.
-int64_t CostModel::hostCopies(const plan::HostCall &call) const {
+int64_t CostModel::hostCopiedBytes(const plan::HostCall &call) const {
   int64_t bytes = 0;
   auto add = [&](uint32_t index) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
@@ -98,7 +98,7 @@ Costs CostModel::of(const plan::Step &step) const {
      : step.has_host() ? costs.hostCalls
                        : costs.calls);
   if (step.has_host())
-    costs.hostCopies = hostCopies(step.host());
+    costs.hostCopiedBytes = hostCopiedBytes(step.host());
   costs.flops = static_cast<int64_t>(step.flops());
   costs.bytes = static_cast<int64_t>(step.bytes());
   if (step.has_launch())

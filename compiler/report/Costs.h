@@ -16,7 +16,7 @@ namespace brew::compiler {
 struct Costs {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
   int64_t stages = 0; ///< of the kernels: each has at least one
-  int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
+  int64_t hostCalls = 0, hostCopiedBytes = 0; ///< and bytes copied for them
   AccessBytes accessBytes;               ///< of kernels, where it is known
   double seconds = 0; ///< by the machine's roofline, one after the other
   double recomputeSeconds = 0; ///< of these, for what is computed again
@@ -69,7 +69,7 @@ public:
   const dialects::target::Roofline roofline;
 
 private:
-  int64_t hostCopies(const plan::HostCall &call) const;
+  int64_t hostCopiedBytes(const plan::HostCall &call) const;
 
   mlir::ModuleOp module;
   const plan::Manifest &manifest;

@@ -122,7 +122,7 @@ void HtmlPage::printPrograms() {
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << "; " << escaped(program.name()) << " has " << costs.hostCalls
-         << " calls of host layers, for which " << bytesText(costs.hostCopies)
+         << " calls of host layers, for which " << bytesText(costs.hostCopiedBytes)
          << " are copied";
   os << ".</p></section>\n";
 }
@@ -266,9 +266,9 @@ void HtmlPage::printKernel(int number, const plan::Program *program,
     os << ", " << timeText(model.of(*step).seconds) << " by the roofline";
   os << "</p>";
   for (const std::string &layer : row.layers)
-    if (const LayerLines::Lines *found =
+    if (const LayerLines::Excerpt *found =
             lines.find(program ? program->name() : "", layer)) {
-      os << "<p class=\"place\">" << escaped(found->place) << "</p>";
+      os << "<p class=\"place\">" << escaped(found->location) << "</p>";
       if (!found->text.empty())
         os << "<pre>" << escaped(found->text) << "</pre>";
     }

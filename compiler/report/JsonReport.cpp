@@ -121,7 +121,7 @@ void compiler::printJsonReport(const ReportSubject &subject,
     json entry = figuresOf(costs);
     if (!subject.accesses.empty())
       entry["access_bytes"] = accessBytesOf(costs.accessBytes);
-    entry["host_copied_bytes"] = costs.hostCopies;
+    entry["host_copied_bytes"] = costs.hostCopiedBytes;
     entry["recompute_seconds"] = costs.recomputeSeconds;
     if (const AllReduceCosts sums = model.allReduceCosts(program); sums.buckets) {
       entry["all_reduce"] = {{"buckets", sums.buckets},
@@ -137,7 +137,7 @@ void compiler::printJsonReport(const ReportSubject &subject,
     entry["params"] = paramsOf(op);
     entry["layers"] = layersOf(program, model);
     entry["memory"] = memoryOf(manifest, program, model.scratchOf(program));
-    if (subject.bare) {
+    if (subject.singlePhase) {
       root["blobs"] = entry["blobs"];
       root["params"] = entry["params"];
     }

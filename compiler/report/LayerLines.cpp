@@ -83,7 +83,7 @@ LayerLines::LayerLines(const NetGraph &layers,
     }
 }
 
-const LayerLines::Lines *LayerLines::find(const std::string &program,
+const LayerLines::Excerpt *LayerLines::find(const std::string &program,
                                           const std::string &layer) const {
   auto found = lines.find({program, layer});
   return found == lines.end() ? nullptr : &found->second;

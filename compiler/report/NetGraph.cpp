@@ -78,9 +78,9 @@ public:
     for (Operation &op : program.getBody().front()) {
       // Steps behind the first one of the backward pass belong to it, as in
       // plans.
-      isBehind |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
+      inBackward |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
       if (auto kernel = dyn_cast<KernelOp>(op))
-        isBehind |= kernel.getBackward();
+        inBackward |= kernel.getBackward();
       if (!isLeftOut(&op))
         addEdges(&op, nodeFor(&op));
     }
@@ -116,7 +116,7 @@ private:
   GraphNode describe(Operation *op, const Origin &origin) const {
     GraphNode node;
     node.backward =
-        byLayer ? origin.isBackward : isBehind && !isa<OutputOp>(op);
+        byLayer ? origin.isBackward : inBackward && !isa<OutputOp>(op);
     node.source = sourceOf(op->getLoc()).str();
     if (origin.layer) {
       node.name = origin.layer.str();
@@ -125,19 +125,19 @@ private:
     }
     if (auto feed = dyn_cast<DataInputOp>(op)) {
       node.kind = GraphNode::Kind::Data;
-      node.what = feed.getKind().str();
+      node.type = feed.getKind().str();
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       node.kind = GraphNode::Kind::Data;
       node.name = seed.getBlob().str();
-      node.what = "gradient from outside";
+      node.type = "gradient from outside";
     } else if (auto output = dyn_cast<OutputOp>(op)) {
       node.kind = GraphNode::Kind::Output;
       node.name = output.getBlob().str();
-      node.what = "output";
+      node.type = "output";
     } else if (auto kernel = dyn_cast<KernelOp>(op)) {
       node.kind = GraphNode::Kind::Kernel;
       node.name = kernel.getName().str();
-      node.what = "kernel";
+      node.type = "kernel";
       if (ArrayAttr names = kernel.getLayersAttr())
         for (auto name : names.getAsRange<StringAttr>())
           node.layers.push_back(name.str());
@@ -145,11 +145,11 @@ private:
       node.kind = isa<HostLayerOp, HostLayerBackwardOp>(op)
                       ? GraphNode::Kind::Host
                       : GraphNode::Kind::Call;
-      node.what = operationWords(op);
+      node.type = operationWords(op);
     } else {
-      node.what = layerType(op->getLoc());
-      if (node.what.empty())
-        node.what = operationWords(op);
+      node.type = layerType(op->getLoc());
+      if (node.type.empty())
+        node.type = operationWords(op);
     }
     if (node.name.empty())
       node.name = parameterOf(op);
@@ -200,7 +200,7 @@ private:
   }
 
   const bool byLayer;
-  bool isBehind = false; ///< whether the backward pass has begun
+  bool inBackward = false; ///< whether the backward pass has begun
   llvm::DenseMap<Operation *, unsigned> nodes;
   std::map<std::pair<StringRef, bool>, unsigned> layers;
   llvm::DenseSet<std::pair<Value, unsigned>> drawn;
@@ -215,8 +215,8 @@ NetGraph build(ModuleOp module, bool byLayer) {
 
 } // namespace
 
-NetGraph graphOfLayers(ModuleOp module) { return build(module, true); }
+NetGraph layerGraph(ModuleOp module) { return build(module, true); }
 
-NetGraph graphOfSteps(ModuleOp module) { return build(module, false); }
+NetGraph stepGraph(ModuleOp module) { return build(module, false); }
 
 } // namespace brew::compiler

@@ -20,7 +20,7 @@ struct GraphNode {
 
   Kind kind = Kind::Layer;
   std::string name;
-  std::string what; ///< a layer's type, a call's operation
+  std::string type; ///< a layer's type, a call's operation
   std::vector<std::string> layers;
   bool backward = false;
   std::string source; ///< FILE:LINE:COL of the first layer; may be empty
@@ -43,10 +43,10 @@ using NetGraph = std::vector<ProgramGraph>;
 
 /// The programs of a module in phase graph: a node for each layer and
 /// direction.
-NetGraph graphOfLayers(mlir::ModuleOp module);
+NetGraph layerGraph(mlir::ModuleOp module);
 
 /// Those of a module in phase fused: a node for each kernel and call.
-NetGraph graphOfSteps(mlir::ModuleOp module);
+NetGraph stepGraph(mlir::ModuleOp module);
 
 /// Graphviz text of it; each program is a cluster. `name` is the graph's.
 std::string dotText(const NetGraph &graph, const std::string &name);

@@ -34,15 +34,15 @@ class LayerLines {
 public:
   LayerLines(const NetGraph &layers, const prototxt::SourceText &source);
 
-  struct Lines {
-    std::string place; ///< FILE:LINE
+  struct Excerpt {
+    std::string location; ///< FILE:LINE
     std::string text;  ///< empty where the file cannot be read any more
   };
   /// Of a layer of a program; null if nobody knows.
-  const Lines *find(const std::string &program, const std::string &layer) const;
+  const Excerpt *find(const std::string &program, const std::string &layer) const;
 
 private:
-  std::map<std::pair<std::string, std::string>, Lines> lines;
+  std::map<std::pair<std::string, std::string>, Excerpt> lines;
 };
 
 } // namespace brew::compiler

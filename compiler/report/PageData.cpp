@@ -37,7 +37,7 @@ json graphData(const ProgramGraph &graph, const StepMatch &match) {
     json layers = json::array();
     for (const std::string &layer : node.layers)
       layers.push_back(utf8(layer));
-    json entry = {{"name", utf8(node.name)},     {"what", utf8(node.what)},
+    json entry = {{"name", utf8(node.name)},     {"type", utf8(node.type)},
                   {"kind", kindName(node.kind)}, {"layers", std::move(layers)},
                   {"backward", node.backward},   {"source", utf8(node.source)}};
     if (auto kernel = match.kernels.find(i); kernel != match.kernels.end())

@@ -20,7 +20,7 @@ struct ReportSubject {
   const plan::Manifest &manifest; ///< built from it
   dialects::target::Precision precision = dialects::target::Precision::F32;
   bool cuda = false; ///< for a GPU, so that host layers need copies
-  bool bare = false; ///< of one phase alone
+  bool singlePhase = false; ///< of one phase alone
   /// On a CPU, whether the runtime may take Winograd's algorithms.
   bool winograd = false;
   const KernelAccesses &accesses;

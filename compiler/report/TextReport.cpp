@@ -67,7 +67,7 @@ void compiler::printTextReport(const ReportSubject &subject,
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
                     program.name(), costs.hostCalls,
-                    bytesText(costs.hostCopies));
+                    bytesText(costs.hostCopiedBytes));
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
       os << formatv("{0}: what is computed again for want of memory takes {1} "

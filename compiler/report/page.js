@@ -222,7 +222,7 @@ class Graph {
       return;
     }
     for (const node of this.nodes) {
-      const lower = [node.what, node.time].filter(Boolean).join(', ');
+      const lower = [node.type, node.time].filter(Boolean).join(', ');
       node.label = fitted(node.name, kFont, kWidest);
       node.lower = fitted(lower, kSmallFont, kWidest);
       node.width = Math.max(60, textWidth(node.label, kFont), textWidth(node.lower, kSmallFont)) + 2 * kPadding;
@@ -327,7 +327,7 @@ function describe(graph, node) {
   const box = byId('chosen');
   box.replaceChildren();
   element('strong', box, node.name);
-  box.append(` ${node.what}${node.backward ? ', backward' : ''}${node.time ? ', ' + node.time : ''}`);
+  box.append(` ${node.type}${node.backward ? ', backward' : ''}${node.time ? ', ' + node.time : ''}`);
   if (node.layers.length && node.layers.join() !== node.name)
     element('p', box, 'Layers: ' + node.layers.join(', '));
   if (node.source)
