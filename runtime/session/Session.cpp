@@ -40,7 +40,7 @@ std::vector<std::string> splitLists(const std::vector<std::string> &lists) {
   return names;
 }
 
-ExecutorOptions deviceOptions(const SessionOptions &options,
+ExecutorOptions executorOptions(const SessionOptions &options,
                               const plan::Manifest &manifest, Events &events) {
   ExecutorOptions device = options.device;
   device.shareParameters =
@@ -66,7 +66,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
            [&] {
              if (options.listener)
                listeners.add(options.listener);
-             return deviceOptions(options, file->manifest(), listeners);
+             return executorOptions(options, file->manifest(), listeners);
            }()),
       params(exec, &listeners), persistentState(exec, &listeners),
       ownDevice(options.device),
