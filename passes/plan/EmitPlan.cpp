@@ -21,7 +21,7 @@ namespace {
 
 class PlanEmitter {
 public:
-  PlanEmitter(ProgramOp program, const PlanRoots &roots, OpBuilder &b,
+  PlanEmitter(ProgramOp program, const BufferAssignment &roots, OpBuilder &b,
               llvm::StringMap<int> &kernelNames)
       : program(program), roots(roots), b(b), kernelNames(kernelNames) {}
 
@@ -41,7 +41,7 @@ private:
   const std::string &uniqueName(Value owner);
 
   ProgramOp program;
-  const PlanRoots &roots;
+  const BufferAssignment &roots;
   OpBuilder &b;
   llvm::StringMap<int> &kernelNames;
   llvm::DenseMap<Value, Value> buffers;
@@ -109,7 +109,7 @@ Value PlanEmitter::buffer(Value value) {
   Value &known = buffers[value];
   if (known)
     return known;
-  const Root &root = roots.of(value);
+  const Allocation &root = roots.of(value);
   // A view of another shape has the name of what it views.
   Value owner = stripReshapes(value);
   std::string name = uniqueName(owner);
@@ -254,7 +254,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
   for (Operation &op : program.getBody().front()) {
     if (isStep(&op)) {
       emitCopies(step);
-      isBackward = step++ >= roots.stepsOfForwardPass();
+      isBackward = step++ >= roots.forwardStepCount();
     }
     auto kernel = dyn_cast<KernelOp>(op);
     if (kernel) {
@@ -316,7 +316,7 @@ FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
 }
 
 FailureOr<dialects::plan::ProgramOp>
-brew::passes::emitPlan(ProgramOp program, const PlanRoots &roots, OpBuilder &b,
+brew::passes::emitPlan(ProgramOp program, const BufferAssignment &roots, OpBuilder &b,
                        llvm::StringMap<int> &kernelNames) {
   return PlanEmitter(program, roots, b, kernelNames).run();
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
-#include "passes/plan/PlanRoots.h"
+#include "passes/plan/BufferAssignment.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
@@ -13,7 +13,7 @@ namespace brew::passes {
 /// it. `kernelNames` are the names that the module's symbols have; those of
 /// kernels are added. Reports an operation that has no place in a plan.
 mlir::FailureOr<dialects::plan::ProgramOp>
-emitPlan(dialects::ProgramOp program, const PlanRoots &roots,
+emitPlan(dialects::ProgramOp program, const BufferAssignment &roots,
          mlir::OpBuilder &b, llvm::StringMap<int> &kernelNames);
 
 } // namespace brew::passes

@@ -10,7 +10,7 @@
 #include "passes/analysis/JoinedKernels.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/plan/OrderedProgram.h"
-#include "passes/plan/PlanRoots.h"
+#include "passes/plan/BufferAssignment.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -237,7 +237,7 @@ private:
   /// kernels that would wait for calls.
   void joinLaunches(ProgramOp program, GpuAttr gpu,
                     const brew::passes::FixedBuffers &places) const {
-    const int64_t arena = brew::passes::PlanRoots(program, places).arenaBytes;
+    const int64_t arena = brew::passes::BufferAssignment(program, places).arenaBytes;
     // What is read from memory in less time than a launch takes.
     auto waiting = static_cast<int64_t>(
         GpuAttr::kHandoverCycles * static_cast<double>(gpu.getMemoryBytes()));
@@ -250,7 +250,7 @@ private:
         break;
       }
       const int64_t more =
-          brew::passes::PlanRoots(trial, places).arenaBytes - arena;
+          brew::passes::BufferAssignment(trial, places).arenaBytes - arena;
       if (more <= 0) {
         if (good)
           good.erase();
@@ -273,10 +273,10 @@ private:
   /// `spare` bytes. Whether any were joined.
   static bool join(ProgramOp program, const brew::passes::FixedBuffers &places,
                    int64_t waiting, int64_t spare) {
-    const brew::passes::PlanRoots roots(program, places);
+    const brew::passes::BufferAssignment roots(program, places);
     brew::passes::OrderedProgram steps(program);
     steps.leaveOut([&](Value owner) {
-      const brew::passes::Root &root = roots.of(owner);
+      const brew::passes::Allocation &root = roots.of(owner);
       return root.fixed ||
              root.arena != brew::dialects::plan::ArenaKind::Transient;
     });

@@ -119,7 +119,7 @@ void OrderedProgram::addStep(Operation *op) {
   problem.steps.push_back(std::move(step));
 }
 
-/// As PlanRoots will let results take over what ends.
+/// As BufferAssignment will let results take over what ends.
 void OrderedProgram::addShares(Operation *op, OrderedStep &step) {
   auto mayShare = [&](Value result, Value operand) {
     const unsigned read = valueOf(operand);

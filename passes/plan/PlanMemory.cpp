@@ -4,7 +4,7 @@
 #include "passes/Passes.h"
 #include "passes/analysis/PrepareProgram.h"
 #include "passes/plan/EmitPlan.h"
-#include "passes/plan/PlanRoots.h"
+#include "passes/plan/BufferAssignment.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -86,7 +86,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       kernelNames[offered.getSymName()] = 1;
     brew::passes::FixedBuffers fixed(places);
     for (ProgramOp program : programs) {
-      brew::passes::PlanRoots roots(program, fixed);
+      brew::passes::BufferAssignment roots(program, fixed);
       StringAttr name = program.getSymNameAttr();
       // Two symbols of one name do not verify; the old one goes first.
       program.setSymName((name.getValue() + ".source").str());

@@ -1,4 +1,4 @@
-//===- PlanRoots.h - Which values of a program share bytes ------*- C++ -*-===//
+//===- BufferAssignment.h - Which values of a program share bytes ------*- C++ -*-===//
 //
 // A *root* is a value that owns bytes; views (brew.reinterpret, brew.subview), what
 // is joined (brew.concat_view), and results written in place belong to the root of
@@ -24,7 +24,7 @@
 namespace brew::passes {
 
 /// Bytes that one or more values share.
-struct Root {
+struct Allocation {
   std::optional<FixedBuffer> fixed;
   LiveValue live; ///< with its offset in `arena`, unless fixed
   dialects::plan::ArenaKind arena = dialects::plan::ArenaKind::Transient;
@@ -43,12 +43,12 @@ struct PlannedCopy {
 };
 
 /// The roots of one program, with their places.
-class PlanRoots {
+class BufferAssignment {
 public:
   /// Plans all of `program`. Steps are numbered in its order.
-  PlanRoots(dialects::ProgramOp program, const FixedBuffers &places);
+  BufferAssignment(dialects::ProgramOp program, const FixedBuffers &places);
 
-  const Root &of(mlir::Value value) const { return roots[rootOf(value)]; }
+  const Allocation &of(mlir::Value value) const { return roots[allocationOf(value)]; }
   /// Whether what `owner` (see stripReshapes) holds is read after the run.
   bool isPinned(mlir::Value owner) const {
     return pinnedValues.contains(owner);
@@ -63,7 +63,7 @@ public:
   llvm::ArrayRef<PlannedCopy> loads() const { return loadCopies; }
   int64_t steps() const { return stepCount; }
   /// The number of steps of the forward pass; all where there is no other.
-  int64_t stepsOfForwardPass() const { return forwardSteps; }
+  int64_t forwardStepCount() const { return forwardSteps; }
   /// Of the transient arena, and the most that is alive at once.
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
@@ -73,9 +73,9 @@ private:
   static FixedKey keyOf(const FixedBuffer &place) {
     return {place.arena, place.offset};
   }
-  unsigned rootOf(mlir::Value value) const;
-  unsigned newRoot(mlir::Value value, int64_t step);
-  void findRoots();
+  unsigned allocationOf(mlir::Value value) const;
+  unsigned newAllocation(mlir::Value value, int64_t step);
+  void findAllocations();
   void findLastUses();
   bool isStoredByForwardPass(mlir::Operation *store) const;
   bool isOverwrittenBeforeLastUse(mlir::Operation *read,
@@ -84,18 +84,18 @@ private:
   bool isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const;
   bool isReadAfter(const FixedBuffer &place, int64_t step) const;
   llvm::SmallVector<FixedBuffer> storesOf(mlir::Value value) const;
-  void shareInPlace(dialects::KernelOp kernel, int64_t step);
-  void shareSum(mlir::Operation *call, mlir::Value sum, int64_t step);
-  void shareReduced(mlir::Operation *reduce, int64_t step);
-  void placeStores();
+  void reuseInputs(dialects::KernelOp kernel, int64_t step);
+  void accumulateInPlace(mlir::Operation *call, mlir::Value sum, int64_t step);
+  void reduceInPlace(mlir::Operation *reduce, int64_t step);
+  void assignStores();
   void assignOffsets();
-  std::vector<ReusableRange> findSpare();
+  std::vector<ReusableRange> findReusableRanges();
   void touch(mlir::Value value, int64_t step);
 
   dialects::ProgramOp program;
   const FixedBuffers &places;
-  std::vector<Root> roots;
-  llvm::DenseMap<mlir::Value, unsigned> rootIndex;
+  std::vector<Allocation> roots;
+  llvm::DenseMap<mlir::Value, unsigned> allocationIndex;
   std::map<FixedKey, llvm::SmallVector<mlir::Value>> valuesAt;
   llvm::DenseSet<mlir::Value>
       pinnedValues; // read after the run; owners of views

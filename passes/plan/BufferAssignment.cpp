@@ -1,5 +1,5 @@
-//===- PlanRoots.cpp - Which values of a program share bytes --------------===//
-#include "passes/plan/PlanRoots.h"
+//===- BufferAssignment.cpp - Which values of a program share bytes --------------===//
+#include "passes/plan/BufferAssignment.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/layers/communication/Communication.h"
@@ -14,22 +14,22 @@ using namespace brew;
 using namespace brew::passes;
 using namespace brew::dialects;
 
-unsigned PlanRoots::rootOf(Value value) const {
-  return rootIndex.lookup(storageOf(value).owner);
+unsigned BufferAssignment::allocationOf(Value value) const {
+  return allocationIndex.lookup(storageOf(value).owner);
 }
 
-unsigned PlanRoots::newRoot(Value value, int64_t step) {
-  Root root;
+unsigned BufferAssignment::newAllocation(Value value, int64_t step) {
+  Allocation root;
   value = storageOf(value).owner;
   root.live.size = bytesOf(tensorOf(value));
   root.live.first = root.live.last = step;
   roots.push_back(root);
-  rootIndex[value] = roots.size() - 1;
+  allocationIndex[value] = roots.size() - 1;
   return roots.size() - 1;
 }
 
-void PlanRoots::touch(Value value, int64_t step) {
-  Root &root = roots[rootOf(value)];
+void BufferAssignment::touch(Value value, int64_t step) {
+  Allocation &root = roots[allocationOf(value)];
   root.live.first = std::min(root.live.first, step);
   root.live.last = std::max(root.live.last, step);
 }
@@ -40,7 +40,7 @@ static bool isReadAtEnd(Operation *op) {
 }
 
 /// Whether a later step than `step` reads what lies at a fixed place.
-bool PlanRoots::isReadAfter(const FixedBuffer &place, int64_t step) const {
+bool BufferAssignment::isReadAfter(const FixedBuffer &place, int64_t step) const {
   auto found = valuesAt.find(keyOf(place));
   return found != valuesAt.end() &&
          llvm::any_of(found->second, [&](Value value) {
@@ -49,7 +49,7 @@ bool PlanRoots::isReadAfter(const FixedBuffer &place, int64_t step) const {
 }
 
 /// The places that a value is stored to.
-SmallVector<FixedBuffer> PlanRoots::storesOf(Value value) const {
+SmallVector<FixedBuffer> BufferAssignment::storesOf(Value value) const {
   SmallVector<FixedBuffer> stores;
   for (Operation *user : value.getUsers())
     if (auto place = places.stored(user))
@@ -58,7 +58,7 @@ SmallVector<FixedBuffer> PlanRoots::storesOf(Value value) const {
 }
 
 /// Lets results of a kernel take over buffers of inputs that end here.
-void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
+void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
   SmallVector<int64_t> &shared = inPlace[kernel];
   shared.assign(kernel.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> takenRoots;
@@ -66,7 +66,7 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
   SmallVector<unsigned> inputRoots;
   llvm::SmallDenseMap<unsigned, unsigned> inputsOf;
   for (Value input : kernel.getInputs())
-    ++inputsOf[inputRoots.emplace_back(rootOf(input))];
+    ++inputsOf[inputRoots.emplace_back(allocationOf(input))];
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
     // A subview lies where the whole does.
     if (isSubview(tensorOf(result)))
@@ -94,7 +94,7 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
         continue;
       shared[number] = i;
       takenRoots.insert(root);
-      rootIndex[result] = root;
+      allocationIndex[result] = root;
       if (roots[root].fixed)
         valuesAt[keyOf(*roots[root].fixed)].push_back(result);
       break;
@@ -103,28 +103,28 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
 }
 
 /// Lets a call add to the value that it reads where that lies, if it ends here.
-void PlanRoots::shareSum(Operation *call, Value sum, int64_t step) {
+void BufferAssignment::accumulateInPlace(Operation *call, Value sum, int64_t step) {
   const Value result = call->getResult(0);
-  const unsigned root = rootOf(sum);
+  const unsigned root = allocationOf(sum);
   if (sum.getType() != result.getType() || isSubview(tensorOf(sum)) ||
       isSubview(tensorOf(result)) || roots[root].fixed || roots[root].pinned ||
       lastUse.lookup(sum) > step || roots[root].live.last > step ||
       isa<DataInputOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
-        return rootOf(operand) == root;
+        return allocationOf(operand) == root;
       }) != 1)
     return;
-  rootIndex[result] = root;
+  allocationIndex[result] = root;
 }
 
 /// Lets sums over all ranks come into the place of what is added, where that
 /// ends here; a wait's always do.
-void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
+void BufferAssignment::reduceInPlace(Operation *reduce, int64_t step) {
   for (auto [operand, result] :
        llvm::zip_equal(reduce->getOperands(), reduce->getResults())) {
-    const unsigned root = rootOf(operand);
+    const unsigned root = allocationOf(operand);
     if (isa<AllReduceWaitOp>(reduce)) {
-      rootIndex[result] = root;
+      allocationIndex[result] = root;
       continue;
     }
     if (const std::optional<FixedBuffer> &fixed = roots[root].fixed) {
@@ -147,15 +147,15 @@ void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
     if (bytesOf(tensorOf(storageOf(operand).owner)) !=
             bytesOf(tensorOf(operand)) ||
         llvm::count_if(reduce->getOperands(),
-                       [&](Value other) { return rootOf(other) == root; }) != 1)
+                       [&](Value other) { return allocationOf(other) == root; }) != 1)
       continue;
-    rootIndex[result] = root;
+    allocationIndex[result] = root;
   }
 }
 
 /// Whether `store` changes a parameter in the forward pass of a program with a
 /// backward pass. Callers may run that pass alone, any number of times.
-bool PlanRoots::isStoredByForwardPass(Operation *store) const {
+bool BufferAssignment::isStoredByForwardPass(Operation *store) const {
   if (!hasBackwardPass || !isa<StoreParamOp>(store))
     return false;
   Operation *source = storageOf(store->getOperand(0)).owner.getDefiningOp();
@@ -165,14 +165,14 @@ bool PlanRoots::isStoredByForwardPass(Operation *store) const {
 
 /// Whether the forward pass stores to the place of a parameter that the
 /// backward pass reads.
-bool PlanRoots::isOverwrittenBeforeLastUse(Operation *read,
+bool BufferAssignment::isOverwrittenBeforeLastUse(Operation *read,
                                            const FixedBuffer &place) const {
   return storedByForwardPass.count(keyOf(place)) &&
          lastUse.lookup(read->getResult(0)) >= forwardSteps;
 }
 
 /// The first step that reads a value, through all its views.
-int64_t PlanRoots::firstUseOf(Value value) {
+int64_t BufferAssignment::firstUseOf(Value value) {
   for (Operation &op : program.getBody().front())
     if (auto step = stepNumber.find(&op); step != stepNumber.end())
       for (Value operand : op.getOperands())
@@ -181,7 +181,7 @@ int64_t PlanRoots::firstUseOf(Value value) {
   return stepCount;
 }
 
-void PlanRoots::findLastUses() {
+void BufferAssignment::findLastUses() {
   Block &block = program.getBody().front();
   Operation *backward = findBackwardPass(block);
   int64_t step = 0;
@@ -203,7 +203,7 @@ void PlanRoots::findLastUses() {
       storedByForwardPass.insert(keyOf(*place));
   }
   // A parameter that the program also reads is stored by a copy at the end of
-  // the pass that computes it, unless it is computed in place (placeStores).
+  // the pass that computes it, unless it is computed in place (assignStores).
   auto isCopied = [&](Operation &op) {
     auto place = places.stored(&op);
     return place && place->arena != dialects::plan::ArenaKind::Gradients &&
@@ -240,19 +240,19 @@ void PlanRoots::findLastUses() {
   }
 }
 
-void PlanRoots::findRoots() {
+void BufferAssignment::findAllocations() {
   Block &block = program.getBody().front();
   for (Operation &op : block) {
     if (auto fixed = places.read(&op)) {
       if (isOverwrittenBeforeLastUse(&op, *fixed)) {
         const Value value = storageOf(op.getResult(0)).owner;
         const int64_t first = std::min(firstUseOf(value), forwardSteps);
-        newRoot(value, first);
+        newAllocation(value, first);
         touch(value, lastUse.lookup(value));
         loadCopies.push_back({value, *fixed, first});
         continue;
       }
-      unsigned root = newRoot(op.getResult(0), 0);
+      unsigned root = newAllocation(op.getResult(0), 0);
       roots[root].fixed = fixed;
       valuesAt[keyOf(*fixed)].push_back(storageOf(op.getResult(0)).owner);
       continue;
@@ -263,30 +263,30 @@ void PlanRoots::findRoots() {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
       for (Value value : feed.getValues()) {
-        unsigned root = newRoot(value, 0);
+        unsigned root = newAllocation(value, 0);
         roots[root].live.last = isSetOnce(value) ? stepCount : 0;
         roots[root].isGiven = true;
       }
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       // The caller may write it before forward begins.
-      roots[newRoot(seed.getGradient(), 0)].isGiven = true;
+      roots[newAllocation(seed.getGradient(), 0)].isGiven = true;
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];
       // First the reads: sharing needs to know that they end here.
       for (Value operand : op.getOperands())
         touch(operand, now);
       if (auto kernel = dyn_cast<KernelOp>(op))
-        shareInPlace(kernel, now);
+        reuseInputs(kernel, now);
       else if (auto conv = dyn_cast<ConvolutionSumOp>(op))
-        shareSum(conv, conv.getSum(), now);
+        accumulateInPlace(conv, conv.getSum(), now);
       else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
                data && data.getSum())
-        shareSum(data, data.getSum(), now);
+        accumulateInPlace(data, data.getSum(), now);
       else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
-        shareReduced(&op, now);
+        reduceInPlace(&op, now);
       for (Value result : op.getResults())
-        if (!rootIndex.count(storageOf(result).owner))
-          newRoot(result, now);
+        if (!allocationIndex.count(storageOf(result).owner))
+          newAllocation(result, now);
     }
     if (isa<ConcatViewOp>(op)) { // its subviews have made it
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
@@ -294,7 +294,7 @@ void PlanRoots::findRoots() {
       continue;
     }
     for (Value result : op.getResults())
-      if (rootIndex.count(storageOf(result).owner))
+      if (allocationIndex.count(storageOf(result).owner))
         touch(result,
               std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
                                 stepNumber.count(&op) ? stepNumber[&op] : 0));
@@ -304,22 +304,22 @@ void PlanRoots::findRoots() {
     if (isReadAtEnd(&op))
       for (Value operand : op.getOperands()) {
         touch(operand, stepCount);
-        roots[rootOf(operand)].pinned = true;
+        roots[allocationOf(operand)].pinned = true;
         pinnedValues.insert(stripReshapes(operand));
       }
 }
 
 /// Whether what a place held is copied from it only after the step `made`.
-bool PlanRoots::isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const {
+bool BufferAssignment::isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
     return load.place.isAt(place) && made < load.step;
   });
 }
 
 /// Values that are stored are produced in the place they are stored to.
-void PlanRoots::placeStores() {
+void BufferAssignment::assignStores() {
   std::set<FixedKey> taken;
-  for (const Root &root : roots)
+  for (const Allocation &root : roots)
     if (root.fixed)
       taken.insert(keyOf(*root.fixed));
   for (Operation &op : program.getBody().front()) {
@@ -327,7 +327,7 @@ void PlanRoots::placeStores() {
     if (!place)
       continue;
     Value value = op.getOperand(0);
-    Root &root = roots[rootOf(value)];
+    Allocation &root = roots[allocationOf(value)];
     if (root.fixed && root.fixed->isAt(*place))
       continue; // written in place
     // What is read as well must keep its value until the last read.
@@ -356,7 +356,7 @@ void PlanRoots::placeStores() {
 /// where some programs read all of the arena, stays as it is. Callers that
 /// bring in gradients may look at those of the last run after the next forward
 /// pass.
-std::vector<ReusableRange> PlanRoots::findSpare() {
+std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
   Block &block = program.getBody().front();
   if (!block.getOps<OutputGradientOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
@@ -365,14 +365,14 @@ std::vector<ReusableRange> PlanRoots::findSpare() {
       }))
     return {};
   std::vector<ReusableRange> ranges;
-  for (const Root &root : roots)
+  for (const Allocation &root : roots)
     if (root.fixed && root.fixed->arena == dialects::plan::ArenaKind::Gradients)
       ranges.push_back({root.fixed->offset, root.live.size, root.live.first});
   return ranges;
 }
 
-void PlanRoots::assignOffsets() {
-  const std::vector<ReusableRange> spare = findSpare();
+void BufferAssignment::assignOffsets() {
+  const std::vector<ReusableRange> spare = findReusableRanges();
   std::vector<LiveValue> values, others;
   std::vector<unsigned> owners;
   for (auto [index, root] : llvm::enumerate(roots)) {
@@ -404,15 +404,15 @@ void PlanRoots::assignOffsets() {
     roots[owner].live.offset = value.offset;
 }
 
-PlanRoots::PlanRoots(ProgramOp program, const FixedBuffers &places)
+BufferAssignment::BufferAssignment(ProgramOp program, const FixedBuffers &places)
     : program(program), places(places) {
   findLastUses();
-  findRoots();
-  placeStores();
+  findAllocations();
+  assignStores();
   assignOffsets();
 }
 
-ArrayRef<int64_t> PlanRoots::inPlaceOf(KernelOp kernel) const {
+ArrayRef<int64_t> BufferAssignment::inPlaceOf(KernelOp kernel) const {
   auto found = inPlace.find(kernel);
   return found == inPlace.end() ? ArrayRef<int64_t>() : found->second;
 }
