@@ -17,7 +17,7 @@ extern "C" {
 typedef struct brew_hook_call {
   size_t struct_size;
   const char *name;  /* of the hook */
-  const char *scale; /* "iteration" (of hooks due in epochs too), "test",
+  const char *trigger; /* "iteration" (of hooks due in epochs too), "test",
                       * "start", "stop", "pause" or "resume" */
   int iteration;     /* iterations done */
   double seconds;    /* since training began, in this run */

@@ -41,7 +41,7 @@ struct TrainerOptions {
 
 /// A call of a hook (hooks.h); valid during it.
 struct HookCall {
-  std::string name, scale, reason;
+  std::string name, trigger, reason;
   int iteration;
   double seconds;
   bool background;
@@ -208,7 +208,7 @@ private:
   static brew_status callHook(const brew_hook_call *call, void *user) {
     HookFunction &it = *static_cast<HookFunction *>(user);
     auto run = [&] {
-      it.function({call->name, call->scale, call->reason, call->iteration,
+      it.function({call->name, call->trigger, call->reason, call->iteration,
                    call->seconds, call->background != 0});
     };
     // An exception of another thread is not the training thread's.

@@ -35,7 +35,7 @@ struct Function {
 void callHook(const Function &function, const brew::api::HookCall &call) {
   const nb::gil_scoped_acquire acquired;
   try {
-    function.object(call.name, call.scale, call.iteration, call.seconds,
+    function.object(call.name, call.trigger, call.iteration, call.seconds,
                     call.reason, call.background);
   } catch (nb::python_error &error) {
     if (!call.background)

@@ -17,7 +17,7 @@ void call(brew_hook_function function, void *user,
   brew_hook_call seen{};
   seen.struct_size = sizeof seen;
   seen.name = from.name.c_str();
-  seen.scale = runtime::nameOf(from.scale);
+  seen.trigger = runtime::nameOf(from.trigger);
   seen.iteration = from.iteration;
   seen.seconds = from.seconds;
   seen.reason = from.reason.c_str();

@@ -45,7 +45,7 @@ void Trainer::refuseSeeds() const {
 void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
   hooksAnywhere = unite(hooks && !hooks->get().empty(), false) != 0;
-  if (runHooks(TimeScale::Start))
+  if (runHooks(HookTrigger::Start))
     startSnapshotOfAll();
   announceChanges();
   takeChanges();
@@ -111,7 +111,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       break;
   }
   settle(0);
-  if (runHooks(TimeScale::Stop))
+  if (runHooks(HookTrigger::Stop))
     startSnapshotOfAll();
   if (hooks)
     hooks->get().finish();
@@ -330,7 +330,7 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
 
 /// What comes after an iteration's update; false if training is to stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
-  snapshotDue |= runHooks(TimeScale::Iteration);
+  snapshotDue |= runHooks(HookTrigger::Iteration);
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
@@ -339,7 +339,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
       settle(0);
       events.emit(event::Paused{currentIteration});
       waited = true;
-      if (runHooks(TimeScale::Pause))
+      if (runHooks(HookTrigger::Pause))
         startSnapshotOfAll();
     }
     requests.wait();
@@ -349,7 +349,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   }
   if (waited) {
     events.emit(event::Resumed{currentIteration});
-    if (runHooks(TimeScale::Resume))
+    if (runHooks(HookTrigger::Resume))
       startSnapshotOfAll();
   }
   pausedAnywhere = false;

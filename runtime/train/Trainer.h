@@ -254,7 +254,7 @@ private:
   Hooks &hooksToChange();
   bool hasHooks() const;
   void startWatching();
-  bool runHooks(TimeScale moment);
+  bool runHooks(HookTrigger moment);
   void shareStatistics();
   std::optional<event::TestDone> runSharedTest(int net, int batches);
   void sumInSteps(bool inSteps);

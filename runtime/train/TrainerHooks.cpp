@@ -103,7 +103,7 @@ bool Trainer::hasHooks() const {
 
 /// Runs the hooks of a moment, and does what they wish; returns whether that is
 /// a snapshot too, which is the caller's. All ranks do it.
-bool Trainer::runHooks(TimeScale moment) {
+bool Trainer::runHooks(HookTrigger moment) {
   if (!hasHooks())
     return false;
   HookWishes wishes;

@@ -51,7 +51,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
   snapshotAfterTests = false;
   if (any & kBest)
     startBestSnapshot(*best);
-  const bool wished = !stopRequested && runHooks(TimeScale::Test);
+  const bool wished = !stopRequested && runHooks(HookTrigger::Test);
   if (any & kSnapshot || wished)
     startSnapshotOfAll();
 }

@@ -55,7 +55,7 @@ public:
 /// One call of a hook.
 struct HookCall {
   const std::string &name; ///< of the hook
-  TimeScale scale;
+  HookTrigger trigger;
   int iteration;             ///< iterations done
   double seconds;            ///< since training began, in this run
   const std::string &reason; ///< of its criterion; "": it has none

@@ -28,7 +28,7 @@ public:
     // The values of the call are the background's own.
     struct Kept {
       std::string name, reason;
-      TimeScale scale;
+      HookTrigger trigger;
       int iteration;
       double seconds;
       MetricValues values;
@@ -36,13 +36,13 @@ public:
     };
     auto kept = std::make_shared<Kept>(Kept{call.name,
                                             call.reason,
-                                            call.scale,
+                                            call.trigger,
                                             call.iteration,
                                             call.seconds,
                                             call.values,
                                             {}});
     return [this, kept, &host = call.host] {
-      function({kept->name, kept->scale, kept->iteration, kept->seconds,
+      function({kept->name, kept->trigger, kept->iteration, kept->seconds,
                 kept->reason, kept->values, host, kept->wishes, true});
       return std::vector<std::string>();
     };
@@ -120,20 +120,20 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
       throw TextProblem{verb.offset, "a function is for the action 'call'"};
     hook->action = makeAction(line, {scope, host, folders});
   }
-  const TimeScale unit = line.schedule.scale();
-  if (hook->action->prepares() && unit != TimeScale::Iteration)
+  const HookTrigger unit = line.schedule.trigger();
+  if (hook->action->prepares() && unit != HookTrigger::Iteration)
     throw TextProblem{verb.offset, "'" + verb.text +
                                        "' compares with the iteration before: "
                                        "its schedule is in iterations"};
   if (line.schedule.isFromBeginning() &&
-      (verb.text != "set" || unit != TimeScale::Iteration || hook->criterion))
+      (verb.text != "set" || unit != HookTrigger::Iteration || hook->criterion))
     throw TextProblem{verb.offset, "after 0 iterations only 'set' has a "
                                    "meaning, without a condition"};
-  if (verb.text == "test" && unit == TimeScale::Test)
+  if (verb.text == "test" && unit == HookTrigger::Test)
     throw TextProblem{verb.offset, "a test after each test never ends"};
   if (line.background)
     hook->slot = std::make_shared<BackgroundHooks::Slot>();
-  asksForEpochs |= unit == TimeScale::Epoch;
+  asksForEpochs |= unit == HookTrigger::Epoch;
   std::vector<MetricName> metrics = hook->action->metrics();
   if (hook->criterion)
     metrics.insert(metrics.end(), hook->criterion->metrics().begin(),

@@ -62,9 +62,9 @@ std::uint64_t Hooks::epochsAfter(int iteration) const {
 }
 
 void Hooks::countFrom(int iteration) {
-  counts[static_cast<std::size_t>(TimeScale::Iteration)] =
+  counts[static_cast<std::size_t>(HookTrigger::Iteration)] =
       static_cast<std::uint64_t>(iteration);
-  auto &epochs = counts[static_cast<std::size_t>(TimeScale::Epoch)];
+  auto &epochs = counts[static_cast<std::size_t>(HookTrigger::Epoch)];
   epochs = epochsAfter(iteration);
   if (tracksEpochs)
     values.setEpoch(epochs);
@@ -91,7 +91,7 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
       hook->criterion->restart();
     const Schedule &schedule = hook->line.schedule;
     lasting.push_back(
-        {hook, schedule.scale() == TimeScale::Iteration && !hook->criterion
+        {hook, schedule.trigger() == HookTrigger::Iteration && !hook->criterion
                    ? schedule.lastDue(static_cast<std::uint64_t>(iteration))
                    : std::nullopt});
   }
@@ -109,17 +109,17 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
   }
 }
 
-HookWishes Hooks::at(TimeScale scale, int iteration) {
+HookWishes Hooks::at(HookTrigger trigger, int iteration) {
   HookWishes wishes;
-  const std::array<std::uint64_t, kTimeScales> before = counts;
-  auto count = [&](TimeScale of) -> std::uint64_t & {
+  const std::array<std::uint64_t, kHookTriggers> before = counts;
+  auto count = [&](HookTrigger of) -> std::uint64_t & {
     return counts[static_cast<std::size_t>(of)];
   };
-  if (scale == TimeScale::Iteration) {
+  if (scale == HookTrigger::Iteration) {
     count(scale) = static_cast<std::uint64_t>(iteration);
-    count(TimeScale::Epoch) = epochsAfter(iteration);
+    count(HookTrigger::Epoch) = epochsAfter(iteration);
     if (tracksEpochs)
-      values.setEpoch(count(TimeScale::Epoch));
+      values.setEpoch(count(HookTrigger::Epoch));
     for (Hook *hook : order)
       if (hook->action->samples())
         hook->action->sample(values);
@@ -132,13 +132,13 @@ HookWishes Hooks::at(TimeScale scale, int iteration) {
     ~Running() { flag = false; }
   } const untilHere{running};
   for (Hook *hook : order) {
-    const auto of = static_cast<std::size_t>(hook->line.schedule.scale());
+    const auto of = static_cast<std::size_t>(hook->line.schedule.trigger());
     // Counts may go back, when training begins again.
     if (!hook->off && counts[of] > before[of] &&
         hook->line.schedule.isDue(before[of], counts[of]))
       run(*hook, scale, iteration, wishes);
   }
-  if (scale == TimeScale::Iteration)
+  if (scale == HookTrigger::Iteration)
     for (Hook *hook : order)
       if (!hook->off && hook->action->prepares() &&
           hook->line.schedule.isDue(count(scale), count(scale) + 1))
@@ -162,7 +162,7 @@ void Hooks::turnOff(Hook &hook, const std::string &why) {
                                       "; it does not run again");
 }
 
-void Hooks::run(Hook &hook, TimeScale scale, int iteration,
+void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
                 HookWishes &wishes) {
   std::string reason;
   if (!passes(hook, reason))

@@ -64,7 +64,7 @@ public:
   /// A moment: runs what is due. Throws what actions throw that act on
   /// training, and callbacks on this thread; another that fails is warned of,
   /// and does not run again.
-  HookWishes at(TimeScale scale, int iteration);
+  HookWishes at(HookTrigger trigger, int iteration);
   /// Waits for what runs in the background.
   void finish();
 
@@ -100,7 +100,7 @@ private:
   std::uint64_t epochsAfter(int iteration) const;
   void countFrom(int iteration);
   void goOn(const std::vector<Hook *> &those, int iteration);
-  void run(Hook &hook, TimeScale scale, int iteration, HookWishes &wishes);
+  void run(Hook &hook, HookTrigger trigger, int iteration, HookWishes &wishes);
   bool passes(Hook &hook, std::string &reason);
   void turnOff(Hook &hook, const std::string &why);
 
@@ -118,7 +118,7 @@ private:
   bool tracksEpochs = false;
   bool running = false;
   bool begun = false; ///< goOn() was called
-  std::array<std::uint64_t, kTimeScales> counts{}; ///< at the last moment
+  std::array<std::uint64_t, kHookTriggers> counts{}; ///< at the last moment
   BackgroundHooks background; ///< the last: it waits
 };
 

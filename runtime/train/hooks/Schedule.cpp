@@ -12,7 +12,7 @@
 namespace brew::runtime {
 namespace {
 
-constexpr const char *kNames[kTimeScales] = {
+constexpr const char *kNames[kHookTriggers] = {
     "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
 
 /// A number from `least` on, if the word begins like one.
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
   return static_cast<std::uint64_t>(*number);
 }
 
-TimeScale takeScale(const std::vector<HookWord> &words, std::size_t &at,
+HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
                     std::size_t end) {
   constexpr const char *kExpected =
       "iterations, epochs, tests, start, stop, pause or resume";
@@ -51,12 +51,12 @@ TimeScale takeScale(const std::vector<HookWord> &words, std::size_t &at,
             didYouMean(word, std::vector<std::string>(std::begin(kNames),
                                                       std::end(kNames)))};
   ++at;
-  return static_cast<TimeScale>(found - std::begin(kNames));
+  return static_cast<HookTrigger>(found - std::begin(kNames));
 }
 
 } // namespace
 
-const char *nameOf(TimeScale scale) {
+const char *nameOf(HookTrigger trigger) {
   return kNames[static_cast<std::size_t>(scale)];
 }
 

@@ -21,11 +21,11 @@
 
 namespace brew::runtime {
 
-enum class TimeScale { Iteration, Epoch, Test, Start, Stop, Pause, Resume };
-inline constexpr std::size_t kTimeScales = 7;
+enum class HookTrigger { Iteration, Epoch, Test, Start, Stop, Pause, Resume };
+inline constexpr std::size_t kHookTriggers = 7;
 
 /// "iteration"
-const char *nameOf(TimeScale scale);
+const char *nameOf(HookTrigger trigger);
 
 /// A word of a hook's line.
 struct HookWord {
@@ -41,7 +41,7 @@ public:
   static Schedule take(const std::vector<HookWord> &words, std::size_t &at,
                        std::size_t end);
 
-  TimeScale scale() const { return unit; }
+  HookTrigger trigger() const { return unit; }
   /// "after 0": from the beginning on, for what lasts; it is never due.
   bool isFromBeginning() const { return interval == 0; }
   /// Whether it is due when the count of its scale goes from one to the other.
@@ -53,7 +53,7 @@ private:
   bool once = false;
   std::uint64_t interval = 1;
   std::optional<std::uint64_t> times;
-  TimeScale unit = TimeScale::Iteration;
+  HookTrigger unit = HookTrigger::Iteration;
 };
 
 } // namespace brew::runtime

@@ -73,7 +73,7 @@ TEST(HookSchedule, IsDue) {
   EXPECT_EQ(dueCounts("every iteration 1 time", 20), (std::vector{1}));
   EXPECT_EQ(dueCounts("after 4 epochs", 10), (std::vector{4}));
   EXPECT_EQ(dueCounts("at test", 3), (std::vector{1, 2, 3}));
-  EXPECT_EQ(schedule("at pause").scale(), TimeScale::Pause);
+  EXPECT_EQ(schedule("at pause").scale(), HookTrigger::Pause);
   // Counts may leap: once for all that was missed.
   EXPECT_TRUE(schedule("every 2 epochs").isDue(1, 7));
   EXPECT_FALSE(schedule("after 4 epochs").isDue(4, 9));
@@ -94,7 +94,7 @@ TEST(HookLine, HasItsParts) {
                    "set base_lr from \"my # rates.txt\" needs a, b priority -2 "
                    "in background # and so on");
   EXPECT_EQ(line.name, "low-1");
-  EXPECT_EQ(line.schedule.scale(), TimeScale::Epoch);
+  EXPECT_EQ(line.schedule.trigger(), HookTrigger::Epoch);
   EXPECT_EQ(line.criterion, "(iter > 3) or test.loss < 1");
   EXPECT_EQ(line.criterionOffset, 28u);
   ASSERT_EQ(line.action.size(), 4u);
