@@ -88,7 +88,7 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
   let extraClassDeclaration = [{
     llvm::BitVector alignedOperands(mlir::SymbolTableCollection &symbols);
-    bool mayReplace(unsigned written, unsigned other,
+    bool canOverwriteOperand(unsigned written, unsigned other,
                     mlir::SymbolTableCollection &symbols);
     void addEffects(
         mlir::SymbolTableCollection &symbols,
@@ -117,7 +117,7 @@ def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegm
     /// The buffers that a launch of `generated` names: that of the result in the place
     /// of `sum`, which lies there.
     llvm::SmallVector<mlir::Value> generatedBuffers();
-    bool mayReplace(unsigned written, unsigned other,
+    bool canOverwriteOperand(unsigned written, unsigned other,
                     mlir::SymbolTableCollection &symbols);
   }];
 }
@@ -156,7 +156,7 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
   let assemblyFormat = "$bucket `(` $sources `)` `to` `(` $targets `)` attr-dict `:` type($sources) `to` type($targets)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    bool mayReplace(unsigned written, unsigned other,
+    bool canOverwriteOperand(unsigned written, unsigned other,
                     mlir::SymbolTableCollection &symbols);
   }];
 }

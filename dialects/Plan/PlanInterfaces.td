@@ -33,7 +33,7 @@ def Plan_StepInterface : OpInterface<"StepInterface"> {
     InterfaceMethod<"Whether operand `written`, whose bytes are exactly those of "
         "operand `other`, may take its place. Else nothing that a step writes "
         "shares a byte with another of its operands.",
-      "bool", "mayReplace", (ins "unsigned":$written, "unsigned":$other,
+      "bool", "canOverwriteOperand", (ins "unsigned":$written, "unsigned":$other,
         "::mlir::SymbolTableCollection &":$symbols), "",
       "return false;">,
     InterfaceMethod<"Adds its memory effects.", "void", "addEffects",

@@ -73,7 +73,7 @@ llvm::BitVector LaunchOp::alignedOperands(SymbolTableCollection &symbols) {
 }
 
 /// A result that overwrites the input it declares to.
-bool LaunchOp::mayReplace(unsigned written, unsigned other,
+bool LaunchOp::canOverwriteOperand(unsigned written, unsigned other,
                           SymbolTableCollection &symbols) {
   KernelOp kernel = kernelOf(*this, symbols);
   return kernel.getInPlace()[written - inputCount(kernel)] ==
@@ -161,7 +161,7 @@ LogicalResult ConvolutionOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 /// A call adds to `sum` where it lies.
-bool ConvolutionOp::mayReplace(unsigned written, unsigned other,
+bool ConvolutionOp::canOverwriteOperand(unsigned written, unsigned other,
                                SymbolTableCollection &) {
   return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
          written == (getDirection() == Direction::Forward ? getYMutable()
@@ -200,7 +200,7 @@ void AllReduceStartOp::getEffects(Effects &effects) {
 }
 
 /// A sum may come into the place of what is added.
-bool AllReduceStartOp::mayReplace(unsigned written, unsigned other,
+bool AllReduceStartOp::canOverwriteOperand(unsigned written, unsigned other,
                                   SymbolTableCollection &) {
   return written == other + getSources().size();
 }

@@ -285,7 +285,7 @@ private:
       return success();
     if (out.getOffset() == other.getOffset() &&
         out.getType() == other.getType() &&
-        step.mayReplace(written.getOperandNumber(), operand.getOperandNumber(),
+        step.canOverwriteOperand(written.getOperandNumber(), operand.getOperandNumber(),
                         symbols))
       return success();
     return step.emitError("writes buffer '")
