@@ -16,7 +16,7 @@ plan::Step &ManifestBuilder::addStep(StepInterface op, plan::Program &program) {
       step.add_layers(layer.str());
   step.set_backward(op.getBackward());
   if (op.getRematerialized())
-    step.set_recomputed(true);
+    step.set_rematerialized(true);
   if (IntegerAttr flops = op.getFlopsAttr())
     step.set_flops(flops.getInt());
   return step;

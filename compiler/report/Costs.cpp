@@ -104,7 +104,7 @@ Costs CostModel::of(const plan::Step &step) const {
   if (step.has_launch())
     costs.stages = workOf(step).stages;
   costs.seconds = roofline.seconds(workOf(step));
-  if (step.recomputed())
+  if (step.rematerialized())
     costs.recomputeSeconds = costs.seconds;
   if (step.has_launch() && !accesses.empty())
     for (const TensorAccess &access : accesses[step.launch().kernel_index()])
@@ -154,10 +154,10 @@ std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {
   for (const plan::Step &step : program.steps()) {
     std::vector<std::string> layers(step.layers().begin(), step.layers().end());
     auto [entry, isNew] = known.try_emplace(
-        {layers, step.backward(), step.recomputed()}, rows.size());
+        {layers, step.backward(), step.rematerialized()}, rows.size());
     if (isNew)
       rows.push_back(
-          {std::move(layers), step.backward(), step.recomputed(), {}});
+          {std::move(layers), step.backward(), step.rematerialized(), {}});
     rows[entry->second].costs += of(step);
   }
   return rows;

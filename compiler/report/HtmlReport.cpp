@@ -160,7 +160,7 @@ void HtmlPage::printTimes(int number) {
     const plan::Step *longest = nullptr;
     for (const plan::Step &step : program.steps()) {
       if (step.backward() != row.backward ||
-          step.recomputed() != row.recomputed ||
+          step.rematerialized() != row.recomputed ||
           !llvm::equal(step.layers(), row.layers))
         continue;
       const std::string action = escaped(plan::actionText(manifest, step));

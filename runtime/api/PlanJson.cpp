@@ -124,7 +124,7 @@ ordered_json describeProgram(const plan::Manifest &manifest,
     steps.push_back({{"action", plan::actionText(manifest, step)},
                      {"layers", arrayOf(step.layers())},
                      {"backward", step.backward()},
-                     {"recomputed", step.recomputed()},
+                     {"recomputed", step.rematerialized()},
                      {"buffers", buffersOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
