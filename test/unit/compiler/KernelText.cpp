@@ -1,4 +1,4 @@
-//===- KernelText.cpp - Writes plan.kernel operations for tests -----------===//
+//===- FunctionText.cpp - Writes plan.kernel operations for tests -----------===//
 
 #include "KernelText.h"
 

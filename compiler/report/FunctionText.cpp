@@ -1,4 +1,4 @@
-//===- KernelText.cpp - What a CPU kernel is compiled from ----------------===//
+//===- FunctionText.cpp - What a CPU kernel is compiled from ----------------===//
 #include "compiler/report/HtmlReport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
