@@ -79,7 +79,7 @@ struct Translator {
     out.number = event.interval;
     outputs(event.outputs);
   }
-  void operator()(const event::RateChosen &event) {
+  void operator()(const event::LearningRateSet &event) {
     kind(BREW_EVENT_LEARNING_RATE, event.iteration);
     out.learning_rate = event.learningRate;
     out.flag = event.displayed;
@@ -124,7 +124,7 @@ struct Translator {
     out.file = event.weights.c_str();
     out.state_file = event.state.c_str();
   }
-  void operator()(const event::Starvation &event) {
+  void operator()(const event::DataStall &event) {
     kind(BREW_EVENT_DATA_STALL);
     out.name = event.layer.c_str();
     out.number = static_cast<std::int64_t>(event.times);
@@ -141,7 +141,7 @@ struct Translator {
     out.name = event.field.c_str();
     out.text = event.value.c_str();
   }
-  void operator()(const event::Speed &event) {
+  void operator()(const event::Throughput &event) {
     kind(BREW_EVENT_THROUGHPUT, event.iteration);
     out.rate = event.itemsPerSecond;
     out.seconds = event.secondsLeft;

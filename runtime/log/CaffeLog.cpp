@@ -116,7 +116,7 @@ void CaffeLog::tell(const event::Display &event) {
 }
 
 /// In words that no script takes for a line of Caffe's.
-void CaffeLog::tell(const event::Speed &event) {
+void CaffeLog::tell(const event::Throughput &event) {
   info(site::brew, "    Speed: " +
                        (event.itemsPerSecond > 0
                             ? log::number(event.itemsPerSecond) + " images/s, "
@@ -124,7 +124,7 @@ void CaffeLog::tell(const event::Speed &event) {
                        "ETA " + clockText(event.secondsLeft));
 }
 
-void CaffeLog::tell(const event::RateChosen &event) {
+void CaffeLog::tell(const event::LearningRateSet &event) {
   if (event.newStep)
     info(site::multistep, "MultiStep Status: Iteration " +
                               text(event.iteration) +
@@ -197,7 +197,7 @@ void CaffeLog::tell(const event::SnapshotWriting &event) {
          "Snapshotting solver state to " + kind + event.file);
 }
 
-void CaffeLog::tell(const event::Starvation &event) {
+void CaffeLog::tell(const event::DataStall &event) {
   info(site::waitingForData, "Waiting for data: layer '" + event.layer +
                                  "' kept training waiting " +
                                  std::to_string(event.times) + " times, " +

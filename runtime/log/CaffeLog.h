@@ -38,8 +38,8 @@ private:
   void tell(const event::SolvingBegin &event);
   void tell(const event::IterationDone &) {}
   void tell(const event::Display &event);
-  void tell(const event::Speed &event);
-  void tell(const event::RateChosen &event);
+  void tell(const event::Throughput &event);
+  void tell(const event::LearningRateSet &event);
   void tell(const event::GradientsClipped &event);
   void tell(const event::Progress &event);
   void tell(const event::TestBegin &event);
@@ -47,7 +47,7 @@ private:
   void tell(const event::TestInterrupted &event);
   void tell(const event::SnapshotWriting &event);
   void tell(const event::SnapshotDone &) {}
-  void tell(const event::Starvation &event);
+  void tell(const event::DataStall &event);
   void tell(const event::Paused &event);
   void tell(const event::Resumed &event);
   void tell(const event::SolverFieldSet &event);

@@ -102,7 +102,7 @@ struct Display {
 };
 
 /// How fast training is, after a Display that is not the first of a call.
-struct Speed {
+struct Throughput {
   int iteration;
   /// Items of the first input that were trained with, since the last Display;
   /// 0 for a net without one.
@@ -114,7 +114,7 @@ struct Speed {
 
 /// The rate of the update to come. Comes for iterations that are displayed and
 /// for those where the policy multistep takes a step.
-struct RateChosen {
+struct LearningRateSet {
   int iteration;
   double learningRate;
   bool displayed;
@@ -230,12 +230,12 @@ using Event =
     std::variant<event::LogLine, event::SolverSetUp, event::NetSetUp,
                  event::SeedChosen, event::SolverReady, event::WeightsLoading,
                  event::SnapshotLoading, event::SolvingBegin,
-                 event::IterationDone, event::Display, event::RateChosen,
+                 event::IterationDone, event::Display, event::LearningRateSet,
                  event::GradientsClipped, event::Progress, event::TestBegin,
                  event::TestDone, event::TestInterrupted,
-                 event::SnapshotWriting, event::SnapshotDone, event::Starvation,
+                 event::SnapshotWriting, event::SnapshotDone, event::DataStall,
                  event::Paused, event::Resumed, event::SolverFieldSet,
-                 event::FinalLoss, event::SolvingDone, event::Speed,
+                 event::FinalLoss, event::SolvingDone, event::Throughput,
                  event::StoppedByRule, event::Reset, event::StepTimes>;
 
 /// The listeners of one session.

@@ -34,7 +34,7 @@ void Trainer::display(int iteration) {
 }
 
 void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
-  event::RateChosen event{
+  event::LearningRateSet event{
       iteration, learningRate, isDue(solver.display(), iteration), {}};
   if (currentStep != stepBefore && solver.lr_policy() == "multistep")
     event.newStep = currentStep;
@@ -52,7 +52,7 @@ void Trainer::tellProgress(bool last) {
 void Trainer::tellStarvation() {
   for (const Feeder::Starvation &starved : feeder->starvation())
     events.emit(
-        event::Starvation{starved.layer, starved.times, starved.seconds});
+        event::DataStall{starved.layer, starved.times, starved.seconds});
   auto percent = [](double share) {
     return std::to_string(std::lround(share * 100)) + " %";
   };

@@ -21,7 +21,7 @@ double Trainer::itemsPerIteration() const {
 }
 
 void Trainer::tellSpeed(int iteration, double perSecond) {
-  event::Speed speed{iteration, perSecond * itemsPerIteration(),
+  event::Throughput speed{iteration, perSecond * itemsPerIteration(),
                      std::max(0, callEnd - iteration) / perSecond, 0, 0};
   for (const Feeder::Starvation &starved : feeder->starvation()) {
     speed.waits += starved.times;

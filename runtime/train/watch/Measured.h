@@ -10,7 +10,7 @@ namespace brew::runtime {
 /// What an iteration that is displayed has measured.
 struct TrainRow {
   event::Display display;
-  std::optional<event::Speed> speed; ///< nothing in the run's first
+  std::optional<event::Throughput> speed; ///< nothing in the run's first
   double learningRate;
   double seconds; ///< since training began, in this run
 };

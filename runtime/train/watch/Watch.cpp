@@ -102,9 +102,9 @@ void Watch::log(const Event &event) {
   if (const auto *display = std::get_if<event::Display>(&event)) {
     displayed = *display;
     speed.reset();
-  } else if (const auto *measured = std::get_if<event::Speed>(&event)) {
+  } else if (const auto *measured = std::get_if<event::Throughput>(&event)) {
     speed = *measured;
-  } else if (const auto *rate = std::get_if<event::RateChosen>(&event)) {
+  } else if (const auto *rate = std::get_if<event::LearningRateSet>(&event)) {
     if (!rate->displayed || !displayed)
       return;
     const TrainRow row{*displayed, speed, rate->learningRate, seconds};

@@ -76,7 +76,7 @@ private:
   std::unique_ptr<TensorBoardLog> board;
   std::unique_ptr<ChangeLog> changes;      ///< for the run's life
   std::optional<event::Display> displayed; ///< waits for its rate
-  std::optional<event::Speed> speed;
+  std::optional<event::Throughput> speed;
   bool hasGradients = false;
 };
 
