@@ -28,7 +28,7 @@ unsigned BufferAssignment::newAllocation(Value value, int64_t step) {
   return roots.size() - 1;
 }
 
-void BufferAssignment::touch(Value value, int64_t step) {
+void BufferAssignment::extendLifetime(Value value, int64_t step) {
   Allocation &root = roots[allocationOf(value)];
   root.live.first = std::min(root.live.first, step);
   root.live.last = std::max(root.live.last, step);
@@ -248,7 +248,7 @@ void BufferAssignment::findAllocations() {
         const Value value = storageOf(op.getResult(0)).owner;
         const int64_t first = std::min(firstUseOf(value), forwardSteps);
         newAllocation(value, first);
-        touch(value, lastUse.lookup(value));
+        extendLifetime(value, lastUse.lookup(value));
         loadCopies.push_back({value, *fixed, first});
         continue;
       }
@@ -265,16 +265,16 @@ void BufferAssignment::findAllocations() {
       for (Value value : feed.getValues()) {
         unsigned root = newAllocation(value, 0);
         roots[root].live.last = isSetOnce(value) ? stepCount : 0;
-        roots[root].isGiven = true;
+        roots[root].isWrittenByCaller = true;
       }
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       // The caller may write it before forward begins.
-      roots[newAllocation(seed.getGradient(), 0)].isGiven = true;
+      roots[newAllocation(seed.getGradient(), 0)].isWrittenByCaller = true;
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];
       // First the reads: sharing needs to know that they end here.
       for (Value operand : op.getOperands())
-        touch(operand, now);
+        extendLifetime(operand, now);
       if (auto kernel = dyn_cast<KernelOp>(op))
         reuseInputs(kernel, now);
       else if (auto conv = dyn_cast<ConvolutionSumOp>(op))
@@ -290,12 +290,12 @@ void BufferAssignment::findAllocations() {
     }
     if (isa<ConcatViewOp>(op)) { // its subviews have made it
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
-        touch(op.getResult(0), lastUse[op.getResult(0)]);
+        extendLifetime(op.getResult(0), lastUse[op.getResult(0)]);
       continue;
     }
     for (Value result : op.getResults())
       if (allocationIndex.count(storageOf(result).owner))
-        touch(result,
+        extendLifetime(result,
               std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
                                 stepNumber.count(&op) ? stepNumber[&op] : 0));
   }
@@ -303,7 +303,7 @@ void BufferAssignment::findAllocations() {
   for (Operation &op : block)
     if (isReadAtEnd(&op))
       for (Value operand : op.getOperands()) {
-        touch(operand, stepCount);
+        extendLifetime(operand, stepCount);
         roots[allocationOf(operand)].pinned = true;
         pinnedValues.insert(stripReshapes(operand));
       }
@@ -349,7 +349,7 @@ void BufferAssignment::assignStores() {
     }
   }
   for (const PlannedCopy &copy : storeCopies)
-    touch(copy.value, copy.step);
+    extendLifetime(copy.value, copy.step);
 }
 
 /// The places of gradients, until they are written. What lies between them,
@@ -378,7 +378,7 @@ void BufferAssignment::assignOffsets() {
   for (auto [index, root] : llvm::enumerate(roots)) {
     if (root.fixed)
       continue;
-    if (root.pinned || root.isGiven) {
+    if (root.pinned || root.isWrittenByCaller) {
       others.push_back(root.live);
       continue;
     }

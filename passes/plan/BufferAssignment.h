@@ -29,7 +29,7 @@ struct Allocation {
   LiveValue live; ///< with its offset in `arena`, unless fixed
   dialects::plan::ArenaKind arena = dialects::plan::ArenaKind::Transient;
   bool pinned = false;
-  bool isGiven = false; ///< written from outside, maybe before a run
+  bool isWrittenByCaller = false; ///< written from outside, maybe before a run
 };
 
 /// A copy between a value and a place outside the transient arena.
@@ -90,7 +90,7 @@ private:
   void assignStores();
   void assignOffsets();
   std::vector<ReusableRange> findReusableRanges();
-  void touch(mlir::Value value, int64_t step);
+  void extendLifetime(mlir::Value value, int64_t step);
 
   dialects::ProgramOp program;
   const FixedBuffers &places;
