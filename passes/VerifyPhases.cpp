@@ -127,7 +127,7 @@ struct VerifyGraph : brew::passes::impl::VerifyGraphBase<VerifyGraph> {
 /// follow strides reads or writes a subview.
 LogicalResult checkSubviews(Operation *op) {
   auto check = [&](Value subview, Value whole) -> LogicalResult {
-    if (subview.getType() == subviewOf(tensorOf(whole), shapeOf(subview)))
+    if (subview.getType() == subviewOf(tensorTypeOf(whole), shapeOf(subview)))
       return success();
     return op->emitError("phase fused: a subview does not have the strides of "
                          "the whole");

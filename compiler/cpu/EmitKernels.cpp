@@ -210,7 +210,7 @@ private:
                             ArrayRef<unsigned> taken) {
     SmallVector<Type> types;
     for (unsigned argument : taken)
-      types.push_back(dialects::memrefOf(kernel.arguments[argument]));
+      types.push_back(dialects::memrefTypeOf(kernel.arguments[argument]));
     types.append(2, b.getIndexType());
     auto function =
         func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));

@@ -83,8 +83,8 @@ private:
         continue;
       }
       if (place >= inputs || taken[place] ||
-          dialects::memrefOf(kernel.arguments[place]) !=
-              dialects::memrefOf(type))
+          dialects::memrefTypeOf(kernel.arguments[place]) !=
+              dialects::memrefTypeOf(type))
         refuse(kernel.op, "a result cannot be in the place of argument " +
                               std::to_string(place));
       taken[place] = true;

@@ -106,7 +106,7 @@ RankedTensorType brew::dialects::withMemoryOrder(RankedTensorType type,
                                encoding);
 }
 
-MemRefType brew::dialects::memrefOf(RankedTensorType type) {
+MemRefType brew::dialects::memrefTypeOf(RankedTensorType type) {
   // Bits, in memory order, in whole words: threads that each have one change
   // the word that it is in.
   if (type.getElementType().isInteger(1))

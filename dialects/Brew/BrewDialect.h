@@ -54,16 +54,16 @@ llvm::SmallVector<int64_t> memoryStrides(mlir::RankedTensorType type);
 mlir::RankedTensorType withMemoryOrder(mlir::RankedTensorType type,
                                        llvm::ArrayRef<int64_t> order);
 /// The memref a buffer of that type has.
-mlir::MemRefType memrefOf(mlir::RankedTensorType type);
+mlir::MemRefType memrefTypeOf(mlir::RankedTensorType type);
 
 /// Shape of a ranked tensor value.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
   return llvm::cast<mlir::RankedTensorType>(v.getType()).getShape();
 }
-inline mlir::RankedTensorType tensorOf(mlir::Value v) {
+inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
   return llvm::cast<mlir::RankedTensorType>(v.getType());
 }
-inline mlir::Type elementOf(mlir::Value v) {
+inline mlir::Type elementTypeOf(mlir::Value v) {
   return llvm::cast<mlir::ShapedType>(v.getType()).getElementType();
 }
 /// Elements of a static shape.

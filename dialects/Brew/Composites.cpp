@@ -58,7 +58,7 @@ Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
 }
 
 Value brew::dialects::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
-  auto type = tensorOf(x);
+  auto type = tensorTypeOf(x);
   NestBuilder nest(b, loc, type.getShape());
   nest.input(x, iota(type.getRank()));
   nest.input(y, iota(type.getRank()));
@@ -69,11 +69,11 @@ Value brew::dialects::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
 }
 
 Value brew::dialects::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
-  auto type = tensorOf(op->getResult(0));
+  auto type = tensorTypeOf(op->getResult(0));
   NestBuilder nest(b, op->getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     SmallVector<int64_t> dims;
-    for (int64_t dim : iota(tensorOf(operand).getRank()))
+    for (int64_t dim : iota(tensorTypeOf(operand).getRank()))
       dims.push_back(dim + op.operandAxis(i));
     nest.input(operand, dims);
   }

@@ -56,7 +56,7 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
   Value argument = body.getArgument(input);
   Value yielded = body.getTerminator()->getOperand(output);
   auto writer = yielded.getDefiningOp<linalg::GenericOp>();
-  auto inputType = tensorOf(argument), outputType = tensorOf(yielded);
+  auto inputType = tensorTypeOf(argument), outputType = tensorTypeOf(yielded);
   if (!writer || inputType != outputType)
     return false;
   // Another result in the same buffer, or a parallel part, is out of reach of

@@ -141,7 +141,7 @@ Value NestBuilder::Body::read(Value tensor, ValueRange indices) const {
   if (auto fill = tensor.getDefiningOp<FillOp>())
     return arith::ConstantOp::create(
         s.b, s.loc,
-        s.b.getFloatAttr(elementOf(tensor), fill.getValue().convertToDouble()));
+        s.b.getFloatAttr(elementTypeOf(tensor), fill.getValue().convertToDouble()));
   return tensor::ExtractOp::create(s.b, s.loc, tensor, indices);
 }
 
@@ -209,7 +209,7 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
           if (auto fill = tensor.getDefiningOp<FillOp>())
             in.push_back(arith::ConstantOp::create(
                 nested, nestedLoc,
-                nested.getFloatAttr(elementOf(tensor),
+                nested.getFloatAttr(elementTypeOf(tensor),
                                     fill.getValue().convertToDouble())));
           else
             in.push_back(args[next++]);

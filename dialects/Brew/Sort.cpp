@@ -26,7 +26,7 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
   int64_t others = llvm::divideCeil(extent, 2 * run) - 1;
   shape[last] = others * merged + std::min(merged, extent - others * 2 * run);
   NestBuilder nest(b, loc, shape);
-  for (Type element : {elementOf(keys), Type(b.getI32Type())})
+  for (Type element : {elementTypeOf(keys), Type(b.getI32Type())})
     nest.output(RankedTensorType::get(shape, element), iota(shape.size()));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {

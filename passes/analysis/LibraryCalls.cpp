@@ -28,7 +28,7 @@ bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   if (!call || llvm::is_contained(disabled, "all") ||
       llvm::is_contained(disabled, call.libraryGroup().str()))
     return false;
-  Type element = elementOf(op->getResult(0));
+  Type element = elementTypeOf(op->getResult(0));
   return (element.isF32() || isNarrowFloat(element)) && call.hasLibraryCall();
 }
 
@@ -48,7 +48,7 @@ void brew::passes::computeWide(Operation *op) {
     return cast;
   };
   for (OpOperand &operand : op->getOpOperands())
-    if (isNarrowFloat(elementOf(operand.get())))
+    if (isNarrowFloat(elementTypeOf(operand.get())))
       operand.set(castTo(wide(operand.get().getType()), operand.get()));
   b.setInsertionPointAfter(op);
   for (OpResult result : op->getResults()) {
@@ -92,7 +92,7 @@ static bool makesPartOnCpu(ConvolutionOp op) {
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_of(values, [&](int64_t v) { return v == value; });
   };
-  const RankedTensorType x = tensorOf(op.getX()), y = tensorOf(op.getY());
+  const RankedTensorType x = tensorTypeOf(op.getX()), y = tensorTypeOf(op.getY());
   // In 16 bits such products gain nothing over a copy.
   if (!x.getElementType().isF32() || op.getGroup() != 1 ||
       !all(op.getStride(), 1) || !all(op.getDilation(), 1) || op.getPadEnd() ||

@@ -43,7 +43,7 @@ Value PrepareProgram::read(ParamValueOp param) {
 Value PrepareProgram::derive(Value value, StringRef layer, int64_t index,
                              StringRef suffix, OpBuilder &at) {
   OpBuilder outer(program);
-  auto type = tensorOf(value);
+  auto type = tensorTypeOf(value);
   auto attribute = [&](StringRef name, Attribute is) {
     return outer.getNamedAttr(name, is);
   };

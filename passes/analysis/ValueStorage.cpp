@@ -11,8 +11,8 @@ using namespace brew::passes;
 using namespace brew::dialects;
 
 int64_t brew::passes::bytesOf(RankedTensorType type) {
-  return memrefOf(type).getNumElements() *
-         llvm::divideCeil(memrefOf(type).getElementTypeBitWidth(), 8);
+  return memrefTypeOf(type).getNumElements() *
+         llvm::divideCeil(memrefTypeOf(type).getElementTypeBitWidth(), 8);
 }
 
 bool brew::passes::isStep(Operation *op) {
@@ -41,7 +41,7 @@ Place brew::passes::storageOf(Value value) {
   for (;;) {
     if (auto cut = place.owner.getDefiningOp<SubviewOp>()) {
       for (auto [at, stride] : llvm::zip_equal(
-               cut.getOffsets(), memoryStrides(tensorOf(cut.getX()))))
+               cut.getOffsets(), memoryStrides(tensorTypeOf(cut.getX()))))
         place.offset += at * stride;
       place.owner = stripReshapes(cut.getX());
       continue;
@@ -53,7 +53,7 @@ Place brew::passes::storageOf(Value value) {
     if (!whole)
       return place;
     int64_t axis = whole.getAxis();
-    int64_t stride = memoryStrides(tensorOf(whole.getY()))[axis];
+    int64_t stride = memoryStrides(tensorTypeOf(whole.getY()))[axis];
     for (Value subview : whole.getXs()) {
       if (subview == place.owner)
         break;

@@ -49,7 +49,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     Operation *source = x.getDefiningOp();
     if ((!isa<linalg::GenericOp, ConcatViewOp>(source) &&
          !brew::passes::makesPart(x, part.type, part.offset)) ||
-        isSubview(tensorOf(x)))
+        isSubview(tensorTypeOf(x)))
       return false;
     unsigned joins = 0;
     for (OpOperand &use : x.getUses()) {
@@ -81,7 +81,7 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
 
   /// Later joins come first: a join may itself become a subview of one.
   static void placeOperands(ConcatViewOp join) {
-    auto whole = tensorOf(join.getY());
+    auto whole = tensorTypeOf(join.getY());
     const auto axis = static_cast<unsigned>(join.getAxis());
     int64_t next = brew::passes::storageOf(join.getY()).offset;
     for (OpOperand &operand : join->getOpOperands()) {
@@ -116,9 +116,9 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
 
   static void placeResult(SubviewOp cut) {
     Value y = cut.getY();
-    RankedTensorType type = tensorOf(y);
-    y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
-    const Part part = {tensorOf(y), brew::passes::storageOf(y).offset};
+    RankedTensorType type = tensorTypeOf(y);
+    y.setType(subviewOf(tensorTypeOf(cut.getX()), type.getShape()));
+    const Part part = {tensorTypeOf(y), brew::passes::storageOf(y).offset};
     if (llvm::all_of(y.getUses(),
                      [&](OpOperand &use) { return followsStrides(use, part); }))
       return;

@@ -91,7 +91,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   /// of them laid out alike; a cast costs the same between any two layouts.
   static bool isWeightGradient(Operation *op) {
     if (isa_and_nonnull<CastOp, UnscaleOp>(op))
-      return elementOf(op->getResult(0)).isF32() &&
+      return elementTypeOf(op->getResult(0)).isF32() &&
              isProductByWeights(castSource(op->getOperand(0)).getDefiningOp());
     if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op))
       return !nest.getInputs().empty() &&
@@ -99,7 +99,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
                return isWeightGradient(input.getDefiningOp());
              });
     return isProductByWeights(op) &&
-           !isNarrowFloat(elementOf(op->getResult(0)));
+           !isNarrowFloat(elementTypeOf(op->getResult(0)));
   }
   static bool isProductByWeights(Operation *op) {
     return isa_and_nonnull<ConvolutionBackwardWeightsOp,
@@ -118,7 +118,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     SymbolTable symbols(getOperation());
     llvm::DenseMap<StringAttr, RankedTensorType> split;
     getOperation().walk([&](InnerProductOp op) {
-      auto x = tensorOf(op.getX());
+      auto x = tensorTypeOf(op.getX());
       ParamValueOp read = parameterOf(op.getW());
       int64_t axis = op.getAxis(), outputs = op.getNumOutput();
       int64_t folded = x.getRank() - axis;
@@ -134,7 +134,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       shape.insert(first ? shape.begin() : shape.end(), outputs);
       order.insert(first ? order.begin() : order.end(), first ? 0 : folded);
       split[read.getParamAttr().getAttr()] =
-          withMemoryOrder(RankedTensorType::get(shape, elementOf(read)), order);
+          withMemoryOrder(RankedTensorType::get(shape, elementTypeOf(read)), order);
     });
     // A parameter that several layers read keeps one type for all of them;
     // where they would differ it stays as Caffe has it.
@@ -267,7 +267,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   }
 
   static RankedTensorType withElementOf(RankedTensorType type, Value value) {
-    return RankedTensorType::get(type.getShape(), elementOf(value),
+    return RankedTensorType::get(type.getShape(), elementTypeOf(value),
                                  type.getEncoding());
   }
 
@@ -275,7 +275,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
   static void retypeCopies(Value value) {
     for (Operation *user : value.getUsers())
       if (auto cast = dyn_cast<CastOp>(user)) {
-        cast.getY().setType(withElementOf(tensorOf(value), cast.getY()));
+        cast.getY().setType(withElementOf(tensorTypeOf(value), cast.getY()));
         retypeCopies(cast.getY());
       }
   }
@@ -289,7 +289,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     if (isa_and_nonnull<CastOp, UnscaleOp, SelectIfZeroOp>(op)) {
       // The scalars that some of them read have no layout.
       for (Value operand : op->getOperands())
-        if (tensorOf(operand).getRank())
+        if (tensorTypeOf(operand).getRank())
           retype(operand, withElementOf(type, operand));
       return;
     }

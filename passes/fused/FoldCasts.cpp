@@ -26,14 +26,14 @@ using namespace brew::dialects;
 namespace {
 
 bool widens(CastOp cast) {
-  return elementOf(cast.getX()).getIntOrFloatBitWidth() <
-         elementOf(cast.getY()).getIntOrFloatBitWidth();
+  return elementTypeOf(cast.getX()).getIntOrFloatBitWidth() <
+         elementTypeOf(cast.getY()).getIntOrFloatBitWidth();
 }
 
 /// Nests that read a widened tensor read the narrow one instead.
 void foldIntoReaders(CastOp cast) {
   Value narrow = cast.getX(), wide = cast.getY();
-  Type element = elementOf(wide);
+  Type element = elementTypeOf(wide);
   for (OpOperand &use : llvm::make_early_inc_range(wide.getUses())) {
     Operation *user = use.getOwner();
     OpBuilder b(user);
@@ -51,7 +51,7 @@ void foldIntoReaders(CastOp cast) {
       continue;
     BlockArgument argument = nest.getMatchingBlockArgument(&use);
     use.set(narrow);
-    argument.setType(elementOf(narrow));
+    argument.setType(elementTypeOf(narrow));
     if (argument.use_empty())
       continue;
     b.setInsertionPointToStart(nest.getBody());
@@ -63,7 +63,7 @@ void foldIntoReaders(CastOp cast) {
 /// The nest that makes what is rounded does so itself. Returns whether it can.
 bool foldIntoWriter(CastOp cast) {
   auto nest = cast.getX().getDefiningOp<linalg::GenericOp>();
-  auto from = tensorOf(cast.getX()), to = tensorOf(cast.getY());
+  auto from = tensorTypeOf(cast.getX()), to = tensorTypeOf(cast.getY());
   if (!nest || !cast.getX().hasOneUse() ||
       nest.getNumParallelLoops() != nest.getNumLoops() ||
       memoryStrides(from) != memoryStrides(to))

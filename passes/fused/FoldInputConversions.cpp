@@ -52,7 +52,7 @@ struct Readers {
   bool collect(Value value, bool mayPaste = true) {
     for (Operation *user : value.getUsers()) {
       if (auto cast = dyn_cast<CastOp>(user)) {
-        if (!isNarrowFloat(elementOf(cast.getY())))
+        if (!isNarrowFloat(elementTypeOf(cast.getY())))
           return false;
         casts.push_back(cast);
         continue;

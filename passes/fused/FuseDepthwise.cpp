@@ -61,7 +61,7 @@ int64_t flopsOf(linalg::GenericOp nest) {
 /// Whether the neighbours in memory are those of dimension 1, which is what
 /// vectors of generated code take.
 bool isChannelsLast(Value value) {
-  SmallVector<int64_t> order = memoryOrder(tensorOf(value));
+  SmallVector<int64_t> order = memoryOrder(tensorTypeOf(value));
   return order.size() > 2 && order.back() == 1;
 }
 
@@ -102,8 +102,8 @@ bool isDepthwise(Operation *call, Value bottom) {
   } else {
     return false;
   }
-  return tensorOf(top).getRank() > 2 && group == tensorOf(top).getDimSize(1) &&
-         group == tensorOf(bottom).getDimSize(1) && isChannelsLast(top) &&
+  return tensorTypeOf(top).getRank() > 2 && group == tensorTypeOf(top).getDimSize(1) &&
+         group == tensorTypeOf(bottom).getDimSize(1) && isChannelsLast(top) &&
          isChannelsLast(bottom);
 }
 
@@ -186,7 +186,7 @@ private:
         weights &&
         weights.getDw().getType() != besideChannels(weights.getDw())) {
       Value dw = weights.getDw();
-      const auto type = tensorOf(dw);
+      const auto type = tensorTypeOf(dw);
       dw.setType(besideChannels(dw));
       Value placed = copy(b, call, dw, type);
       dw.replaceAllUsesExcept(placed, placed.getDefiningOp());
@@ -214,7 +214,7 @@ private:
 
   /// The type of weights whose channels lie side by side.
   static RankedTensorType besideChannels(Value weights) {
-    auto type = tensorOf(weights);
+    auto type = tensorTypeOf(weights);
     auto order = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
     order.push_back(0);
     return withMemoryOrder(

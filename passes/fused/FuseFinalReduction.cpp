@@ -100,7 +100,7 @@ public:
         if (!llvm::all_of(result.getUsers(),
                           [](Operation *user) { return isa<YieldOp>(user); }))
           bytes +=
-              llvm::divideCeil(brew::passes::bytesOf(tensorOf(result)), points);
+              llvm::divideCeil(brew::passes::bytesOf(tensorTypeOf(result)), points);
     }
     return bytes;
   }

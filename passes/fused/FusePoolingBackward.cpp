@@ -58,9 +58,9 @@ int64_t innermostDim(RankedTensorType type) {
 /// elements at the cost of one's indices.
 bool extractsNeighbours(linalg::GenericOp nest) {
   bool isAny = false;
-  const int64_t innermost = innermostDim(tensorOf(nest->getResult(0)));
+  const int64_t innermost = innermostDim(tensorTypeOf(nest->getResult(0)));
   for (auto extract : nest.getBody()->getOps<tensor::ExtractOp>()) {
-    const int64_t dim = innermostDim(tensorOf(extract.getTensor()));
+    const int64_t dim = innermostDim(tensorTypeOf(extract.getTensor()));
     auto index = extract.getIndices()[static_cast<size_t>(dim)]
                      .getDefiningOp<linalg::IndexOp>();
     if (!index || static_cast<int64_t>(index.getDim()) != innermost)
@@ -157,7 +157,7 @@ linalg::GenericOp unrollWindows(RewriterBase &rewriter,
   return unrolled;
 }
 
-int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
+int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
 
 /// Bytes of all tensors that a nest reads and writes.
 int64_t bytesMoved(linalg::GenericOp nest) {
@@ -188,7 +188,7 @@ bool hasOtherOperands(linalg::GenericOp nest, Value value) {
 /// Whether a nest adds up over what is furthest apart in a value that it reads
 /// through a permutation: what makes the value then cannot share its loops.
 bool addsUpAcross(linalg::GenericOp nest, OpOperand &use) {
-  auto type = tensorOf(use.get());
+  auto type = tensorTypeOf(use.get());
   for (int64_t dim : memoryOrder(type))
     if (type.getDimSize(dim) > 1)
       return nest.getIteratorTypesArray()

@@ -61,7 +61,7 @@ private:
   static bool isElementwise(linalg::GenericOp nest) {
     OpOperand *init = nest.getDpsInitOperand(0);
     return nest->getNumResults() == 1 && nest.getNumReductionLoops() == 0 &&
-           isa<FloatType>(elementOf(nest->getResult(0))) &&
+           isa<FloatType>(elementTypeOf(nest->getResult(0))) &&
            nest.getMatchingIndexingMap(init).isPermutation() &&
            !nest.payloadUsesValueFromOperand(init) && !readsAnywhere(nest) &&
            countOf(nest.getStaticLoopRanges()) >= kFewElements;

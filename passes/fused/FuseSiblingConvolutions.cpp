@@ -54,7 +54,7 @@ struct Branch {
 using BranchGroup = SmallVector<Branch, 4>;
 
 int64_t channelAxis(ConvolutionOp conv) {
-  return tensorOf(conv.getY()).getRank() - 1 -
+  return tensorTypeOf(conv.getY()).getRank() - 1 -
          static_cast<int64_t>(conv.getKernel().size());
 }
 
@@ -218,7 +218,7 @@ bool Joiner::isAlike(Branch &a, Branch &b) {
   return x.getX() == y.getX() && x.getKernel() == y.getKernel() &&
          x.getStride() == y.getStride() && x.getPad() == y.getPad() &&
          x.getDilation() == y.getDilation() && shapeBut(x) == shapeBut(y) &&
-         elementOf(x.getY()) == elementOf(y.getY()) && !x.getB() == !y.getB() &&
+         elementTypeOf(x.getY()) == elementTypeOf(y.getY()) && !x.getB() == !y.getB() &&
          slope(a) == slope(b) && !a.data == !b.data &&
          !a.weights == !b.weights && a.gradient == b.gradient &&
          (!a.weights || !a.weights.getDb() == !b.weights.getDb());
@@ -228,7 +228,7 @@ bool Joiner::isAlike(Branch &a, Branch &b) {
 // What it costs and saves, in bytes
 //===----------------------------------------------------------------------===//
 
-int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
+int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
 
 /// What memory moves while one more step begins.
 int64_t Joiner::callBytes() const {
@@ -355,7 +355,7 @@ StringAttr Joiner::nameOf(BranchGroup &group) {
 
 /// The type of tensors like these one after another along `axis`.
 RankedTensorType wholeType(ArrayRef<Value> parts, int64_t axis) {
-  auto type = tensorOf(parts[0]);
+  auto type = tensorTypeOf(parts[0]);
   SmallVector<int64_t> shape(type.getShape());
   shape[static_cast<size_t>(axis)] = 0;
   for (Value part : parts)
@@ -385,7 +385,7 @@ SubviewOp cutAlong(OpBuilder &b, Value whole, Type type, int64_t axis,
 
 /// A gradient by parameters by itself: ranks add up what is no part of others.
 Value copyOfPart(OpBuilder &b, SubviewOp part) {
-  auto type = tensorOf(part.getY());
+  auto type = tensorTypeOf(part.getY());
   NestBuilder nest(b, part.getLoc(), type.getShape());
   nest.input(part, iota(type.getRank()));
   nest.output(type, iota(type.getRank()));

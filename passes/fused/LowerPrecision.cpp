@@ -68,7 +68,7 @@ private:
     if (brew::passes::movesElements(op)) {
       if (llvm::any_of(op->getOperands(), [&](Value operand) {
             auto cast = operand.getDefiningOp<CastOp>();
-            return cast && elementOf(cast.getX()) == narrow;
+            return cast && elementTypeOf(cast.getX()) == narrow;
           }))
         narrowMove(op);
       return;
@@ -89,7 +89,7 @@ private:
 
   /// Makes a result narrow by itself.
   void retypeResult(OpResult result) {
-    result.setType(withElement(tensorOf(result), narrow));
+    result.setType(withElement(tensorTypeOf(result), narrow));
     OpBuilder b(result.getOwner());
     b.setInsertionPointAfter(result.getOwner());
     CastOp wide = cast(b, result.getOwner(), result, b.getF32Type());
@@ -145,7 +145,7 @@ private:
     const auto output = static_cast<int64_t>(shapeOf(op.getDy()).size() - 1 -
                                              op.getKernel().size());
     Value sum =
-        buildBiasGradient(b, op.getLoc(), wide, output, tensorOf(op.getDb()));
+        buildBiasGradient(b, op.getLoc(), wide, output, tensorTypeOf(op.getDb()));
     Origin::of(op).mark(sum.getDefiningOp());
     return brew::passes::splitBiasGradient(op, sum);
   }
@@ -159,17 +159,17 @@ private:
 
   /// The narrow form of a value that `user` reads.
   Value narrowForm(Value value, Operation *user) {
-    if (elementOf(value) == narrow)
+    if (elementTypeOf(value) == narrow)
       return value;
     if (auto known = value.getDefiningOp<CastOp>())
-      if (elementOf(known.getX()) == narrow)
+      if (elementTypeOf(known.getX()) == narrow)
         return known.getX();
     Value &form = narrowed[value];
     if (form)
       return form;
     OpBuilder b(user);
     b.setInsertionPointAfterValue(value);
-    auto type = withElement(tensorOf(value), narrow);
+    auto type = withElement(tensorTypeOf(value), narrow);
     if (auto join = value.getDefiningOp<ConcatViewOp>();
         join && joinsParameters(join)) {
       SmallVector<Value> parts;
@@ -199,7 +199,7 @@ private:
     if (!origin.layer)
       origin.layer = b.getStringAttr("");
     auto cast =
-        CastOp::create(b, reason->getLoc(), withElement(tensorOf(x), element),
+        CastOp::create(b, reason->getLoc(), withElement(tensorTypeOf(x), element),
                        x, origin.layer);
     // A parameter's copy belongs to the forward pass even where only the
     // backward pass reads it.
@@ -233,7 +233,7 @@ private:
     for (auto product :
          program.getBody().front().getOps<ConvolutionBackwardWeightsOp>()) {
       Value dw = product.getDw();
-      if (elementOf(dw) != narrow)
+      if (elementTypeOf(dw) != narrow)
         continue;
       // Of joined convolutions each has its part.
       for (Operation *user : llvm::to_vector(dw.getUsers()))

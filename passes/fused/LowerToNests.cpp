@@ -38,7 +38,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       if (llvm::none_of(fill->getUses(), needsMemory))
         return;
       OpBuilder b(fill);
-      auto type = tensorOf(fill);
+      auto type = tensorTypeOf(fill);
       NestBuilder nest(b, fill.getLoc(), type.getShape());
       nest.output(type, iota(type.getRank()));
       Value written =
@@ -69,7 +69,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
   static void sumBias(ConvolutionBackwardWeightsOp op) {
     OpBuilder b(op);
     Value sum = buildBiasGradient(b, op.getLoc(), op.getDy(), /*output=*/1,
-                                  tensorOf(op.getDb()));
+                                  tensorTypeOf(op.getDb()));
     markNests(op);
     brew::passes::splitBiasGradient(op, sum);
   }
@@ -96,7 +96,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
         if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
-            tensorOf(op.getDy()).getNumElements() >= summedApart)
+            tensorTypeOf(op.getDy()).getNumElements() >= summedApart)
           sumBias(op);
       });
       SmallVector<Operation *> ops;

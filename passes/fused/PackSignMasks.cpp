@@ -60,7 +60,7 @@ SmallVector<arith::CmpFOp> signsOf(Value input) {
 /// whole bytes of bits; null if it is none.
 linalg::GenericOp makerOf(Value value) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
-  RankedTensorType type = tensorOf(value);
+  RankedTensorType type = tensorTypeOf(value);
   if (!nest || nest.getNumReductionLoops() > 0 || isSubview(type) ||
       !isa<FloatType>(type.getElementType()) ||
       !nest.getMatchingIndexingMap(
@@ -92,7 +92,7 @@ private:
   Value addBits(OpResult value) {
     auto nest = cast<linalg::GenericOp>(value.getOwner());
     const unsigned number = value.getResultNumber();
-    auto type = tensorOf(value);
+    auto type = tensorTypeOf(value);
     rewriter.setInsertionPoint(nest);
     auto bitsType = RankedTensorType::get(type.getShape(), rewriter.getI1Type(),
                                           type.getEncoding());
@@ -158,7 +158,7 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
         for (unsigned number = 0; number < op->getNumResults(); ++number) {
           OpResult value = op->getResult(number);
           if (!isa<linalg::GenericOp>(op) ||
-              tensorOf(value).getNumElements() < kFewest || !makerOf(value))
+              tensorTypeOf(value).getNumElements() < kFewest || !makerOf(value))
             continue;
           SmallVector<OpOperand *> uses = usesOfSigns(value);
           if (uses.empty())

@@ -71,7 +71,7 @@ private:
   /// its other operand is as little for tensor cores. A bottom that has a
   /// gradient is none of the first, and its channels are somebody's result.
   bool gains(Operation *op) const {
-    const Type element = elementOf(op->getOperand(0));
+    const Type element = elementTypeOf(op->getOperand(0));
     if (!isNarrowFloat(element) ||
         op->getAttrOfType<IntegerAttr>("group").getInt() != 1 ||
         !brew::passes::usesLibrary(op, noLibrary) ||
@@ -101,7 +101,7 @@ private:
     Value &wide = padded[narrow];
     if (!wide) {
       auto cast = narrow.getDefiningOp<CastOp>();
-      const RankedTensorType type = withChannels(tensorOf(narrow));
+      const RankedTensorType type = withChannels(tensorTypeOf(narrow));
       OpBuilder b(operand.getOwner());
       if (cast)
         b.setInsertionPoint(cast);
@@ -112,7 +112,7 @@ private:
       auto layer = reason->getAttrOfType<StringAttr>("layer");
       auto zeros = ZeroPadOp::create(
           b, reason->getLoc(),
-          RankedTensorType::get(type.getShape(), elementOf(from)), from, layer,
+          RankedTensorType::get(type.getShape(), elementTypeOf(from)), from, layer,
           noOffsets(type, b));
       Origin::of(reason).mark(zeros);
       wide = zeros;
@@ -125,7 +125,7 @@ private:
   }
 
   void cutGradient(ConvolutionBackwardWeightsOp op) {
-    const RankedTensorType type = tensorOf(op.getDw());
+    const RankedTensorType type = tensorTypeOf(op.getDw());
     op.getDw().setType(withChannels(type));
     OpBuilder b(op);
     b.setInsertionPointAfter(op);

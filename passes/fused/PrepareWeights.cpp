@@ -99,10 +99,10 @@ private:
       return false;
     int64_t bytes = 0;
     for (ParamValueOp param : found->second)
-      bytes += std::max(brew::passes::bytesOf(tensorOf(param.getResult())),
-                        tensorOf(param.getResult()).getNumElements() *
+      bytes += std::max(brew::passes::bytesOf(tensorTypeOf(param.getResult())),
+                        tensorTypeOf(param.getResult()).getNumElements() *
                             int64_t(sizeof(float)));
-    return brew::passes::bytesOf(tensorOf(value)) <= bytes &&
+    return brew::passes::bytesOf(tensorTypeOf(value)) <= bytes &&
            llvm::any_of(value.getUsers(), [&](Operation *user) {
              Operation *step =
                  program.getBody().front().findAncestorOpInBlock(*user);

@@ -43,7 +43,7 @@ constexpr int kDepth = 6;
 /// Iterations of a nest for each element of what it reads at next to no cost.
 constexpr int64_t kReuse = 64;
 
-int64_t bytesOf(Value value) { return brew::passes::bytesOf(tensorOf(value)); }
+int64_t bytesOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
 
 /// Operations of an iteration; too many where one is dear.
 int64_t operationsOf(linalg::GenericOp nest) {

@@ -251,7 +251,7 @@ private:
     if (taps == 1)
       return {};
     // What the body extracts is about as large.
-    const int64_t all = 2 * brew::passes::bytesOf(tensorOf(largest->get()));
+    const int64_t all = 2 * brew::passes::bytesOf(tensorTypeOf(largest->get()));
     const int64_t cache = brew::dialects::target::cpuOf(nest).getL2Bytes() / 2;
     SmallVector<unsigned> loops;
     int64_t pieces = 1;

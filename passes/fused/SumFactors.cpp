@@ -194,7 +194,7 @@ private:
       return sum;
     AffineMap written =
         nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
-    auto type = tensorOf(sum);
+    auto type = tensorTypeOf(sum);
     // Loops of the product are dimensions of the result.
     DenseMap<unsigned, unsigned> loops;
     for (auto [dim, place] : llvm::enumerate(written.getResults()))

@@ -311,7 +311,7 @@ LogicalResult Backward::takeSeed(StringRef blob) {
            << "--output-gradient: blob '" << blob << "' is not kept";
   Value value = pin.getValue();
   Location loc = value.getLoc();
-  if (!isa<FloatType>(elementOf(value)))
+  if (!isa<FloatType>(elementTypeOf(value)))
     return refuseSeed(loc) << "--output-gradient: blob '" << blob
                            << "' holds whole numbers, which have no gradient";
   if (!needed.contains(value) || idle.contains(value))

@@ -39,9 +39,9 @@ bool isParam(Value value) {
 /// operand.
 bool isChannelwise(Operation *op) {
   auto perChannel = [&](Value operand, int64_t axis) {
-    return isParam(operand) && axis == 1 && tensorOf(operand).getRank() == 1;
+    return isParam(operand) && axis == 1 && tensorTypeOf(operand).getRank() == 1;
   };
-  if (tensorOf(op->getOperand(0)).getRank() < 2)
+  if (tensorTypeOf(op->getOperand(0)).getRank() < 2)
     return false;
   if (auto norm = dyn_cast<BatchNormGlobalOp>(op))
     return llvm::all_of(norm->getOperands().drop_front(), isParam);
@@ -187,7 +187,7 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
   OpBuilder at(product);
   Value weights = product->getOperand(1);
   Value bias = product->getNumOperands() > 2 ? product->getOperand(2) : Value();
-  auto type = tensorOf(weights);
+  auto type = tensorTypeOf(weights);
   auto inner = dyn_cast<InnerProductOp>(product);
   int64_t outputs = inner && inner.getTranspose() ? type.getRank() - 1 : 0;
   Affine affine = affineOf(
@@ -224,7 +224,7 @@ void Folder::replace(ArrayRef<Operation *> chain) {
   Value x = chain.front()->getOperand(0);
   auto norm = llvm::find_if(
       chain, [](Operation *op) { return isa<BatchNormGlobalOp>(op); });
-  Affine affine = affineOf(chain, Value(), tensorOf((*norm)->getOperand(1)));
+  Affine affine = affineOf(chain, Value(), tensorTypeOf((*norm)->getOperand(1)));
   StringAttr layer = joinedName(b, nullptr, chain);
   auto scale = ScaleOp::create(
       at, chain.front()->getLoc(), chain.back()->getResult(0).getType(), x,
@@ -246,7 +246,7 @@ void Folder::run() {
     auto inner = dyn_cast<InnerProductOp>(product);
     // Outputs must be dimension 1, and weights keep one layout.
     if (inner &&
-        (inner.getAxis() != 1 || tensorOf(inner.getX()).getRank() != 2))
+        (inner.getAxis() != 1 || tensorTypeOf(inner.getX()).getRank() != 2))
       continue;
     auto conv = dyn_cast<ConvolutionOp>(product);
     if (conv && conv.getAxis() != 1)

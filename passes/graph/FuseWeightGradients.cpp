@@ -63,18 +63,18 @@ SmallVector<Product> productsOf(linalg::GenericOp nest) {
         return {};
     }
     products.push_back(product);
-    moved += tensorOf(product.getX()).getNumElements() +
-             tensorOf(product.getDy()).getNumElements();
+    moved += tensorTypeOf(product.getX()).getNumElements() +
+             tensorTypeOf(product.getDy()).getNumElements();
   }
   // At worst all operands are copied; each sum reads two tensors of the
   // weights' size and writes one.
-  const int64_t weights = tensorOf(nest->getResult(0)).getNumElements();
+  const int64_t weights = tensorTypeOf(nest->getResult(0)).getNumElements();
   const auto sums = static_cast<int64_t>(products.size()) - 1;
   return 2 * moved <= 3 * weights * sums ? products : SmallVector<Product>();
 }
 
 Value join(OpBuilder &b, Product of, ArrayRef<Value> parts) {
-  auto type = tensorOf(parts.front());
+  auto type = tensorTypeOf(parts.front());
   SmallVector<int64_t> shape(type.getShape());
   shape[0] = 0;
   for (Value part : parts)

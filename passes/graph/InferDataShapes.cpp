@@ -68,7 +68,7 @@ private:
     if (kind && kind->source == brew::caffe::FeedSource::RandomKey) {
       // A key of two words (dialects/Brew/RandomBits.h).
       for (Value value : feed.getValues())
-        value.setType(RankedTensorType::get({2}, elementOf(value)));
+        value.setType(RankedTensorType::get({2}, elementTypeOf(value)));
       return;
     }
     try {
@@ -82,7 +82,7 @@ private:
         folders.push_back(feed.getFolder().str());
       const auto shapes = brew::passes::inferDataShapes(layer, folders, given);
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
-        value.setType(RankedTensorType::get(shape, elementOf(value)));
+        value.setType(RankedTensorType::get(shape, elementTypeOf(value)));
       feed.setConfigAttr(
           brew::dialects::plan::DataInputConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {

@@ -38,7 +38,7 @@ SmallVector<int64_t> fileShape(Operation *layer, ArrayRef<int64_t> shape) {
 LogicalResult setParamShape(Operation *layer, ParamValueOp read,
                             ArrayRef<int64_t> shape, SymbolTable &symbols) {
   auto param = symbols.lookup<ParamOp>(read.getParam());
-  Type element = elementOf(read.getResult());
+  Type element = elementTypeOf(read.getResult());
   auto wanted = RankedTensorType::get(shape, element);
   auto known = dyn_cast<RankedTensorType>(param.getType());
   if (!known) {
@@ -99,7 +99,7 @@ LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
         ++next;
       }
   for (auto [result, shape] : llvm::zip(op->getResults(), tops)) {
-    Type element = elementOf(result);
+    Type element = elementTypeOf(result);
     for (int64_t dim : shape)
       if (dim <= 0)
         return layerError(op)

@@ -165,11 +165,11 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
                                                    unsigned number,
                                                    Value resultGradient) {
   Value y = op->getResult(0), target = op->getOperand(number);
-  auto yType = tensorOf(y), type = tensorOf(target);
+  auto yType = tensorTypeOf(y), type = tensorTypeOf(target);
   int64_t rank = yType.getRank(), axis = op.operandAxis(number);
   auto dimsOf = [&](unsigned i) {
     SmallVector<int64_t> dims;
-    for (int64_t dim : iota(tensorOf(op->getOperand(i)).getRank()))
+    for (int64_t dim : iota(tensorTypeOf(op->getOperand(i)).getRank()))
       dims.push_back(dim + op.operandAxis(i));
     return dims;
   };

@@ -53,7 +53,7 @@ public:
     SmallVector<Value> operands = {x};
     operands.append(weights.begin(), weights.end());
     return create("inner_product", operands,
-                  RankedTensorType::get(shape, elementOf(x)),
+                  RankedTensorType::get(shape, elementTypeOf(x)),
                   {integer("num_output", outputs), integer("axis", axis),
                    down(propagates)})
         ->getResult(0);
@@ -77,7 +77,7 @@ public:
     if (count == 1)
       return {x};
     shape[0] = 1;
-    SmallVector<Type> types(count, RankedTensorType::get(shape, elementOf(x)));
+    SmallVector<Type> types(count, RankedTensorType::get(shape, elementTypeOf(x)));
     return create(
                "slice", x, types,
                {integer("axis", 0),
@@ -160,7 +160,7 @@ struct UnrollRecurrent
     }
     Type type = RankedTensorType::get(
         {1, shapeOf(inputs.x)[1], static_cast<int64_t>(op.getNumOutput())},
-        elementOf(inputs.x));
+        elementTypeOf(inputs.x));
     Layers l(b, op);
     for (int64_t i = 0; i < states; ++i) {
       if (!op.getExposeHidden()) {

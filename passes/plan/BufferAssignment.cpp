@@ -21,7 +21,7 @@ unsigned BufferAssignment::allocationOf(Value value) const {
 unsigned BufferAssignment::newAllocation(Value value, int64_t step) {
   Allocation root;
   value = storageOf(value).owner;
-  root.live.size = bytesOf(tensorOf(value));
+  root.live.size = bytesOf(tensorTypeOf(value));
   root.live.first = root.live.last = step;
   roots.push_back(root);
   allocationIndex[value] = roots.size() - 1;
@@ -69,11 +69,11 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
     ++inputsOf[inputRoots.emplace_back(allocationOf(input))];
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
     // A subview lies where the whole does.
-    if (isSubview(tensorOf(result)))
+    if (isSubview(tensorTypeOf(result)))
       continue;
     const SmallVector<FixedBuffer> stores = storesOf(result);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
-      if (isSubview(tensorOf(input)))
+      if (isSubview(tensorTypeOf(input)))
         continue;
       unsigned root = inputRoots[i];
       // Parameters and state are updated in place; other fixed places, and
@@ -106,8 +106,8 @@ void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
 void BufferAssignment::accumulateInPlace(Operation *call, Value sum, int64_t step) {
   const Value result = call->getResult(0);
   const unsigned root = allocationOf(sum);
-  if (sum.getType() != result.getType() || isSubview(tensorOf(sum)) ||
-      isSubview(tensorOf(result)) || roots[root].fixed || roots[root].pinned ||
+  if (sum.getType() != result.getType() || isSubview(tensorTypeOf(sum)) ||
+      isSubview(tensorTypeOf(result)) || roots[root].fixed || roots[root].pinned ||
       lastUse.lookup(sum) > step || roots[root].live.last > step ||
       isa<DataInputOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
@@ -137,15 +137,15 @@ void BufferAssignment::reduceInPlace(Operation *reduce, int64_t step) {
           isReadAfter(*fixed, step))
         continue;
     } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
-               roots[root].live.last > step || isSubview(tensorOf(operand)) ||
+               roots[root].live.last > step || isSubview(tensorTypeOf(operand)) ||
                storageOf(operand).owner.getDefiningOp<DataInputOp>() ||
                storageOf(operand).owner.getDefiningOp<OutputGradientOp>()) {
       continue;
     }
     // Not where another value of the bucket lies in the same bytes, nor where
     // the value is but a part of them.
-    if (bytesOf(tensorOf(storageOf(operand).owner)) !=
-            bytesOf(tensorOf(operand)) ||
+    if (bytesOf(tensorTypeOf(storageOf(operand).owner)) !=
+            bytesOf(tensorTypeOf(operand)) ||
         llvm::count_if(reduce->getOperands(),
                        [&](Value other) { return allocationOf(other) == root; }) != 1)
       continue;
@@ -336,7 +336,7 @@ void BufferAssignment::assignStores() {
     // A subview lies where the whole does, and what the caller writes where no
     // earlier run has left anything of use.
     Value owner = stripReshapes(value);
-    if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
+    if (root.fixed || readToo || isSubview(tensorTypeOf(owner)) ||
         owner.getDefiningOp<OutputGradientOp>() ||
         isMadeBeforeLoad(*place, root.live.first)) {
       const bool isForward = isStoredByForwardPass(&op);

@@ -52,7 +52,7 @@ tensorOfBuffer(brew::dialects::plan::BufferOp op) {
       order, [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   auto type = withMemoryOrder(
       RankedTensorType::get(shape, buffer.getElementType()), order);
-  if (memrefOf(type) != buffer)
+  if (memrefTypeOf(type) != buffer)
     return std::nullopt;
   return type;
 }

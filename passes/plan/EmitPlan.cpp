@@ -121,13 +121,13 @@ Value PlanEmitter::buffer(Value value) {
   Place place = storageOf(value);
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
   auto buffer = dialects::plan::BufferOp::create(
-      b, value.getLoc(), memrefOf(tensorOf(value)), name,
+      b, value.getLoc(), memrefTypeOf(tensorTypeOf(value)), name,
       root.fixed ? root.fixed->arena : root.arena,
-      start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
+      start + place.offset * (tensorTypeOf(value).getElementTypeBitWidth() / 8),
       live,
       // An earlier value in the same bytes may be overwritten in place.
       !root.fixed && roots.isPinned(owner), nullptr);
-  if (isSubview(tensorOf(owner)))
+  if (isSubview(tensorTypeOf(owner)))
     buffer->setAttr(brew::passes::kWholeAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
                                     b.getI64IntegerAttr(start)}));
@@ -232,7 +232,7 @@ static ArrayAttr layersOf(OpBuilder &b, Value value) {
 void PlanEmitter::emitCopies(int64_t step) {
   auto place = [&](const PlannedCopy &copy) -> Value {
     return dialects::plan::BufferOp::create(
-        b, copy.value.getLoc(), memrefOf(tensorOf(copy.value)), copy.place.name,
+        b, copy.value.getLoc(), memrefTypeOf(tensorTypeOf(copy.value)), copy.place.name,
         copy.place.arena, copy.place.offset, nullptr, false, nullptr);
   };
   auto emit = [&](const PlannedCopy &copy, Value from, Value to,

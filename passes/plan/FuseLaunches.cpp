@@ -86,7 +86,7 @@ public:
   int64_t bytesRead() {
     int64_t bytes = 0;
     for (Value input : first.getInputs())
-      bytes += brew::passes::bytesOf(tensorOf(input));
+      bytes += brew::passes::bytesOf(tensorTypeOf(input));
     return bytes;
   }
 

@@ -75,9 +75,9 @@ weightsAndTop(Operation *op) {
   const Roles roles = rolesOf(op);
   auto note = [&](CallOperand role, Value value) {
     if (role == CallOperand::W)
-      weights = tensorOf(value);
+      weights = tensorTypeOf(value);
     if (role == CallOperand::Y)
-      top = tensorOf(value);
+      top = tensorTypeOf(value);
   };
   for (auto [role, value] : llvm::zip(roles.operands, op->getOperands()))
     note(role, value);

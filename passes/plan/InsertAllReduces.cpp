@@ -43,7 +43,7 @@ SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
       buckets.emplace_back();
     Bucket &bucket = buckets.back();
     bucket.gradients.push_back(gradient.value);
-    bucket.bytes += brew::passes::bytesOf(tensorOf(gradient.value));
+    bucket.bytes += brew::passes::bytesOf(tensorTypeOf(gradient.value));
     bucket.ready = gradient.ready;
   }
   return buckets;
@@ -130,7 +130,7 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
   SmallVector<Gradient> gradients;
   int64_t total = 0;
   for (auto &[value, ops] : stores) {
-    auto type = tensorOf(value);
+    auto type = tensorTypeOf(value);
     if (!type.getElementType().isF32() && !type.getElementType().isF64())
       return ops.front().emitError("this gradient is of ")
              << type.getElementType() << ", which is not added up over ranks";

@@ -91,7 +91,7 @@ unsigned OrderedProgram::valueOf(Value value) {
   Operation *source = owner.getDefiningOp();
   OrderedValue &made = problem.values.emplace_back();
   // What lies in another arena takes nothing of this one.
-  made.bytes = source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorOf(owner));
+  made.bytes = source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorTypeOf(owner));
   made.fromStart = !isStep(source) && !isa<ConcatViewOp>(source);
   return entry->second;
 }
@@ -125,7 +125,7 @@ void OrderedProgram::addShares(Operation *op, OrderedStep &step) {
     const unsigned read = valueOf(operand);
     return problem.values[read].bytes > 0 && !problem.values[read].fromStart &&
            result.getType() == operand.getType() &&
-           !isSubview(tensorOf(operand)) &&
+           !isSubview(tensorTypeOf(operand)) &&
            llvm::none_of(step.shares, [&](const OrderedStep::Share &other) {
              return other.read == read;
            });

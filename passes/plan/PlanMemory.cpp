@@ -34,7 +34,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       if (param->hasAttr(brew::passes::kPersistentAttr))
         carried.push_back(b.getNamedAttr(
             param.getSymName(),
-            b.getArrayAttr({TypeAttr::get(memrefOf(
+            b.getArrayAttr({TypeAttr::get(memrefTypeOf(
                                 cast<RankedTensorType>(param.getType()))),
                             b.getI64IntegerAttr(places.offsets.lookup(
                                 param.getSymNameAttr()))})));
@@ -43,7 +43,7 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
         continue;
       brew::dialects::plan::ParamOp::create(
           b, param.getLoc(), param.getSymName(),
-          memrefOf(cast<RankedTensorType>(param.getType())),
+          memrefTypeOf(cast<RankedTensorType>(param.getType())),
           places.offsets.lookup(param.getSymNameAttr()), param.getLayer(),
           param.getIndex(), *param.getFileDims(), param.getFillerAttr(),
           param.getLrMultAttr().getValue(), param.getDecayMultAttr().getValue(),

@@ -364,7 +364,7 @@ struct VerifyPlan : brew::passes::impl::VerifyPlanBase<VerifyPlan> {
     llvm::append_range(types, body.getTerminator()->getOperandTypes());
     for (auto [buffer, type] : llvm::zip_equal(call.generatedBuffers(), types))
       if (buffer.getType() !=
-          brew::dialects::memrefOf(cast<RankedTensorType>(type)))
+          brew::dialects::memrefTypeOf(cast<RankedTensorType>(type)))
         return call.emitError("the generated kernel reads or writes ")
                << type << " where the call has " << buffer.getType();
     return success();

@@ -215,17 +215,17 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> ConvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
-  Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
+  Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
   return {buildEpilogue(b, getLoc(), sum, getB(), g.lead.size(), getRelu(),
-                        tensorOf(getY()))};
+                        tensorTypeOf(getY()))};
 }
 
 SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value product =
-      buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
+      buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
   return {buildEpilogue(b, getLoc(), product, getB(), g.lead.size(), getRelu(),
-                        tensorOf(getY()), getSum())};
+                        tensorTypeOf(getY()), getSum())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,9 +235,9 @@ SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
 SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
   Value dx =
-      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()));
+      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorTypeOf(getDx()));
   return {getSum() ? buildEpilogue(b, getLoc(), dx, {}, g.lead.size(), {},
-                                   tensorOf(getDx()), getSum())
+                                   tensorTypeOf(getDx()), getSum())
                    : dx};
 }
 
@@ -248,12 +248,12 @@ SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
 SmallVector<Value> ConvolutionBackwardWeightsOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getDy()), getGroup());
   SmallVector<Value> results = {
-      buildBackwardWeights(b, getLoc(), g, getX(), getDy(), tensorOf(getDw()))};
+      buildBackwardWeights(b, getLoc(), g, getX(), getDy(), tensorTypeOf(getDw()))};
   if (!getDb())
     return results;
 
   results.push_back(buildBiasGradient(b, getLoc(), getDy(), g.lead.size(),
-                                      tensorOf(getDb())));
+                                      tensorTypeOf(getDb())));
   return results;
 }
 
@@ -304,7 +304,7 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> DeconvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
-  return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorOf(getY()))};
+  return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,7 +36,7 @@ SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), 1);
   int64_t lead = g.lead.size(), spatial = g.axes.size();
   NestBuilder nest(b, getLoc(), shapeOf(getY()));
-  nest.output(tensorOf(getY()), iota(lead + 1 + spatial));
+  nest.output(tensorTypeOf(getY()), iota(lead + 1 + spatial));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
@@ -69,7 +69,7 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
     reduction.push_back(true);
   }
   NestBuilder nest(b, getLoc(), extents, reduction);
-  nest.output(tensorOf(getDx()), iota(lead + 1 + spatial), 0.0);
+  nest.output(tensorTypeOf(getDx()), iota(lead + 1 + spatial), 0.0);
   Value dy = getDy();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;

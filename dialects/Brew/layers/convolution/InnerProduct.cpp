@@ -127,12 +127,12 @@ SmallVector<Value> InnerProductOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
   nest.input(getX(), loops.xDims());
   nest.input(getW(), loops.w);
-  nest.output(tensorOf(getY()), loops.yDims(), 0.0);
+  nest.output(tensorTypeOf(getY()), loops.yDims(), 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   })[0];
   return {buildEpilogue(b, getLoc(), sum, getB(), loops.n, getRelu(),
-                        tensorOf(getY()))};
+                        tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -145,7 +145,7 @@ SmallVector<Value> InnerProductBackwardDataOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
   nest.input(getDy(), loops.yDims());
   nest.input(getW(), loops.w);
-  nest.output(tensorOf(getDx()), loops.xDims(), 0.0);
+  nest.output(tensorTypeOf(getDx()), loops.xDims(), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   });
@@ -155,7 +155,7 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
   // The nest writes w once per (n, k), so w needs one dimension per loop; a
   // flattened one is computed under x's dimensions and then viewed.
   ArrayRef<int64_t> x = shapeOf(getX());
-  auto type = tensorOf(getDw());
+  auto type = tensorTypeOf(getDw());
   SmallVector<int64_t> split(x.drop_front(getAxis()));
   split.insert(getTranspose() ? split.end() : split.begin(),
                shapeOf(getDy()).back());
@@ -182,7 +182,7 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
     return results;
 
   results.push_back(buildBiasGradient(
-      b, getLoc(), getDy(), shapeOf(getDy()).size() - 1, tensorOf(getDb())));
+      b, getLoc(), getDy(), shapeOf(getDy()).size() - 1, tensorTypeOf(getDb())));
   return results;
 }
 
@@ -206,9 +206,9 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
 /// The call pairs the dimensions of x and w one by one. All three are matrices:
 /// an operand that is not would have to be copied element by element.
 static bool isCall(Value x, Value w, Value y, int64_t axis) {
-  return axis > 0 && isMatrix(tensorOf(x), axis) &&
-         isMatrix(tensorOf(y), axis) &&
-         tensorOf(w).getRank() == tensorOf(x).getRank() - axis + 1;
+  return axis > 0 && isMatrix(tensorTypeOf(x), axis) &&
+         isMatrix(tensorTypeOf(y), axis) &&
+         tensorTypeOf(w).getRank() == tensorTypeOf(x).getRank() - axis + 1;
 }
 
 template <typename Op>

@@ -77,7 +77,7 @@ LogicalResult DetectionOutputOp::propagateItemCounts(ItemCounts &counts) {
 
 Detections::Detections(DetectionOutputOp op, OpBuilder &b)
     : op(op), b(b), loc(op->getLoc()), sizes(op),
-      number(elementOf(op.getConf())), i32(b.getI32Type()) {}
+      number(elementTypeOf(op.getConf())), i32(b.getI32Type()) {}
 
 Value Detections::each(RankedTensorType type,
                        llvm::function_ref<Value(NestBuilder::Body &)> element) {

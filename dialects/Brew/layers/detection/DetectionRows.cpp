@@ -130,7 +130,7 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   })[0];
   Value source = sources(rowsBehind(kept, firstRows(perLabel)));
 
-  auto type = tensorOf(op.getY());
+  auto type = tensorTypeOf(op.getY());
   NestBuilder table(b, loc, type.getShape());
   table.input(source, {2});
   table.input(total, scalar);
@@ -159,7 +159,7 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
     return {s.select(s.less(asI32(s, row), body.in[1]), value, absent)};
   })[0];
 
-  auto countType = tensorOf(op.getCount());
+  auto countType = tensorTypeOf(op.getCount());
   NestBuilder count(b, loc, countType.getShape());
   count.input(total, scalar);
   count.output(countType, iota(2));

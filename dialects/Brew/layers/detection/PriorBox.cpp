@@ -41,7 +41,7 @@ static Value pick(Scalars &s, Value index, ArrayRef<double> values, Type type) {
 SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> x = shapeOf(getX());
   int64_t boxes = getWidths().size();
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Type element = type.getElementType();
   // Loops: data or variance, h, w, box, left top right bottom
   SmallVector<int64_t> extents = {2, x[2], x[3], boxes, 4};

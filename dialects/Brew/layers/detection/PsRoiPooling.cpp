@@ -18,7 +18,7 @@ static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
                                int64_t from, Value cell, int64_t cells,
                                double scale, int64_t extent) {
   Scalars &s = body.s;
-  Type type = elementOf(rois);
+  Type type = elementTypeOf(rois);
   Value factor = s.constant(type, scale), one = s.constant(type, 1);
   auto corner = [&](int64_t field) {
     return rounded(s, regionField(body, rois, roi, field));
@@ -94,10 +94,10 @@ SmallVector<Value> PsRoiPoolingOp::buildNests(OpBuilder &b) {
   // Loops: r d i j | h w
   NestBuilder nest(b, getLoc(), {out[0], out[1], group, group, in[2], in[3]},
                    {false, false, false, false, true, true});
-  nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Type type = elementOf(x);
+    Type type = elementTypeOf(x);
     auto [rows, columns] = bounds(body);
     Value inside = s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
                           columns.contains(s, asNumber(s, body.loop(5), type)));
@@ -111,7 +111,7 @@ SmallVector<Value> PsRoiPoolingOp::buildNests(OpBuilder &b) {
   })[0];
   NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
-  mean.output(tensorOf(getY()), {0, 1, 2, 3});
+  mean.output(tensorTypeOf(getY()), {0, 1, 2, 3});
   return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     auto [rows, columns] = bounds(body);
     return {body.s.div(body.in[0], cellArea(body.s, rows, columns))};
@@ -130,10 +130,10 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildNests(OpBuilder &b) {
   // Loops: n c h w | r
   NestBuilder nest(b, getLoc(), {in[0], in[1], in[2], in[3], out[0]},
                    {false, false, false, false, true});
-  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Type type = elementOf(dy);
+    Type type = elementTypeOf(dy);
     Value channel = body.loop(1), roi = body.loop(4);
     Value j = s.remi(channel, group), rest = s.divi(channel, group);
     Value i = s.remi(rest, group), d = s.divi(rest, group);

@@ -60,7 +60,7 @@ struct Point {
 static Span spanOf(NestBuilder::Body &body, const Alignment &a,
                    const Axis &axis, Value roi) {
   Scalars &s = body.s;
-  Type type = elementOf(a.rois);
+  Type type = elementTypeOf(a.rois);
   Value low = regionField(body, a.rois, roi, axis.field);
   Value high = regionField(body, a.rois, roi, axis.field + 2);
   if (a.padRatio != 0) {
@@ -83,7 +83,7 @@ static Span spanOf(NestBuilder::Body &body, const Alignment &a,
 
 /// How many points a cell has in one dimension, as a number.
 static Value pointCount(Scalars &s, const Alignment &a, const Span &span) {
-  Type type = elementOf(a.rois);
+  Type type = elementTypeOf(a.rois);
   if (a.samples > 0)
     return s.constant(type, a.samples);
   return s.maximum(ceilOf(s, span.step), s.constant(type, 1));
@@ -92,7 +92,7 @@ static Value pointCount(Scalars &s, const Alignment &a, const Span &span) {
 /// Point number `number` of `count` in cell `cell` (both as numbers).
 static Point pointOf(Scalars &s, const Alignment &a, const Axis &axis,
                      const Span &span, Value cell, Value number, Value count) {
-  Type type = elementOf(a.rois);
+  Type type = elementTypeOf(a.rois);
   Value half = s.constant(type, 0.5);
   Value share =
       a.corners ? cell : s.add(cell, s.div(s.add(number, half), count));
@@ -116,7 +116,7 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
   constexpr int64_t kNear = 6;
   const int64_t regions = shapeOf(a.rois)[0];
   const int64_t tries = a.corners ? 1 : a.samples > 0 ? a.samples : kNear;
-  Type type = elementOf(a.rois);
+  Type type = elementTypeOf(a.rois);
   auto table =
       RankedTensorType::get({regions, axis.results(a), axis.extent}, type);
   // Loops: r i h | s
@@ -165,7 +165,7 @@ static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
                       const Axis &axis) {
   const int64_t regions = shapeOf(a.rois)[0];
   const int64_t count = 2 * (a.corners ? 1 : a.samples);
-  Type type = elementOf(a.rois), i32 = b.getI32Type();
+  Type type = elementTypeOf(a.rois), i32 = b.getI32Type();
   const SmallVector<int64_t> shape = {regions, axis.results(a), count};
   NestBuilder nest(b, loc, shape);
   nest.output(RankedTensorType::get(shape, i32), iota(3));
@@ -246,7 +246,7 @@ SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
                      {out[0], out[1], out[2], out[3], in[2], in[3]}, reduced);
     nest.input(buildWeights(b, getLoc(), a, rows), {0, 2, 4});
     nest.input(buildWeights(b, getLoc(), a, columns), {0, 3, 5});
-    nest.output(tensorOf(getY()), iota(4), 0.0);
+    nest.output(tensorTypeOf(getY()), iota(4), 0.0);
     return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       Scalars &s = body.s;
       Value value = element(body, body.loop(4), body.loop(5));
@@ -264,7 +264,7 @@ SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
   nest.input(across.places, {0, 3, 5});
   nest.input(down.weights, {0, 2, 4});
   nest.input(across.weights, {0, 3, 5});
-  nest.output(tensorOf(getY()), iota(4), 0.0);
+  nest.output(tensorTypeOf(getY()), iota(4), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     auto place = [&](Value integer, int64_t extent) {
@@ -298,7 +298,7 @@ SmallVector<Value> RoiAlignBackwardOp::buildNests(OpBuilder &b) {
   nest.input(buildWeights(b, getLoc(), a,
                           {1, static_cast<int64_t>(getPooledW()), in[3]}),
              {4, 6, 3});
-  nest.output(tensorOf(getDx()), iota(4), 0.0);
+  nest.output(tensorTypeOf(getDx()), iota(4), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value share = s.mul(s.mul(body.in[1], body.in[2]), body.in[0]);

@@ -21,7 +21,7 @@ static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, double padRatio, int64_t extent) {
   Scalars &s = body.s;
-  Type type = elementOf(rois);
+  Type type = elementTypeOf(rois);
   Value one = s.constant(type, 1);
   Value low = regionField(body, rois, roi, from);
   Value high = regionField(body, rois, roi, from + 2);
@@ -88,13 +88,13 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
   // Loops: r c i j | h w
   NestBuilder nest(b, getLoc(), {out[0], out[1], out[2], out[3], in[2], in[3]},
                    {false, false, false, false, true, true});
-  nest.output(tensorOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
-  nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, -1);
+  nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
+  nest.output(tensorTypeOf(getArgmax()), {0, 1, 2, 3}, -1);
   Value x = getX(), rois = getRois();
   SmallVector<Value> largest =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
-        Type type = elementOf(x);
+        Type type = elementTypeOf(x);
         Value roi = body.loop(0);
         CellBounds rows = pooledCell(body, rois, roi, 2, body.loop(2), out[2],
                                      scale, pad, in[2]);
@@ -116,7 +116,7 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
   // An empty cell gives 0.
   NestBuilder finish(b, getLoc(), out);
   finish.input(largest[0], {0, 1, 2, 3});
-  finish.output(tensorOf(getY()), {0, 1, 2, 3});
+  finish.output(tensorTypeOf(getY()), {0, 1, 2, 3});
   Value y = finish.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value roi = body.loop(0);
@@ -144,7 +144,7 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
                    {false, false, false, false, true, true, true});
   nest.input(getDy(), {4, 1, 5, 6});
   nest.input(getArgmax(), {4, 1, 5, 6});
-  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value rois = getRois();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
@@ -158,7 +158,7 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
                                   body.loop(0)));
     return {
         s.accumulate(body.out[0], s.select(chosen, body.in[0],
-                                           s.constant(elementOf(rois), 0)))};
+                                           s.constant(elementTypeOf(rois), 0)))};
   });
 }
 

@@ -26,7 +26,7 @@ LogicalResult DropoutOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> DropoutOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   double ratio = getRatio().convertToFloat();
   double scale = getUnscaled() ? 1 : 1 / (1 - ratio);
   NestBuilder nest(b, getLoc(), type.getShape());

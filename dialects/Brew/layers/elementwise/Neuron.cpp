@@ -51,7 +51,7 @@ LogicalResult ThresholdOp::buildGradients(OpBuilder &, ArrayRef<Value>,
 }
 
 SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));

@@ -65,7 +65,7 @@ struct Ranked {
 /// `last`-1 of x, for each index of the others.
 struct Choice {
   explicit Choice(ArgMaxOp op)
-      : x(op.getX()), type(tensorOf(x)), first(op.getAxis().value_or(1)),
+      : x(op.getX()), type(tensorTypeOf(x)), first(op.getAxis().value_or(1)),
         last(op.getAxis() ? first + 1 : type.getRank()) {
     for (int64_t dim : iota(type.getRank()))
       if (!isChosen(dim))
@@ -166,7 +166,7 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
   for (Value each : {values, places})
     nest.input(each, iota(last + 1));
   for (Value each : {values, places})
-    nest.output(RankedTensorType::get(shape, elementOf(each)), iota(last + 1));
+    nest.output(RankedTensorType::get(shape, elementTypeOf(each)), iota(last + 1));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
@@ -196,7 +196,7 @@ SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
 
   // Rank k stands at position k of the axis; without one, at position k of
   // dimension 2.
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   const int64_t along = getAxis() ? choice.first : 2;
   SmallVector<int64_t> dims =
       getAxis() ? choice.others : SmallVector<int64_t>{0};

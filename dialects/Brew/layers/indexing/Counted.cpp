@@ -30,7 +30,7 @@ LogicalResult WithItemCountOp::propagateItemCounts(ItemCounts &counts) {
 SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
   SmallVector<Value> results;
   for (auto [x, y] : llvm::zip_equal(getXs(), getYs())) {
-    auto type = tensorOf(y);
+    auto type = tensorTypeOf(y);
     NestBuilder copy(b, getLoc(), type.getShape());
     copy.input(x, iota(type.getRank()));
     copy.output(type, iota(type.getRank()));
@@ -41,7 +41,7 @@ SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
   }
   const ArrayRef<int64_t> scalar;
   NestBuilder count(b, getLoc(), scalar);
-  count.output(tensorOf(getCount()), scalar);
+  count.output(tensorTypeOf(getCount()), scalar);
   Value number = getNumber();
   results.push_back(
       count.build([&](NestBuilder::Body &body) -> SmallVector<Value> {

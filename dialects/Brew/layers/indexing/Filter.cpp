@@ -99,7 +99,7 @@ void addElements(NestBuilder::Body &body, RankedTensorType type,
 SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   int64_t items = shapeOf(getSelector())[0];
-  auto selectorType = RankedTensorType::get({items}, elementOf(getSelector()));
+  auto selectorType = RankedTensorType::get({items}, elementTypeOf(getSelector()));
   Value selector = getSelector();
   if (selector.getType() != selectorType)
     selector = ReinterpretOp::create(b, loc, selectorType, selector);
@@ -128,7 +128,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
       })[0];
   NestBuilder total(b, loc, {items}, {true});
   total.input(selector, {0});
-  total.output(tensorOf(getCount()), scalar, 0);
+  total.output(tensorTypeOf(getCount()), scalar, 0);
   Value count = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
@@ -151,7 +151,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   SmallVector<Value> results;
   for (unsigned i = 0; i < getXs().size(); ++i) {
     Value x = getXs()[i];
-    auto type = tensorOf(getYs()[i]);
+    auto type = tensorTypeOf(getYs()[i]);
     NestBuilder nest(b, loc, type.getShape());
     nest.input(source, {0});
     nest.input(count, scalar);
@@ -172,7 +172,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> FilterBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   Value dy = getDy();
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getPosition(), {0});

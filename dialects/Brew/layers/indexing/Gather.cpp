@@ -88,7 +88,7 @@ BatchReindexOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> BatchReindexOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getIndex(), {0});
   nest.output(type, iota(type.getRank()));
@@ -101,11 +101,11 @@ SmallVector<Value> BatchReindexOp::buildNests(OpBuilder &b) {
     return {body.read(x, at)};
   })[0];
   return {y, buildStatus(b, getLoc(), getIndex(), labelLimit(), std::nullopt,
-                         tensorOf(getStatus()))};
+                         tensorTypeOf(getStatus()))};
 }
 
 SmallVector<Value> BatchReindexBackwardOp::buildNests(OpBuilder &b) {
-  return {buildSumByIndex(b, getLoc(), getDy(), getIndex(), tensorOf(getDx()))};
+  return {buildSumByIndex(b, getLoc(), getDy(), getIndex(), tensorTypeOf(getDx()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -153,7 +153,7 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
     loops.push_back(0);
     NestBuilder nest(b, getLoc(), extents, reduction);
     nest.input(dy, loops);
-    nest.output(tensorOf(getB()), {0}, 0.0);
+    nest.output(tensorTypeOf(getB()), {0}, 0.0);
     operandGradients[2] =
         nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.s.accumulate(body.out[0], body.in[0])};
@@ -163,7 +163,7 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> EmbedOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   int64_t last = type.getRank() - 1;
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(last));
@@ -177,11 +177,11 @@ SmallVector<Value> EmbedOp::buildNests(OpBuilder &b) {
     return {getB() ? body.s.add(element, body.in[1]) : element};
   })[0];
   return {y, buildStatus(b, getLoc(), getX(), getInputDim(), std::nullopt,
-                         tensorOf(getStatus()))};
+                         tensorTypeOf(getStatus()))};
 }
 
 SmallVector<Value> EmbedBackwardOp::buildNests(OpBuilder &b) {
-  return {buildSumByIndex(b, getLoc(), getDy(), getX(), tensorOf(getDw()))};
+  return {buildSumByIndex(b, getLoc(), getDy(), getX(), tensorTypeOf(getDw()))};
 }
 
 //===----------------------------------------------------------------------===//

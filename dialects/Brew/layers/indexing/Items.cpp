@@ -25,7 +25,7 @@ static Value sourceOf(Value value) {
 
 static bool isBottom(Value operand) {
   return !sourceOf(operand).getDefiningOp<ParamValueOp>() &&
-         isa<FloatType>(elementOf(operand));
+         isa<FloatType>(elementTypeOf(operand));
 }
 
 /// The blob's name in the prototxt.
@@ -65,10 +65,10 @@ LogicalResult ItemCounts::requireAllItems(Operation *layer, Value bottom) const 
 LogicalResult ItemCounts::requireStaticExtents(Operation *layer, Value bottom,
                                          int64_t first) const {
   Value count = of(bottom);
-  if (!count || tensorOf(count).getRank() < first)
+  if (!count || tensorTypeOf(count).getRank() < first)
     return success();
   return reject(layer, bottom,
-                "needs dimension " + Twine(tensorOf(count).getRank()) +
+                "needs dimension " + Twine(tensorTypeOf(count).getRank()) +
                     " of bottom '" + nameOf(bottom) +
                     "', which is only known at run time");
 }
@@ -88,11 +88,11 @@ FailureOr<Value> ItemCounts::commonCount(Operation *layer,
       always = operand;
       continue;
     }
-    if (tensorOf(count).getRank() != 0)
+    if (tensorTypeOf(count).getRank() != 0)
       return reject(
           layer, operand,
           "does not accept bottom '" + nameOf(operand) + "', whose dimension " +
-              Twine(tensorOf(count).getRank()) + " is only known at run time");
+              Twine(tensorTypeOf(count).getRank()) + " is only known at run time");
     if (counted && of(counted) != count) {
       (void)reject(layer, operand,
                    "bottoms '" + nameOf(counted) + "' and '" + nameOf(operand) +
@@ -129,7 +129,7 @@ LogicalResult ItemCounts::propagate(Operation *layer,
   Value bottom = *llvm::find_if(bottoms.value_or(layer->getOperands()),
                                 [&](Value operand) { return of(operand); });
   if (auto axis = layer->getAttrOfType<IntegerAttr>("axis"))
-    if (axis.getInt() == 0 || axis.getInt() == -tensorOf(bottom).getRank())
+    if (axis.getInt() == 0 || axis.getInt() == -tensorTypeOf(bottom).getRank())
       return reject(layer, bottom,
                     "axis 0 of bottom '" + nameOf(bottom) +
                         "' is the items, of which only some are there");
@@ -144,9 +144,9 @@ LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
   Value counted, whole;
   for (auto [i, operand] : llvm::enumerate(layer->getOperands())) {
     bool alongItems =
-        tensorOf(operand).getRank() > 0 && layer.operandAxis(i) == 0;
+        tensorTypeOf(operand).getRank() > 0 && layer.operandAxis(i) == 0;
     Value count = of(operand);
-    if (count && (!alongItems || tensorOf(count).getRank() != 0))
+    if (count && (!alongItems || tensorTypeOf(count).getRank() != 0))
       return reject(layer, operand,
                     "does not accept bottom '" + nameOf(operand) +
                         "', whose number of items is only known at run time");
@@ -214,10 +214,10 @@ Value brew::dialects::isValidItem(Scalars &s, Value item, Value count) {
 /// y, each element of it made of x's and of the count.
 template <typename Op, typename Body>
 static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
-  auto type = tensorOf(op.getY());
+  auto type = tensorTypeOf(op.getY());
   NestBuilder nest(b, op.getLoc(), type.getShape());
   nest.input(op.getX(), iota(type.getRank()));
-  nest.input(op.getCount(), iota(tensorOf(op.getCount()).getRank()));
+  nest.input(op.getCount(), iota(tensorTypeOf(op.getCount()).getRank()));
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {element(body, body.in[0], body.in[1])};
@@ -243,7 +243,7 @@ SmallVector<Value> MaskItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
-        const int64_t along = tensorOf(getCount()).getRank();
+        const int64_t along = tensorTypeOf(getCount()).getRank();
         return s.select(isValidItem(s, body.loop(along), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
       });

@@ -40,7 +40,7 @@ static SmallVector<Value> contrastiveInputs(ContrastiveLossOp op,
     if (shapeOf(value) == shape)
       return value;
     return ReinterpretOp::create(
-        b, op.getLoc(), RankedTensorType::get(shape, elementOf(value)), value);
+        b, op.getLoc(), RankedTensorType::get(shape, elementTypeOf(value)), value);
   };
   return {as(op.getA(), {items, channels}), as(op.getB(), {items, channels}),
           as(op.getSimilar(), {items})};
@@ -62,7 +62,7 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!resultGradients[0])
     return success();
   SmallVector<Value> inputs = contrastiveInputs(*this, b);
-  auto type = tensorOf(inputs[0]);
+  auto type = tensorTypeOf(inputs[0]);
   double scale = 1.0 / type.getDimSize(0),
          margin = getMargin().convertToFloat();
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -104,7 +104,7 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   SmallVector<Value> inputs = contrastiveInputs(*this, b);
-  auto rowType = tensorOf(getDistance());
+  auto rowType = tensorTypeOf(getDistance());
   double margin = getMargin().convertToFloat();
   NestBuilder rows(b, loc, shapeOf(inputs[0]), {false, true});
   rows.input(inputs[0], iota(2));
@@ -115,7 +115,7 @@ SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
         Value d = body.s.sub(body.in[0], body.in[1]);
         return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
       })[0];
-  Value sum = buildSumOver(b, loc, {distance, inputs[2]}, tensorOf(getLoss()),
+  Value sum = buildSumOver(b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
                            [&](Scalars &s, ValueRange in) -> Value {
                              Type type = in[0].getType();
                              Value zero = s.constant(type, 0),

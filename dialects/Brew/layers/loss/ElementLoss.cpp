@@ -48,7 +48,7 @@ EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> EuclideanLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   Value t = underShape(b, loc, getT(), getX());
-  Value sum = buildSumOver(b, loc, {getX(), t}, tensorOf(getLoss()),
+  Value sum = buildSumOver(b, loc, {getX(), t}, tensorTypeOf(getLoss()),
                            [](Scalars &s, ValueRange in) -> Value {
                              Value d = s.sub(in[0], in[1]);
                              return s.mul(d, d);
@@ -123,7 +123,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
   double square = getSigma().convertToFloat() * getSigma().convertToFloat();
   Value sum = buildSumOver(
-      b, getLoc(), smoothInputs(*this, b), tensorOf(getLoss()),
+      b, getLoc(), smoothInputs(*this, b), tensorTypeOf(getLoss()),
       [&](Scalars &s, ValueRange in) -> Value {
         Type type = in[0].getType();
         Value d = smoothDifference(s, in);
@@ -186,7 +186,7 @@ LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
 SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto ignore = asOptional(getIgnoreLabel());
-  auto scalar = tensorOf(getLoss());
+  auto scalar = tensorTypeOf(getLoss());
   Value t = underShape(b, loc, getT(), getX());
   Value sum = buildSumOver(
       b, loc, {getX(), t}, scalar, [&](Scalars &s, ValueRange in) -> Value {

@@ -24,7 +24,7 @@ struct Scores {
   int64_t items, classes;
 
   explicit Scores(Value x)
-      : type(tensorOf(x)), items(type.getDimSize(0)),
+      : type(tensorTypeOf(x)), items(type.getDimSize(0)),
         classes(type.getNumElements() / type.getDimSize(0)) {}
 
   /// The class of the element at the body's loops.
@@ -36,7 +36,7 @@ struct Scores {
     return index;
   }
   /// The indices of the element of class `index` of the item at loop 0.
-  SmallVector<Value> elementOf(NestBuilder::Body &body, Value index) const {
+  SmallVector<Value> elementTypeOf(NestBuilder::Body &body, Value index) const {
     SmallVector<Value> at(type.getRank());
     at[0] = body.loop(0);
     for (int64_t dim = type.getRank(); --dim > 0;) {
@@ -64,7 +64,7 @@ LogicalResult checkScores(Operation *op, Value x, Value label) {
 /// The labels as N.
 Value flatLabels(OpBuilder &b, Location loc, Value label) {
   auto type =
-      RankedTensorType::get({countOf(shapeOf(label))}, elementOf(label));
+      RankedTensorType::get({countOf(shapeOf(label))}, elementTypeOf(label));
   if (label.getType() == type)
     return label;
   return ReinterpretOp::create(b, loc, type, label);
@@ -170,7 +170,7 @@ SmallVector<Value> HingeLossOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, loc, scores.type.getShape(), reduction);
   nest.input(getX(), iota(scores.type.getRank()));
   nest.input(labels, ArrayRef<int64_t>{0});
-  nest.output(tensorOf(getLoss()), {}, 0.0);
+  nest.output(tensorTypeOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value hinge = hingeOf(body, scores, body.in[0], body.in[1], ignore).first;
     if (getSquared())
@@ -180,7 +180,7 @@ SmallVector<Value> HingeLossOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status = buildStatus(b, loc, labels, scores.classes, ignore,
-                         tensorOf(getStatus()));
+                         tensorTypeOf(getStatus()));
   return {buildScaled(b, loc, sum, 1.0 / scores.items), status};
 }
 
@@ -248,11 +248,11 @@ SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
   Value labels = flatLabels(b, loc, getLabel()), p = getP();
   NestBuilder nest(b, loc, {scores.items}, {true});
   nest.input(labels, iota(1));
-  nest.output(tensorOf(getLoss()), {}, 0.0);
+  nest.output(tensorTypeOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label label(s, body.in[0], scores.classes, ignore);
-    Value element = body.read(p, scores.elementOf(body, label.index));
+    Value element = body.read(p, scores.elementTypeOf(body, label.index));
     Value safe =
         s.maximum(element, s.constant(element.getType(), kLeastProbability));
     Value loss = s.log(safe);
@@ -263,7 +263,7 @@ SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status = buildStatus(b, loc, labels, scores.classes, ignore,
-                         tensorOf(getStatus()));
+                         tensorTypeOf(getStatus()));
   return {buildScaled(b, loc, sum, -1.0 / scores.items), status};
 }
 
@@ -309,7 +309,7 @@ LogicalResult InfogainLossOp::propagateItemCounts(ItemCounts &counts) {
 /// H as classes x classes.
 static Value infogainMatrix(InfogainLossOp op, OpBuilder &b) {
   int64_t classes = op.labelLimit();
-  auto type = RankedTensorType::get({classes, classes}, elementOf(op.getH()));
+  auto type = RankedTensorType::get({classes, classes}, elementTypeOf(op.getH()));
   if (op.getH().getType() == type)
     return op.getH();
   return ReinterpretOp::create(b, op.getLoc(), type, op.getH());
@@ -327,7 +327,7 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Location loc = getLoc();
   int64_t axis = getAxis(), classes = labelLimit();
   auto ignore = asOptional(getIgnoreLabel());
-  auto type = RankedTensorType::get(shapeOf(getX()), elementOf(getX()));
+  auto type = RankedTensorType::get(shapeOf(getX()), elementTypeOf(getX()));
   AlongAxis rows(type, axis);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
   Value h = infogainMatrix(*this, b);
@@ -364,8 +364,8 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
-  auto probType = tensorOf(getProb());
-  auto scalar = tensorOf(getLoss());
+  auto probType = tensorTypeOf(getProb());
+  auto scalar = tensorTypeOf(getLoss());
   int64_t axis = getAxis(), classes = labelLimit();
   auto ignore = asOptional(getIgnoreLabel());
   AlongAxis rows(probType, axis);
@@ -398,7 +398,7 @@ SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status =
-        buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
+        buildStatus(b, loc, labels, classes, ignore, tensorTypeOf(getStatus()));
   return {buildQuotient(b, loc, total, normalizer), prob, normalizer, status};
 }
 

@@ -22,7 +22,7 @@ LogicalResult brew::dialects::checkLabelCount(Operation *op,
 
 Value brew::dialects::labelsByRow(OpBuilder &b, Location loc, Value label,
                                   const AlongAxis &rows) {
-  auto type = RankedTensorType::get(rows.type.getShape(), elementOf(label));
+  auto type = RankedTensorType::get(rows.type.getShape(), elementTypeOf(label));
   if (label.getType() == type)
     return label;
   return ReinterpretOp::create(b, loc, type, label);
@@ -118,7 +118,7 @@ Value brew::dialects::buildNormalizer(OpBuilder &b, Location loc,
 
 Value brew::dialects::buildScaled(OpBuilder &b, Location loc, Value x,
                                   double factor) {
-  auto type = tensorOf(x);
+  auto type = tensorTypeOf(x);
   NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
   nest.output(type, {});
@@ -133,7 +133,7 @@ Value brew::dialects::buildQuotient(OpBuilder &b, Location loc, Value x,
   NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
   nest.input(y, ArrayRef<int64_t>{});
-  nest.output(tensorOf(x), {});
+  nest.output(tensorTypeOf(x), {});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
   })[0];

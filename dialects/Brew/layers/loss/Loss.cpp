@@ -69,8 +69,8 @@ SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
-  auto probType = tensorOf(getProb());
-  auto scalar = tensorOf(getLoss());
+  auto probType = tensorTypeOf(getProb());
+  auto scalar = tensorTypeOf(getLoss());
   int64_t axis = getAxis(), classes = probType.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
   AlongAxis rows(probType, axis);
@@ -111,12 +111,12 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status =
-        buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
+        buildStatus(b, loc, labels, classes, ignore, tensorTypeOf(getStatus()));
   return {loss, prob, normalizer, status};
 }
 
 SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   int64_t axis = getAxis(), classes = type.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
   AlongAxis rows(type, axis);
@@ -170,8 +170,8 @@ LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
 
 SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
-  auto type = tensorOf(getX());
-  auto scalar = tensorOf(getAccuracy());
+  auto type = tensorTypeOf(getX());
+  auto scalar = tensorTypeOf(getAccuracy());
   int64_t axis = getAxis(), classes = type.getDimSize(axis);
   int64_t topK = getTopK();
   auto ignore = asOptional(getIgnoreLabel());
@@ -254,7 +254,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
       extents.push_back(extent);
       reduction.push_back(true);
     }
-    auto classType = tensorOf(getPerClass());
+    auto classType = tensorTypeOf(getPerClass());
     NestBuilder tally(b, loc, extents, reduction);
     tally.input(better, dims);
     tally.input(labels, dims);
@@ -286,7 +286,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status =
-        buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
+        buildStatus(b, loc, labels, classes, ignore, tensorTypeOf(getStatus()));
   return {accuracy, perClass, status};
 }
 

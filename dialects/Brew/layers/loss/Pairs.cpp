@@ -24,7 +24,7 @@ Value brew::dialects::underShape(OpBuilder &b, Location loc, Value value,
   if (shapeOf(value) == shapeOf(like))
     return value;
   return ReinterpretOp::create(
-      b, loc, RankedTensorType::get(shapeOf(like), elementOf(value)), value);
+      b, loc, RankedTensorType::get(shapeOf(like), elementTypeOf(value)), value);
 }
 
 Value brew::dialects::buildSumOver(
@@ -44,7 +44,7 @@ Value brew::dialects::buildSumOver(
 Value brew::dialects::buildPairGradient(
     OpBuilder &b, Location loc, ValueRange inputs, ValueRange scalars,
     llvm::function_ref<Value(Scalars &, ValueRange, ValueRange)> term) {
-  auto type = RankedTensorType::get(shapeOf(inputs[0]), elementOf(inputs[0]));
+  auto type = RankedTensorType::get(shapeOf(inputs[0]), elementTypeOf(inputs[0]));
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, loc, type.getShape());
   for (Value input : inputs)

@@ -14,7 +14,7 @@ namespace {
 
 /// x as (N, C, ...): a vector is one channel.
 Value withChannels(OpBuilder &b, Location loc, Value x) {
-  auto type = tensorOf(x);
+  auto type = tensorTypeOf(x);
   if (type.getRank() != 1)
     return x;
   return ReinterpretOp::create(
@@ -25,7 +25,7 @@ Value withChannels(OpBuilder &b, Location loc, Value x) {
 /// The type in which to compute `result`, given an operand as withChannels has
 /// it: its own, with its layout.
 RankedTensorType channelsType(Value result, Value operand) {
-  return tensorOf(result).getRank() == 1 ? tensorOf(operand) : tensorOf(result);
+  return tensorTypeOf(result).getRank() == 1 ? tensorTypeOf(operand) : tensorTypeOf(result);
 }
 
 /// `computed` as the type of what it is the value of.
@@ -315,10 +315,10 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
     results.push_back(running[2]);
     return results;
   }
-  auto factorType = tensorOf(getNext()[2]);
+  auto factorType = tensorTypeOf(getNext()[2]);
   NestBuilder factor(b, getLoc(), factorType.getShape());
   for (Value value : elements.scalars(running[2]))
-    factor.input(value, iota(tensorOf(value).getRank()));
+    factor.input(value, iota(tensorTypeOf(value).getRank()));
   factor.output(factorType, {0});
   results.append(
       factor.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -389,7 +389,7 @@ SmallVector<Value>
 brew::dialects::buildGlobalStatistics(OpBuilder &b, Location loc, Value mean,
                                       Value variance, Value factor,
                                       double eps) {
-  auto type = RankedTensorType::get(shapeOf(mean), elementOf(mean));
+  auto type = RankedTensorType::get(shapeOf(mean), elementTypeOf(mean));
   Type element = type.getElementType();
   NestBuilder nest(b, loc, type.getShape());
   nest.input(mean, {0});
@@ -428,8 +428,8 @@ BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!needed[0] || !resultGradients[0])
     return success();
   Value dy = withChannels(b, getLoc(), resultGradients[0]);
-  Groups channels(b, getLoc(), tensorOf(dy), {1});
-  Value dx = channels.apply(tensorOf(dy), dy, statisticsOf(*this, b)[1],
+  Groups channels(b, getLoc(), tensorTypeOf(dy), {1});
+  Value dx = channels.apply(tensorTypeOf(dy), dy, statisticsOf(*this, b)[1],
                             [](NestBuilder::Body &body) -> SmallVector<Value> {
                               return {body.s.mul(body.in[0], body.in[1])};
                             });

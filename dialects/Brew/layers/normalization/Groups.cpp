@@ -27,7 +27,7 @@ SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
   for (Value tensor : tensors)
     nest.input(tensor, dims);
   for (Value value : perGroupValues)
-    nest.input(value, iota(tensorOf(value).getRank()));
+    nest.input(value, iota(tensorTypeOf(value).getRank()));
   for (unsigned i = 0; i < results; ++i)
     nest.output(perGroup, iota(kept.size()), 0.0);
   return nest.build([&](NestBuilder::Body &body) {
@@ -80,7 +80,7 @@ SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
                                const Body &body) const {
   NestBuilder nest(b, loc, perGroup.getShape());
   for (Value value : perGroupValues)
-    nest.input(value, iota(tensorOf(value).getRank()));
+    nest.input(value, iota(tensorTypeOf(value).getRank()));
   for (unsigned i = 0; i < results; ++i)
     nest.output(perGroup, iota(kept.size()));
   return nest.build(body);
@@ -93,10 +93,10 @@ Value Groups::apply(RankedTensorType result, ValueRange tensors,
   for (Value tensor : tensors)
     nest.input(tensor, iota(result.getRank()));
   for (Value value : perGroupValues)
-    nest.input(value, tensorOf(value).getRank() ? ArrayRef(kept)
+    nest.input(value, tensorTypeOf(value).getRank() ? ArrayRef(kept)
                                                 : ArrayRef<int64_t>());
   for (Value value : along)
-    nest.input(value, tensorOf(value).getRank() ? ArrayRef(dimension)
+    nest.input(value, tensorTypeOf(value).getRank() ? ArrayRef(dimension)
                                                 : ArrayRef<int64_t>());
   nest.output(result, iota(result.getRank()));
   return nest.build(body)[0];

@@ -116,7 +116,7 @@ LogicalResult LRNOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> LRNOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -131,7 +131,7 @@ SmallVector<Value> LRNOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());

@@ -39,7 +39,7 @@ LogicalResult MVNOp::inferShapes(Shapes &tops, Shapes &) {
     return failure();
   tops.emplace_back(x);
   tops.emplace_back(
-      x.take_front(leading(tensorOf(getX()), getAcrossChannels()).size()));
+      x.take_front(leading(tensorTypeOf(getX()), getAcrossChannels()).size()));
   return success();
 }
 
@@ -56,7 +56,7 @@ LogicalResult MVNOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
   auto share = [&](Scalars &s, Value sum) {
@@ -99,7 +99,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
   auto share = [&](Scalars &s, Value sum) {
@@ -151,7 +151,7 @@ LogicalResult NormalizeOp::inferShapes(Shapes &tops, Shapes &params) {
   params.emplace_back(getChannelShared() ? ArrayRef<int64_t>() : x.slice(1, 1));
   tops.emplace_back(x);
   SmallVector<int64_t> &norms = tops.emplace_back();
-  for (int64_t dim : normGroups(tensorOf(getX()), getAcrossSpatial()))
+  for (int64_t dim : normGroups(tensorTypeOf(getX()), getAcrossSpatial()))
     norms.push_back(x[dim]);
   return success();
 }
@@ -174,7 +174,7 @@ LogicalResult NormalizeOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
   SmallVector<Value> sum = groups.sum(
@@ -199,7 +199,7 @@ SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   SmallVector<int64_t> kept = normGroups(type, getAcrossSpatial());
   Groups groups(b, getLoc(), type, kept);
   Value dx, dscale;

@@ -61,7 +61,7 @@ MaxUnpoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Value x = getX(), mask = getMask();
   ArrayRef<int64_t> in = shapeOf(x);
   int64_t places = labelLimit();
@@ -98,12 +98,12 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   Value status;
   if (!getStatus().use_empty())
     status = buildStatus(b, getLoc(), mask, places, std::nullopt,
-                         tensorOf(getStatus()));
+                         tensorTypeOf(getStatus()));
   return {y, status};
 }
 
 SmallVector<Value> MaxUnpoolingBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   Value dy = getDy();
   int64_t height = shapeOf(dy)[2], width = shapeOf(dy)[3];
   NestBuilder nest(b, getLoc(), type.getShape());

@@ -60,10 +60,10 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
   NestBuilder nest(b, op.getLoc(), shapeOf(y));
   nest.input(y, {0, 1, 2, 3});
   nest.input(argmax, {0, 1, 2, 3});
-  nest.output(tensorOf(op.getMask()), {0, 1, 2, 3});
+  nest.output(tensorTypeOf(op.getMask()), {0, 1, 2, 3});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Type type = elementOf(op.getMask());
+    Type type = elementTypeOf(op.getMask());
     Value tap =
         arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), body.in[1]);
     auto position = [&](const WindowAxis &axis, unsigned loop, Value within) {
@@ -92,9 +92,9 @@ SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
       {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
       kWindowReduction);
   // Caffe starts at -FLT_MAX in every precision.
-  nest.output(tensorOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
+  nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
   if (saves)
-    nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, 0);
+    nest.output(tensorTypeOf(getArgmax()), {0, 1, 2, 3}, 0);
   Value x = getX();
   SmallVector<Value> results = nest.build([&](NestBuilder::Body &body)
                                               -> SmallVector<Value> {
@@ -130,7 +130,7 @@ SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
              columns = axisOf(*this, 1, in, out);
   NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
                    kWindowReduction);
-  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy(), argmax = getArgmax();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
@@ -143,7 +143,7 @@ SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
     Value tap = s.addi(s.muli(tapRow, columns.kernel), tapColumn);
     Value chosen = s.equali(
         body.read(argmax, at),
-        arith::IndexCastOp::create(s.b, s.loc, elementOf(argmax), tap));
+        arith::IndexCastOp::create(s.b, s.loc, elementTypeOf(argmax), tap));
     if (valid)
       chosen = s.both(chosen, valid);
     Value gradient = body.read(dy, at);
@@ -221,7 +221,7 @@ static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
       b, op.getLoc(),
       {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
       kWindowReduction);
-  nest.output(tensorOf(op.getY()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(op.getY()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
@@ -240,11 +240,11 @@ SmallVector<Value> AveragePoolingOp::buildNests(OpBuilder &b) {
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
   const Value sum = isWhole(rows) && isWhole(columns)
-                        ? sumPlanes(b, getLoc(), getX(), tensorOf(getY()))
+                        ? sumPlanes(b, getLoc(), getX(), tensorTypeOf(getY()))
                         : sumWindows(b, *this, rows, columns);
   NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
-  mean.output(tensorOf(getY()), {0, 1, 2, 3});
+  mean.output(tensorTypeOf(getY()), {0, 1, 2, 3});
   return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
                          body.in[0].getType());
@@ -260,7 +260,7 @@ static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
   const Value dy = op.getDy();
   NestBuilder quotient(b, op.getLoc(), shapeOf(dy));
   quotient.input(dy, {0, 1, 2, 3});
-  quotient.output(tensorOf(dy).clone(tensorOf(op.getDx()).getElementType()),
+  quotient.output(tensorTypeOf(dy).clone(tensorTypeOf(op.getDx()).getElementType()),
                   {0, 1, 2, 3});
   const Value each =
       quotient.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -274,7 +274,7 @@ static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
                                     {b.getAffineDimExpr(0),
                                      b.getAffineDimExpr(1), zero, zero},
                                     b.getContext()));
-  spread.output(tensorOf(op.getDx()), {0, 1, 2, 3});
+  spread.output(tensorTypeOf(op.getDx()), {0, 1, 2, 3});
   return spread.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.in[0]};
   })[0];
@@ -289,7 +289,7 @@ SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
     return {spreadOverPlanes(b, *this, rows, columns)};
   NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
                    kWindowReduction);
-  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;

@@ -79,7 +79,7 @@ LogicalResult StochasticPoolingOp::buildGradients(
 
 SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   Windows windows(*this);
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Type element = type.getElementType();
   Value key = getKey();
   const int64_t grid[] = {0, 1, 2, 3};
@@ -105,7 +105,7 @@ SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   NestBuilder choose(b, getLoc(), windows.extents, kWindowReduction);
   choose.input(threshold, grid);
   choose.output(type, grid, 0.0);
-  choose.output(tensorOf(getChosen()), grid, -1);
+  choose.output(tensorTypeOf(getChosen()), grid, -1);
   choose.output(type, grid, -FLT_MAX);
   SmallVector<Value> results =
       choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -147,7 +147,7 @@ LogicalResult WeightedPoolingOp::buildGradients(OpBuilder &, ArrayRef<Value>,
 
 SmallVector<Value> WeightedPoolingOp::buildNests(OpBuilder &b) {
   Windows windows(*this);
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   const int64_t grid[] = {0, 1, 2, 3};
   NestBuilder sums(b, getLoc(), windows.extents, kWindowReduction);
   sums.output(type, grid, 0.0);

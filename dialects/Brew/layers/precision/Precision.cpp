@@ -34,14 +34,14 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   // A wider type holds every number of a narrower one.
   auto inner = getX().getDefiningOp<CastOp>();
   if (inner && inner.getX().getType() == getY().getType() &&
-      elementOf(getX()).getIntOrFloatBitWidth() >
-          elementOf(getY()).getIntOrFloatBitWidth())
+      elementTypeOf(getX()).getIntOrFloatBitWidth() >
+          elementTypeOf(getY()).getIntOrFloatBitWidth())
     return inner.getX();
   return {};
 }
 
 SmallVector<Value> CastOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
@@ -67,7 +67,7 @@ buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
   for (Value input : inputs)
     nest.input(input, ArrayRef<int64_t>{});
   for (Value result : results)
-    nest.output(tensorOf(result), ArrayRef<int64_t>{});
+    nest.output(tensorTypeOf(result), ArrayRef<int64_t>{});
   return nest.build(body);
 }
 
@@ -85,7 +85,7 @@ SmallVector<Value> LossScaleOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> LossGradientOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getGradient());
+  auto type = tensorTypeOf(getGradient());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getScale(), ArrayRef<int64_t>{});
   nest.output(type, iota(type.getRank()));
@@ -97,7 +97,7 @@ SmallVector<Value> LossGradientOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> ScaleGradientOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.input(getScale(), ArrayRef<int64_t>{});
@@ -108,7 +108,7 @@ SmallVector<Value> ScaleGradientOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> UnscaleOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.input(getScale(), ArrayRef<int64_t>{});
@@ -132,7 +132,7 @@ static Value isNotFinite(Scalars &s, Value x) {
 }
 
 SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
-  auto scalar = tensorOf(getCount());
+  auto scalar = tensorTypeOf(getCount());
   Value sum = getBefore();
   for (Value x : getXs()) {
     // Rows first, all at the same time, then their sum.
@@ -169,7 +169,7 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> SelectIfZeroOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getCount(), ArrayRef<int64_t>{});

@@ -137,7 +137,7 @@ static Value sigmoid(Scalars &s, Value x) {
 }
 
 SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getC());
+  auto type = tensorTypeOf(getC());
   int64_t width = type.getDimSize(2);
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getCPrev(), iota(3));
@@ -171,7 +171,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                            MutableArrayRef<Value> operandGradients) {
   if (needed[2])
     return layerError(*this) << "cannot backpropagate to sequence indicators";
-  auto type = RankedTensorType::get(shapeOf(getC()), elementOf(getC()));
+  auto type = RankedTensorType::get(shapeOf(getC()), elementTypeOf(getC()));
   int64_t width = type.getDimSize(2);
   Value dc = resultGradients[0], dh = resultGradients[1];
   // The gradient that reaches c, through h as well.
@@ -209,7 +209,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!needed[1])
     return success();
   // One gate after the other along the last dimension.
-  auto xType = RankedTensorType::get(shapeOf(getX()), elementOf(getX()));
+  auto xType = RankedTensorType::get(shapeOf(getX()), elementTypeOf(getX()));
   NestBuilder nest(b, getLoc(), xType.getShape());
   nest.output(xType, iota(3));
   Value cPrev = getCPrev(), i = getI(), f = getF(), o = getO(), g = getG(),

@@ -59,7 +59,7 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Value dy = resultGradients[0];
   if (!dy)
     return success();
-  auto type = tensorOf(getX());
+  auto type = tensorTypeOf(getX());
   double scale = reductionScale(*this);
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(dy, iota(getAxis()));
@@ -96,7 +96,7 @@ SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
     reduction[i] = true;
   NestBuilder nest(b, getLoc(), x, reduction);
   nest.input(getX(), iota(x.size()));
-  nest.output(tensorOf(getY()), iota(getAxis()), 0.0);
+  nest.output(tensorTypeOf(getY()), iota(getAxis()), 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value element = body.in[0];
@@ -111,7 +111,7 @@ SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
     return {sum};
   NestBuilder finish(b, getLoc(), shapeOf(getY()));
   finish.input(sum, iota(getAxis()));
-  finish.output(tensorOf(getY()), iota(getAxis()));
+  finish.output(tensorTypeOf(getY()), iota(getAxis()));
   return finish.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {
         body.s.mul(body.in[0], body.s.constant(body.in[0].getType(), scale))};
@@ -148,11 +148,11 @@ SoftmaxOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> SoftmaxOp::buildNests(OpBuilder &b) {
-  return {buildSoftmax(b, getLoc(), getX(), getAxis(), tensorOf(getY()))};
+  return {buildSoftmax(b, getLoc(), getX(), getAxis(), tensorTypeOf(getY()))};
 }
 
 SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   int64_t axis = getAxis();
   SmallVector<int64_t> all = iota(type.getRank());
   AlongAxis rows(type, axis);

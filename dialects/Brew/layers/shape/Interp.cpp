@@ -113,7 +113,7 @@ struct Neighbours {
 } // namespace
 
 SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   Axis rows(shapeOf(getX()), type.getShape(), 0, getPadBeg(), getPadEnd());
   Axis columns(shapeOf(getX()), type.getShape(), 1, getPadBeg(), getPadEnd());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -151,7 +151,7 @@ InterpOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getDx());
+  auto type = tensorTypeOf(getDx());
   ArrayRef<int64_t> in = type.getShape(), out = shapeOf(getDy());
   Axis rows(in, out, 0, getPadBeg(), getPadEnd());
   Axis columns(in, out, 1, getPadBeg(), getPadEnd());

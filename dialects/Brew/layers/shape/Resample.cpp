@@ -53,7 +53,7 @@ LogicalResult
 ShuffleChannelOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                  ArrayRef<bool>,
                                  MutableArrayRef<Value> operandGradients) {
-  auto type = tensorOf(getX());
+  auto type = tensorTypeOf(getX());
   int64_t group = getGroup();
   operandGradients[0] = buildShuffle(b, getLoc(), resultGradients[0],
                                      type.getDimSize(1) / group, type);
@@ -61,7 +61,7 @@ ShuffleChannelOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ShuffleChannelOp::buildNests(OpBuilder &b) {
-  return {buildShuffle(b, getLoc(), getX(), getGroup(), tensorOf(getY()))};
+  return {buildShuffle(b, getLoc(), getX(), getGroup(), tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +138,7 @@ static Value buildReorg(OpBuilder &b, Location loc, Value source,
 
 SmallVector<Value> ReorgOp::buildNests(OpBuilder &b) {
   return {buildReorg(b, getLoc(), getX(), shapeOf(getX()), getStride(),
-                     !getReverse(), tensorOf(getY()))};
+                     !getReverse(), tensorTypeOf(getY()))};
 }
 
 LogicalResult ReorgOp::buildGradients(OpBuilder &b,
@@ -153,7 +153,7 @@ LogicalResult ReorgOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> ReorgBackwardOp::buildNests(OpBuilder &b) {
   return {buildReorg(b, getLoc(), getDy(), shapeOf(getDx()), getStride(),
-                     getReverse(), tensorOf(getDx()))};
+                     getReverse(), tensorTypeOf(getDx()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,7 +174,7 @@ LogicalResult
 UpsampleOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                            ArrayRef<bool>,
                            MutableArrayRef<Value> operandGradients) {
-  auto type = tensorOf(getX());
+  auto type = tensorTypeOf(getX());
   SmallVector<int64_t> extents(type.getShape());
   extents.append(getScale().begin(), getScale().end());
   NestBuilder nest(b, getLoc(), extents,
@@ -195,7 +195,7 @@ UpsampleOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> UpsampleOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(4));
   Value x = getX();
@@ -230,11 +230,11 @@ LogicalResult AxpyOp::inferShapes(Shapes &tops, Shapes &) {
 
 /// Map from the loops of x to the elements of a.
 static AffineMap scaleMap(Builder &b, AxpyOp op) {
-  SmallVector<AffineExpr> indices(tensorOf(op.getA()).getRank(),
+  SmallVector<AffineExpr> indices(tensorTypeOf(op.getA()).getRank(),
                                   b.getAffineConstantExpr(0));
   for (int i : {0, 1})
     indices[i] = b.getAffineDimExpr(i);
-  return AffineMap::get(tensorOf(op.getX()).getRank(), 0, indices,
+  return AffineMap::get(tensorTypeOf(op.getX()).getRank(), 0, indices,
                         b.getContext());
 }
 
@@ -243,7 +243,7 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
                                      ArrayRef<bool> needed,
                                      MutableArrayRef<Value> operandGradients) {
   Value dz = resultGradients[0];
-  auto type = tensorOf(getX());
+  auto type = tensorTypeOf(getX());
   int64_t rank = type.getRank();
   auto multiply = [](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.mul(body.in[0], body.in[1])};
@@ -278,7 +278,7 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> AxpyOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getZ());
+  auto type = tensorTypeOf(getZ());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getA(), scaleMap(b, *this));
   nest.input(getX(), iota(type.getRank()));

@@ -180,7 +180,7 @@ LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult SqueezeOp::propagateItemCounts(ItemCounts &counts) {
-  const int64_t rank = tensorOf(getX()).getRank();
+  const int64_t rank = tensorTypeOf(getX()).getRank();
   if (counts.of(getX()) && getAxes().empty())
     return counts.reject(*this, getX(),
                          "removes every dimension of size 1, as that of its "
@@ -287,12 +287,12 @@ PermuteOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   for (auto [i, dim] : llvm::enumerate(getOrder()))
     inverse[dim] = i;
   operandGradients[0] =
-      buildPermute(b, getLoc(), resultGradients[0], inverse, tensorOf(getX()));
+      buildPermute(b, getLoc(), resultGradients[0], inverse, tensorTypeOf(getX()));
   return success();
 }
 
 SmallVector<Value> PermuteOp::buildNests(OpBuilder &b) {
-  return {buildPermute(b, getLoc(), getX(), getOrder(), tensorOf(getY()))};
+  return {buildPermute(b, getLoc(), getX(), getOrder(), tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -317,7 +317,7 @@ LogicalResult TileOp::buildGradients(OpBuilder &b,
                                      ArrayRef<bool>,
                                      MutableArrayRef<Value> operandGradients) {
   // Sums over the tiles, which are the last loop.
-  auto type = tensorOf(getX());
+  auto type = tensorTypeOf(getX());
   int64_t rank = type.getRank(), axis = getAxis();
   SmallVector<int64_t> extents(type.getShape());
   SmallVector<bool> reduction(rank, false);
@@ -340,7 +340,7 @@ LogicalResult TileOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> TileOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));
   Value x = getX();

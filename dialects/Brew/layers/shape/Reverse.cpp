@@ -35,7 +35,7 @@ LogicalResult ReverseOp::propagateItemCounts(ItemCounts &counts) {
 
 static Value buildReverse(OpBuilder &b, Location loc, Value x,
                           ArrayRef<int64_t> axes) {
-  auto type = tensorOf(x);
+  auto type = tensorTypeOf(x);
   NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {

@@ -29,7 +29,7 @@ RankedTensorType brew::dialects::subviewOf(RankedTensorType whole,
 }
 
 SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
-  auto type = tensorOf(getY());
+  auto type = tensorTypeOf(getY());
   ArrayRef<int64_t> part = shapeOf(getX());
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));
@@ -171,7 +171,7 @@ LogicalResult SliceOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> SliceOp::buildNests(OpBuilder &b) {
   SmallVector<Value> parts;
-  int64_t rank = tensorOf(getX()).getRank();
+  int64_t rank = tensorTypeOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
     parts.push_back(SubviewOp::create(
         b, getLoc(), y.getType(), getX(), getLayerAttr(),

@@ -51,7 +51,7 @@ template <typename Op>
 SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
                                function_ref<Step(const Element &)> rule) {
   constexpr unsigned tensors = 2 + Op::stateCount;
-  auto type = tensorOf(op.getW());
+  auto type = tensorTypeOf(op.getW());
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, op.getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
