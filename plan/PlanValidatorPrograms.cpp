@@ -220,9 +220,9 @@ void Validator::checkGenerated(const Step &step, int program,
                                const std::string &where) const {
   require(step.has_convolution(), where,
           "only a convolution has generated code beside it");
-  checkLaunch(step.generated(), program, where);
+  checkLaunch(step.generated_alternative(), program, where);
   const ConvolutionCall &call = step.convolution();
-  for (std::uint32_t index : step.generated().buffer_indices())
+  for (std::uint32_t index : step.generated_alternative().buffer_indices())
     require(index == call.x_buffer_index() || index == call.w_buffer_index() ||
                 (call.has_b_buffer_index() && index == call.b_buffer_index()) ||
                 index == call.y_buffer_index(),
@@ -231,7 +231,7 @@ void Validator::checkGenerated(const Step &step, int program,
 
 void Validator::checkStep(const Step &step, int program,
                           const std::string &where) const {
-  if (step.has_generated())
+  if (step.has_generated_alternative())
     checkGenerated(step, program, where);
   switch (step.action_case()) {
   case Step::kLaunch:

@@ -96,7 +96,7 @@ struct ConvolutionEntry
       to.mutable_epilogue()->set_accumulate(true);
     if (auto generated = conv.getGenerated())
       setLaunch(generated->getKernel().getValue(), conv.generatedBuffers(),
-                builder, *step.mutable_generated());
+                builder, *step.mutable_generated_alternative());
   }
 };
 

@@ -287,7 +287,7 @@ void HtmlPage::printKernels() {
     for (const plan::Step &step : program.steps())
       for (const plan::Launch *launch :
            {step.has_launch() ? &step.launch() : nullptr,
-            step.has_generated() ? &step.generated() : nullptr})
+            step.has_generated_alternative() ? &step.generated_alternative() : nullptr})
         if (launch)
           uses.try_emplace(static_cast<int>(launch->kernel_index()), &program,
                            &step);

@@ -128,9 +128,9 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                      {"buffers", buffersOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
-    if (step.has_generated())
+    if (step.has_generated_alternative())
       steps.back()["generated"] =
-          manifest.kernels(static_cast<int>(step.generated().kernel_index()))
+          manifest.kernels(static_cast<int>(step.generated_alternative().kernel_index()))
               .symbol();
   }
   ordered_json outputs = ordered_json::array();

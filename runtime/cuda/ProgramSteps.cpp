@@ -87,9 +87,9 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
         makeConvolution(vendor(), call, deviceBuffer(call.x_buffer_index()),
                         deviceBuffer(call.w_buffer_index()), bias,
                         deviceBuffer(call.y_buffer_index()), options, where);
-    if (step.has_generated())
+    if (step.has_generated_alternative())
       convolution = std::make_unique<CallWithAlternative>(
-          std::move(convolution), launch(step.generated()), device,
+          std::move(convolution), launch(step.generated_alternative()), device,
           plan.manifest().producer() + " for " +
               plan.manifest().target().archs(0));
     return ChosenCall{std::move(convolution), 0};

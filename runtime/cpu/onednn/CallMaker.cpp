@@ -122,7 +122,7 @@ std::string CallMaker::keyOf(const plan::Step &step, int program) const {
          (context.threads == 1 ? " thread, " : " threads, ") +
          libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
          (context.exactConvolutions ? " exact" : "") +
-         (step.has_generated() ? besideText(bindings.generator) : "");
+         (step.has_generated_alternative() ? besideText(bindings.generator) : "");
 }
 
 std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
@@ -133,7 +133,7 @@ std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
   } catch (const dnnl::error &) {
     return {}; // make() says why
   }
-  if (step.has_generated())
+  if (step.has_generated_alternative())
     candidates.push_back({kGeneratedCode, [this, &step](DnnlContext &) {
                             return generated(step);
                           }});
@@ -162,14 +162,14 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
     return withCall(step, bindings, program, Make{context, where});
   } catch (const Error &error) {
     // What the library has no fast way for runs all the same.
-    if (error.status() != ExitStatus::Unavailable || !step.has_generated())
+    if (error.status() != ExitStatus::Unavailable || !step.has_generated_alternative())
       throw;
     return generated(step);
   }
 }
 
 std::unique_ptr<CpuCall> CallMaker::generated(const plan::Step &step) const {
-  return std::make_unique<GeneratedCall>(bindings.launch(step.generated()),
+  return std::make_unique<GeneratedCall>(bindings.launch(step.generated_alternative()),
                                          *context.workers);
 }
 

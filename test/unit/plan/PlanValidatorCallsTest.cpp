@@ -95,14 +95,14 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) { launch(m).set_buffer_indices(0, Private); },
      "an argument belongs to another program"},
     {"GeneratedBesideALaunch",
-     [](Manifest &m) { *step(m, 3).mutable_generated() = launch(m); },
+     [](Manifest &m) { *step(m, 3).mutable_generated_alternative() = launch(m); },
      "only a convolution has generated code beside it"},
     {"GeneratedWithoutKernel",
-     [](Manifest &m) { step(m, 0).mutable_generated()->set_kernel_index(2); },
+     [](Manifest &m) { step(m, 0).mutable_generated_alternative()->set_kernel_index(2); },
      "its kernel does not exist"},
     {"GeneratedForOtherBuffers",
      [](Manifest &m) {
-       Launch &generated = *step(m, 0).mutable_generated();
+       Launch &generated = *step(m, 0).mutable_generated_alternative();
        generated = launch(m);
        generated.set_buffer_indices(0, Data);
        generated.set_buffer_indices(1, Ip);

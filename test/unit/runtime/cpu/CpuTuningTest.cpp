@@ -186,7 +186,7 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
   Program &program = *builder.manifest.mutable_programs(0);
   program.clear_steps();
   addConvolution(program, xi, yi, false);
-  Launch &generated = *program.mutable_steps(0)->mutable_generated();
+  Launch &generated = *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 2 * 16 * 12 * 12, 64));
   generated.add_buffer_indices(xi);
   generated.add_buffer_indices(yi);
@@ -233,7 +233,7 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
-  Launch &generated = *program.mutable_steps(0)->mutable_generated();
+  Launch &generated = *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 18));
   generated.add_buffer_indices(xi);
   generated.add_buffer_indices(yi);
