@@ -128,7 +128,7 @@ Value PlanEmitter::buffer(Value value) {
       // An earlier value in the same bytes may be overwritten in place.
       !root.fixed && roots.isPinned(owner), nullptr);
   if (isSubview(tensorTypeOf(owner)))
-    buffer->setAttr(brew::passes::kWholeAttr,
+    buffer->setAttr(brew::passes::kBaseAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
                                     b.getI64IntegerAttr(start)}));
   known = buffer;

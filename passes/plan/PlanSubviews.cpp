@@ -22,8 +22,8 @@ SmallVector<int64_t> stridesOf(MemRefType type) {
   return strides;
 }
 
-int64_t wholeOffsetOf(BufferOp buffer) {
-  if (auto whole = buffer->getAttrOfType<ArrayAttr>(brew::passes::kWholeAttr))
+int64_t baseOffsetOf(BufferOp buffer) {
+  if (auto whole = buffer->getAttrOfType<ArrayAttr>(brew::passes::kBaseAttr))
     return cast<IntegerAttr>(whole[1]).getInt();
   return buffer.getOffset();
 }
@@ -84,7 +84,7 @@ Box boxOf(BufferOp buffer) {
 /// Elements from the beginning of the whole to the buffer's first.
 std::optional<int64_t> firstElement(BufferOp buffer) {
   const int64_t bytes =
-      static_cast<int64_t>(buffer.getOffset()) - wholeOffsetOf(buffer);
+      static_cast<int64_t>(buffer.getOffset()) - baseOffsetOf(buffer);
   const int64_t each = elementBytes(typeOf(buffer));
   return bytes < 0 || bytes % each ? std::nullopt : std::optional(bytes / each);
 }
@@ -102,16 +102,16 @@ int64_t brew::passes::extentOf(MemRefType type) {
   return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-StringRef brew::passes::wholeNameOf(BufferOp buffer) {
-  if (auto whole = buffer->getAttrOfType<ArrayAttr>(kWholeAttr))
+StringRef brew::passes::baseNameOf(BufferOp buffer) {
+  if (auto whole = buffer->getAttrOfType<ArrayAttr>(kBaseAttr))
     return cast<StringAttr>(whole[0]).getValue();
   return buffer.getName();
 }
 
 std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
   MemRefType xType = typeOf(x), yType = typeOf(y);
-  if (x.getArena() != y.getArena() || wholeNameOf(x) != wholeNameOf(y) ||
-      wholeOffsetOf(x) != wholeOffsetOf(y) ||
+  if (x.getArena() != y.getArena() || baseNameOf(x) != baseNameOf(y) ||
+      baseOffsetOf(x) != baseOffsetOf(y) ||
       xType.getElementType() != yType.getElementType())
     return std::nullopt;
   int64_t xStart = x.getOffset(), yStart = y.getOffset();

@@ -1,7 +1,7 @@
 //===- PlanSubviews.h - Buffers that are subviews of others -----*- C++ -*-===//
 //
 // Joined and cut tensors share the bytes of a whole. A plan.buffer of such a
-// value says which one with the attribute `brew.whole`: the whole's name and
+// value says which one with the attribute `brew.base`: the whole's name and
 // its offset in bytes. Subviews of one whole have its strides, so that each is
 // a box of the whole's elements.
 //
@@ -12,13 +12,13 @@
 
 namespace brew::passes {
 
-inline constexpr llvm::StringLiteral kWholeAttr = "brew.whole";
+inline constexpr llvm::StringLiteral kBaseAttr = "brew.base";
 
 /// Bytes from the first to the last element a memref addresses.
 int64_t extentOf(mlir::MemRefType type);
 
 /// Name of the whole that a buffer is a subview of; its own if it is none.
-llvm::StringRef wholeNameOf(dialects::plan::BufferOp buffer);
+llvm::StringRef baseNameOf(dialects::plan::BufferOp buffer);
 
 /// Elements that two buffers of one whole have in common; none where their
 /// places cannot be compared. At most the elements of `x`.

@@ -139,7 +139,7 @@ private:
       return buffer.emitError("buffer reaches beyond its arena");
     // A subview starts at any element of an aligned whole.
     int64_t alignment = brew::passes::kBufferAlignment;
-    if (buffer->hasAttr(brew::passes::kWholeAttr))
+    if (buffer->hasAttr(brew::passes::kBaseAttr))
       alignment = extentOf(MemRefType::get(
           {}, cast<MemRefType>(buffer.getType()).getElementType()));
     if (offset % alignment)
@@ -159,8 +159,8 @@ private:
   /// Two names for the same bytes: a view and what it views.
   static bool samePlace(BufferOp x, BufferOp y) {
     return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
-           x->getAttr(brew::passes::kWholeAttr) ==
-               y->getAttr(brew::passes::kWholeAttr);
+           x->getAttr(brew::passes::kBaseAttr) ==
+               y->getAttr(brew::passes::kBaseAttr);
   }
   static bool sameBytes(BufferOp x, BufferOp y) {
     return samePlace(x, y) && x.getName() == y.getName();
@@ -232,7 +232,7 @@ private:
   /// widest access.
   static int64_t alignmentOf(StepInterface step, BufferOp buffer) {
     auto call = dyn_cast<ConvolutionOp>(step.getOperation());
-    return call && buffer->hasAttr(brew::passes::kWholeAttr) &&
+    return call && buffer->hasAttr(brew::passes::kBaseAttr) &&
                    (buffer == call.getX().getDefiningOp() ||
                     buffer == call.getY().getDefiningOp())
                ? static_cast<int64_t>(brew::plan::kKernelAccessBytes)

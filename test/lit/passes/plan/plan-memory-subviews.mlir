@@ -22,8 +22,8 @@ brew.program @join test {
     %s = arith.mulf %in, %in : f32
     linalg.yield %s : f32
   } -> tensor<2x2xf32>
-  // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
-  // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.base = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.base = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
   %y = brew.concat_view "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
   // CHECK: plan.buffer "c.join" transient[0] live [0, 1] : memref<2x6xf32>
   // The last reader of y, and of its subviews, writes over it.

@@ -16,14 +16,14 @@ plan.kernel @other attributes {in_place = array<i64: -1>, layers = []} {
 plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[128] : memref<16xf32>
   plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.launch @make(%x, %a) : memref<16xf32>, memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" transient[12] {brew.whole = ["y", 0]} : memref<4x5xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[12] {brew.base = ["y", 0]} : memref<4x5xf32, strided<[8, 1]>>
   plan.launch @other(%a, %b) : memref<4x3xf32, strided<[8, 1]>>, memref<4x5xf32, strided<[8, 1]>>
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
   // Part of a, part of b.
-  %c = plan.buffer "c" transient[8] {brew.whole = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
+  %c = plan.buffer "c" transient[8] {brew.base = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<4x2xf32, strided<[8, 1]>>
 }
 
@@ -32,7 +32,7 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
 // Half of the parts is not the whole.
 plan.arena transient size 128
 plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
   // expected-note @below {{the buffer}}
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
@@ -46,9 +46,9 @@ plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 1
 plan.arena transient size 128
 plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" transient[8] {brew.whole = ["y", 0]} : memref<4x6xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[8] {brew.base = ["y", 0]} : memref<4x6xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<4x6xf32, strided<[8, 1]>>
   // expected-error @below {{reads buffer 'a', which holds no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
@@ -60,9 +60,9 @@ plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes
 plan.arena transient size 128
 plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" transient[12] {brew.whole = ["z", 0]} : memref<4x5xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[12] {brew.base = ["z", 0]} : memref<4x5xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<4x5xf32, strided<[8, 1]>>
   // expected-error @below {{reads buffer 'a', which holds no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
@@ -80,7 +80,7 @@ plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 plan.program @race attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.data_input "in" "Data"(%y) {config = "", folder = ""} : memref<4x8xf32>
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   // expected-error @below {{writes buffer 'a', which overlaps its argument 'y'}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<4x3xf32, strided<[8, 1]>>
 }
@@ -97,7 +97,7 @@ plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.data_input "in" "Data"(%y) {config = "", folder = ""} : memref<4x8xf32>
-  %a = plan.buffer "a" transient[140] {brew.whole = ["z", 128]} : memref<1x3xf32>
+  %a = plan.buffer "a" transient[140] {brew.base = ["z", 128]} : memref<1x3xf32>
   // expected-error @below {{needs buffer 'a' aligned, which is a subview of another}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<1x3xf32>
 }
@@ -110,9 +110,9 @@ plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
   %x = plan.buffer "x" transient[0] : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>
   %w = plan.buffer "w" transient[64] : memref<8x8x1x1xbf16>
   plan.data_input "in" "Data"(%x, %w) {config = "", folder = ""} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<8x8x1x1xbf16>
-  %a = plan.buffer "a" transient[272] {brew.whole = ["y", 256]} : memref<1x8x2x2xbf16, strided<[96, 1, 48, 24]>>
+  %a = plan.buffer "a" transient[272] {brew.base = ["y", 256]} : memref<1x8x2x2xbf16, strided<[96, 1, 48, 24]>>
   plan.convolution forward x %x w %w y %a {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<8x8x1x1xbf16>, memref<1x8x2x2xbf16, strided<[96, 1, 48, 24]>>
-  %b = plan.buffer "b" transient[264] {brew.whole = ["y", 256]} : memref<1x4x2x2xbf16, strided<[96, 1, 48, 24]>>
+  %b = plan.buffer "b" transient[264] {brew.base = ["y", 256]} : memref<1x4x2x2xbf16, strided<[96, 1, 48, 24]>>
   %v = plan.buffer "v" transient[512] : memref<4x8x1x1xbf16>
   plan.data_input "more" "Data"(%v) {config = "", folder = ""} : memref<4x8x1x1xbf16>
   // expected-error @below {{needs buffer 'b' aligned, which is a subview of another}}
@@ -125,12 +125,12 @@ plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
 // of channels is cut anywhere.
 plan.arena transient size 128
 plan.program @flattened attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
-  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
-  %b = plan.buffer "b" transient[16] {brew.whole = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
   // Part of a, part of b.
-  %c = plan.buffer "c" transient[12] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  %c = plan.buffer "c" transient[12] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
 }
 
@@ -139,12 +139,12 @@ plan.program @flattened attributes {arena_bytes = 128 : i64, lower_bound_bytes =
 // Of which one element is not there.
 plan.arena transient size 128
 plan.program @flattened_missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
-  %b = plan.buffer "b" transient[16] {brew.whole = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
+  %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
-  %c = plan.buffer "c" transient[16] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  %c = plan.buffer "c" transient[16] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
   // expected-note @below {{the buffer}}
-  %d = plan.buffer "d" transient[12] {brew.whole = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
+  %d = plan.buffer "d" transient[12] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
   // expected-error @below {{reads buffer 'd', which holds no value here}}
   plan.output %d "d" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
 }
