@@ -11,7 +11,7 @@ int ObservedEnvironment::add(Observer observer) {
   return next++;
 }
 
-void ObservedEnvironment::report(const float *observation) {
+void ObservedEnvironment::notify(const float *observation) {
   state.observation = observation;
   for (const auto &[number, observer] : observers)
     observer(state);
@@ -21,7 +21,7 @@ void ObservedEnvironment::reset(std::uint64_t seed, float *observation) {
   inner->reset(seed, observation);
   state = {};
   if (!observers.empty())
-    report(observation);
+    notify(observation);
 }
 
 StepResult ObservedEnvironment::step(int action, float *observation) {
@@ -31,7 +31,7 @@ StepResult ObservedEnvironment::step(int action, float *observation) {
   state.last = outcome;
   state.reward += outcome.reward;
   if (!observers.empty())
-    report(observation);
+    notify(observation);
   return outcome;
 }
 

@@ -43,7 +43,7 @@ public:
   StepResult step(int action, float *observation) override;
 
 private:
-  void report(const float *observation);
+  void notify(const float *observation);
 
   std::unique_ptr<Environment> inner;
   std::map<int, Observer> observers;

@@ -44,9 +44,9 @@ void writeAll(runtime::Session &session,
 
 } // namespace
 
-/// What agents and the thread in train() report each other.
-struct ParallelAgents::Board {
-  Board(runtime::Session &session, Hooks given)
+/// What agents and the thread in train() notify each other.
+struct ParallelAgents::SharedState {
+  SharedState(runtime::Session &session, Hooks given)
       : primary(session), hooks(std::move(given)),
         parameters(session.names(runtime::TensorKind::Parameter)),
         gradients(session.names(runtime::TensorKind::ParameterGradient)) {}
@@ -71,7 +71,7 @@ struct ParallelAgents::Board {
   std::exception_ptr failure; ///< the first
   std::size_t running = 0;
 
-  template <typename Change> void report(Change &&change) {
+  template <typename Change> void notify(Change &&change) {
     {
       const std::lock_guard lock(mutex);
       change();
@@ -80,7 +80,7 @@ struct ParallelAgents::Board {
   }
   /// Waits for the update; false if it will not come.
   bool update(Request &request) {
-    report([&] { requests.push_back(&request); });
+    notify([&] { requests.push_back(&request); });
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return request.done || cancelled; });
     return request.done;
@@ -88,17 +88,17 @@ struct ParallelAgents::Board {
 };
 
 struct ParallelAgents::Worker {
-  Worker(Board &toTell, std::shared_ptr<const plan::PlanFile> plan,
+  Worker(SharedState &state, std::shared_ptr<const plan::PlanFile> plan,
          runtime::SessionOptions sessionOptions, const LearnerOptions &options,
          const caffe::Properties &chosen, std::uint64_t seed, int number,
          const std::vector<double> &restored)
-      : board(toTell), properties(chosen),
+      : shared(state), properties(chosen),
         session(std::move(plan), std::move(sessionOptions)),
         agent(*options.environments[static_cast<std::size_t>(number)], chosen,
               seed, number, options.maxSteps),
         program(session.program(plan::programs::kForwardBackward)) {
     session.setSeed(seed + static_cast<std::uint64_t>(number));
-    take(readAll(board.primary, board.parameters));
+    take(readAll(shared.primary, shared.parameters));
     const auto &environment = *options.environments.front();
     policy.emplace(session, environment.observationCount(),
                    environment.actionCount());
@@ -113,15 +113,15 @@ struct ParallelAgents::Worker {
                                  gather();
                                }});
     agent.restore(restored);
-    place = agent.save();
+    savedState = agent.save();
   }
 
   void take(const Values &weights) {
-    reinforcement::writeAll(session, board.parameters, weights);
+    reinforcement::writeAll(session, shared.parameters, weights);
     session.prepare();
   }
   void gather() {
-    Values next = readAll(session, board.gradients);
+    Values next = readAll(session, shared.gradients);
     for (std::size_t i = 0; i < sums.size(); ++i)
       for (std::size_t j = 0; j < next[i].size(); ++j)
         next[i][j] += sums[i][j];
@@ -131,7 +131,7 @@ struct ParallelAgents::Worker {
   bool learn(std::vector<Trajectory> &cache);
   bool update();
 
-  Board &board;
+  SharedState &shared;
   const caffe::Properties &properties;
   runtime::Session session;
   Agent agent;
@@ -139,7 +139,7 @@ struct ParallelAgents::Worker {
   std::optional<Policy> policy;
   std::optional<GradientAccumulator> passes;
   Values sums;
-  std::vector<double> place; ///< of the agent, at the last update
+  std::vector<double> savedState; ///< of the agent, at the last update
   std::int64_t episodes = 0;
   std::thread thread;
 };
@@ -147,19 +147,19 @@ struct ParallelAgents::Worker {
 bool ParallelAgents::Worker::update() {
   passes->flush();
   Values weights;
-  Board::Request request{&sums, passes->takeLoss(), &weights};
+  SharedState::Request request{&sums, passes->takeLoss(), &weights};
   {
-    const std::lock_guard lock(board.mutex);
-    place = agent.save();
+    const std::lock_guard lock(shared.mutex);
+    savedState = agent.save();
   }
-  if (!board.update(request))
+  if (!shared.update(request))
     return false;
   sums.clear();
   take(weights);
   return true;
 }
 
-/// False if training ends.
+/// False if training shouldEnd.
 bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
   selectElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
@@ -174,21 +174,21 @@ bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
 
 void ParallelAgents::Worker::play() {
   std::vector<Trajectory> cache;
-  while (!board.cancelled) {
+  while (!shared.cancelled) {
     Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
           return policy->probabilities(state);
         },
-        [this] { return board.cancelled.load(); },
+        [this] { return shared.cancelled.load(); },
         [this](const std::string &line) {
-          board.report([&] { board.lines.push_back(line); });
+          shared.notify([&] { shared.lines.push_back(line); });
         });
     if (trajectory.steps.empty())
       return;
     ++episodes;
     const EpisodeSummary end = trajectory.end;
     cache.push_back(std::move(trajectory));
-    board.report([&] { board.ended.push_back(end); });
+    shared.notify([&] { shared.ended.push_back(end); });
     if (static_cast<int>(cache.size()) >= properties.episodeBatchSize &&
         !learn(cache))
       return;
@@ -198,7 +198,7 @@ void ParallelAgents::Worker::play() {
 ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
                const caffe::Properties &properties,
                const std::vector<double> &restored, Hooks hooks)
-    : board(std::make_unique<Board>(primary, std::move(hooks))) {
+    : shared(std::make_unique<SharedState>(primary, std::move(hooks))) {
   const std::size_t size =
       restored.size() / static_cast<std::size_t>(properties.threads);
   // The plan is the primary session's, which outlives the agents.
@@ -220,20 +220,20 @@ ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &
         restored.begin() +
         static_cast<std::ptrdiff_t>(size * static_cast<std::size_t>(i));
     workers.push_back(std::make_unique<Worker>(
-        *board, plan, own, options, properties, primary.seed(), i,
+        *shared, plan, own, options, properties, primary.seed(), i,
         std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(size))));
   }
 }
 
 ParallelAgents::~ParallelAgents() {
-  board->report([&] { board->cancelled = true; });
+  shared->notify([&] { shared->cancelled = true; });
   for (const auto &worker : workers)
     if (worker->thread.joinable())
       worker->thread.join();
 }
 
 void ParallelAgents::run() {
-  board->running = workers.size();
+  shared->running = workers.size();
   for (const auto &worker : workers)
     worker->thread = std::thread([this, it = worker.get()] {
       std::exception_ptr thrown;
@@ -242,51 +242,51 @@ void ParallelAgents::run() {
       } catch (...) {
         thrown = std::current_exception();
       }
-      board->report([&] {
-        if (thrown && !board->failure)
-          board->failure = thrown;
-        --board->running;
+      shared->notify([&] {
+        if (thrown && !shared->failure)
+          shared->failure = thrown;
+        --shared->running;
       });
     });
-  while (!board->hooks.ends()) {
-    std::unique_lock lock(board->mutex);
+  while (!shared->hooks.shouldEnd()) {
+    std::unique_lock lock(shared->mutex);
     const auto hasNews = [this] {
-      return !board->ended.empty() || !board->requests.empty() ||
-             !board->lines.empty() || board->failure || !board->running;
+      return !shared->ended.empty() || !shared->requests.empty() ||
+             !shared->lines.empty() || shared->failure || !shared->running;
     };
     // A stop comes from elsewhere: it is looked for now and then.
-    if (!board->changed.wait_for(lock, std::chrono::milliseconds(50), hasNews))
+    if (!shared->changed.wait_for(lock, std::chrono::milliseconds(50), hasNews))
       continue;
-    if (board->failure)
-      std::rethrow_exception(board->failure);
-    if (!board->running)
+    if (shared->failure)
+      std::rethrow_exception(shared->failure);
+    if (!shared->running)
       return;
-    if (!board->lines.empty()) {
-      const std::string line = std::move(board->lines.front());
-      board->lines.pop_front();
+    if (!shared->lines.empty()) {
+      const std::string line = std::move(shared->lines.front());
+      shared->lines.pop_front();
       lock.unlock();
-      board->primary.events().info(log::site::brew, line);
+      shared->primary.events().info(log::site::brew, line);
       continue;
     }
     // The episodes that an update is of are told before it.
-    if (!board->ended.empty()) {
-      const EpisodeSummary episode = board->ended.front();
-      board->ended.pop_front();
+    if (!shared->ended.empty()) {
+      const EpisodeSummary episode = shared->ended.front();
+      shared->ended.pop_front();
       lock.unlock();
-      board->hooks.episode(episode);
+      shared->hooks.episode(episode);
       continue;
     }
-    Board::Request &request = *board->requests.front();
-    board->requests.pop_front();
-    std::vector<double> places;
+    SharedState::Request &request = *shared->requests.front();
+    shared->requests.pop_front();
+    std::vector<double> savedStates;
     for (const auto &worker : workers)
-      places.insert(places.end(), worker->place.begin(), worker->place.end());
+      savedStates.insert(savedStates.end(), worker->savedState.begin(), worker->savedState.end());
     lock.unlock();
-    reinforcement::writeAll(board->primary, board->gradients,
+    reinforcement::writeAll(shared->primary, shared->gradients,
                             *request.gradients);
-    board->hooks.update(request.loss, places);
-    *request.weights = readAll(board->primary, board->parameters);
-    board->report([&] { request.done = true; });
+    shared->hooks.update(request.loss, savedStates);
+    *request.weights = readAll(shared->primary, shared->parameters);
+    shared->notify([&] { request.done = true; });
   }
 }
 
