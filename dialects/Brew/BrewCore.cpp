@@ -14,7 +14,7 @@ LogicalResult ReLUOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 Value ReLUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   float slope = getNegativeSlope().convertToFloat();
   Value zero = s.constant(type, 0);
@@ -27,7 +27,7 @@ Value ReLUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
   float slope = getNegativeSlope().convertToFloat();
   if (slope < 0)
     return {}; // y's sign says nothing about x's
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = y.getType();
   return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
                   s.constant(type, slope));

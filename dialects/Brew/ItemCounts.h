@@ -22,7 +22,7 @@
 
 namespace brew::dialects {
 
-class Scalars;
+class ScalarBuilder;
 
 /// The counts of a program's blobs, while brew-track-item-counts goes through it.
 class ItemCounts {
@@ -76,7 +76,7 @@ private:
 };
 
 /// Whether item number `item` is one of the first `count`, in a nest's body.
-mlir::Value isValidItem(Scalars &s, mlir::Value item, mlir::Value count);
+mlir::Value isValidItem(ScalarBuilder &s, mlir::Value item, mlir::Value count);
 
 /// The label that losses ignore and that no data have, in place of the rest's.
 constexpr int64_t kPaddingLabel = -(int64_t(1) << 31);

@@ -19,80 +19,80 @@ SmallVector<int64_t> brew::dialects::iota(int64_t n) {
 
 static constexpr auto kContract = arith::FastMathFlags::contract;
 
-Value Scalars::constant(Type type, double value) {
+Value ScalarBuilder::constant(Type type, double value) {
   if (isa<FloatType>(type))
     return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
   return arith::ConstantOp::create(
       b, loc, b.getIntegerAttr(type, static_cast<int64_t>(value)));
 }
-Value Scalars::index(int64_t value) {
+Value ScalarBuilder::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
-Value Scalars::add(Value x, Value y) {
+Value ScalarBuilder::add(Value x, Value y) {
   return arith::AddFOp::create(b, loc, x, y, kContract);
 }
-Value Scalars::sub(Value x, Value y) {
+Value ScalarBuilder::sub(Value x, Value y) {
   return arith::SubFOp::create(b, loc, x, y, kContract);
 }
-Value Scalars::mul(Value x, Value y) {
+Value ScalarBuilder::mul(Value x, Value y) {
   return arith::MulFOp::create(b, loc, x, y, kContract);
 }
-Value Scalars::div(Value x, Value y) {
+Value ScalarBuilder::div(Value x, Value y) {
   return arith::DivFOp::create(b, loc, x, y);
 }
-Value Scalars::neg(Value x) { return arith::NegFOp::create(b, loc, x); }
-Value Scalars::exp(Value x) { return math::ExpOp::create(b, loc, x); }
-Value Scalars::log(Value x) { return math::LogOp::create(b, loc, x); }
-Value Scalars::accumulate(Value sum, Value x) {
+Value ScalarBuilder::neg(Value x) { return arith::NegFOp::create(b, loc, x); }
+Value ScalarBuilder::exp(Value x) { return math::ExpOp::create(b, loc, x); }
+Value ScalarBuilder::log(Value x) { return math::LogOp::create(b, loc, x); }
+Value ScalarBuilder::accumulate(Value sum, Value x) {
   return arith::AddFOp::create(b, loc, sum, x,
                                kContract | arith::FastMathFlags::reassoc);
 }
-Value Scalars::maximize(Value largest, Value x) {
+Value ScalarBuilder::maximize(Value largest, Value x) {
   return arith::MaximumFOp::create(b, loc, largest, x,
                                    arith::FastMathFlags::nnan |
                                        arith::FastMathFlags::nsz);
 }
-Value Scalars::greater(Value x, Value y) {
+Value ScalarBuilder::greater(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, y);
 }
-Value Scalars::greaterEqual(Value x, Value y) {
+Value ScalarBuilder::greaterEqual(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, y);
 }
-Value Scalars::equal(Value x, Value y) {
+Value ScalarBuilder::equal(Value x, Value y) {
   return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
 }
-Value Scalars::both(Value x, Value y) {
+Value ScalarBuilder::both(Value x, Value y) {
   return arith::AndIOp::create(b, loc, x, y);
 }
-Value Scalars::select(Value condition, Value x, Value y) {
+Value ScalarBuilder::select(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, loc, condition, x, y);
 }
-Value Scalars::maximum(Value x, Value y) { return select(greater(x, y), x, y); }
-Value Scalars::addi(Value x, Value y) {
+Value ScalarBuilder::maximum(Value x, Value y) { return select(greater(x, y), x, y); }
+Value ScalarBuilder::addi(Value x, Value y) {
   return arith::AddIOp::create(b, loc, x, y);
 }
-Value Scalars::subi(Value x, Value y) {
+Value ScalarBuilder::subi(Value x, Value y) {
   return arith::SubIOp::create(b, loc, x, y);
 }
-Value Scalars::muli(Value x, int64_t y) {
+Value ScalarBuilder::muli(Value x, int64_t y) {
   return y == 1 ? x : arith::MulIOp::create(b, loc, x, index(y)).getResult();
 }
-Value Scalars::divi(Value x, int64_t y) {
+Value ScalarBuilder::divi(Value x, int64_t y) {
   return y == 1 ? x : arith::DivUIOp::create(b, loc, x, index(y)).getResult();
 }
-Value Scalars::remi(Value x, int64_t y) {
+Value ScalarBuilder::remi(Value x, int64_t y) {
   return arith::RemUIOp::create(b, loc, x, index(y));
 }
-Value Scalars::less(Value x, Value y) {
+Value ScalarBuilder::less(Value x, Value y) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
 }
-Value Scalars::atLeast(Value x, Value y) {
+Value ScalarBuilder::atLeast(Value x, Value y) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, y);
 }
-Value Scalars::equali(Value x, Value y) {
+Value ScalarBuilder::equali(Value x, Value y) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
 }
-Value Scalars::clamp(Value x, int64_t extent) {
+Value ScalarBuilder::clamp(Value x, int64_t extent) {
   Value low = arith::MaxSIOp::create(b, loc, x, index(0));
   return arith::MinSIOp::create(b, loc, low, index(extent - 1));
 }
@@ -214,7 +214,7 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
           else
             in.push_back(args[next++]);
         }
-        Body context{Scalars(nested, nestedLoc), in,
+        Body context{ScalarBuilder(nested, nestedLoc), in,
                      args.drop_front(next + extra)};
         linalg::YieldOp::create(nested, nestedLoc, body(context));
       });

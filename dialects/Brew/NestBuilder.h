@@ -19,9 +19,9 @@ namespace brew::dialects {
 
 /// Scalar arithmetic in one floating-point or index type, so that bodies read
 /// like formulas. Sums and products may be contracted to fused multiply-adds.
-class Scalars {
+class ScalarBuilder {
 public:
-  Scalars(mlir::OpBuilder &builder, mlir::Location loc)
+  ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
       : b(builder), loc(loc) {}
 
   mlir::Value constant(mlir::Type type, double value);
@@ -78,7 +78,7 @@ public:
                   std::optional<double> initial = std::nullopt);
 
   struct Body {
-    Scalars s;
+    ScalarBuilder s;
     mlir::ValueRange in;  ///< one scalar per input
     mlir::ValueRange out; ///< present value of each output (reductions)
     /// Index of loop `i`.

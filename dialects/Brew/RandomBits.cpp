@@ -39,7 +39,7 @@ struct Words {
 
 Value brew::dialects::randomBits(const NestBuilder::Body &body, Value key,
                                  Value number) {
-  Scalars s = body.s;
+  ScalarBuilder s = body.s;
   Words w{s.b, s.loc};
   auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
   // Numbers far apart (by the golden ratio), a key before and one between two
@@ -50,7 +50,7 @@ Value brew::dialects::randomBits(const NestBuilder::Body &body, Value key,
 
 Value brew::dialects::randomUniform(const NestBuilder::Body &body, Value key,
                                     Value number, Type type) {
-  Scalars s = body.s;
+  ScalarBuilder s = body.s;
   Value bits = randomBits(body, key, number);
   // 24 bits are an exact f32, and positive as a signed integer.
   Value high =
@@ -61,7 +61,7 @@ Value brew::dialects::randomUniform(const NestBuilder::Body &body, Value key,
 
 Value brew::dialects::elementNumber(const NestBuilder::Body &body,
                                     ArrayRef<int64_t> shape) {
-  Scalars s = body.s;
+  ScalarBuilder s = body.s;
   Value number = s.index(0);
   for (auto [loop, extent] : llvm::enumerate(shape))
     number = loop ? s.addi(s.muli(number, extent), body.loop(loop))

@@ -8,10 +8,10 @@ using namespace brew::dialects;
 
 namespace {
 
-Value smaller(Scalars &s, Value x, Value y) {
+Value smaller(ScalarBuilder &s, Value x, Value y) {
   return arith::MinSIOp::create(s.b, s.loc, x, y);
 }
-Value larger(Scalars &s, Value x, Value y) {
+Value larger(ScalarBuilder &s, Value x, Value y) {
   return arith::MaxSIOp::create(s.b, s.loc, x, y);
 }
 
@@ -30,7 +30,7 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
     nest.output(RankedTensorType::get(shape, element), iota(shape.size()));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         auto at = [&](Value tensor, Value position) {
           SmallVector<Value> indices;
           for (int64_t dim = 0; dim < last; ++dim)

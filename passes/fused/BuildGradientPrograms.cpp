@@ -103,7 +103,7 @@ private:
     squares.output(partialType, {0}, 0.0);
     Value partial =
         squares.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           Value at = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
           Value value = body.read(gradients, s.clamp(at, count));
           // The last chunk may be shorter.

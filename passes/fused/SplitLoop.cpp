@@ -73,7 +73,7 @@ private:
   }
 
   void buildBody(OpBuilder &body, Location loc, ValueRange values) {
-    Scalars s(body, loc);
+    ScalarBuilder s(body, loc);
     SmallVector<Value> indices;
     for (unsigned dim = 0; dim < nest.getNumLoops(); ++dim)
       indices.push_back(linalg::IndexOp::create(body, loc, place(dim)));

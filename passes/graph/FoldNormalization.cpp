@@ -126,7 +126,7 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
     nest.output(type, {0});
     nest.output(type, {0});
     SmallVector<Value> next = nest.build([&](NestBuilder::Body &body) {
-      Scalars &s = body.s;
+      ScalarBuilder &s = body.s;
       Value scale = body.in[0], shift = body.in[1];
       if (norm) {
         scale = s.mul(scale, body.in[3]);

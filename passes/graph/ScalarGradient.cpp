@@ -26,7 +26,7 @@ namespace {
 /// none, does not get into the result even as 0 * NaN.
 class Derivatives {
 public:
-  Derivatives(Scalars &s, Value input)
+  Derivatives(ScalarBuilder &s, Value input)
       : s(s), one(s.constant(input.getType(), 1)) {
     derivatives[input] = one;
   }
@@ -52,7 +52,7 @@ private:
   FailureOr<Value> ofUnary(Operation *op);
   Value ofPower(math::PowFOp op);
 
-  Scalars &s;
+  ScalarBuilder &s;
   Value one;
   llvm::DenseMap<Value, Value> derivatives;
 };
@@ -206,7 +206,7 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
   else
     nest.output(type, dimsOf(number));
   Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value gradient;
     if (fromResult) {
       gradient =

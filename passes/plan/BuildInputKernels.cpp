@@ -181,7 +181,7 @@ private:
   }
 
   Value element(NestBuilder::Body &body, ArrayRef<int64_t> loops) {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value n = body.loop(loops[N]), c = body.loop(loops[C]),
           h = body.loop(loops[H]), w = body.loop(loops[W]);
     const bool isPadded = channels != top.getDimSize(C);
@@ -232,7 +232,7 @@ private:
   }
 
   Value meanAt(NestBuilder::Body &body, Type precise, ArrayRef<Value> place) {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     if (!means)
       return s.constant(
           precise, transform.mean_value_size() ? transform.mean_value(0) : 0);

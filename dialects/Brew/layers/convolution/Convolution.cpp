@@ -54,7 +54,7 @@ SmallVector<Value> loopValues(NestBuilder::Body &body,
 
 /// Channel `inside` of the group that channel `of`, of `perGroup` to a group,
 /// belongs to; `size` channels make a group.
-Value channelInGroup(Scalars &s, const ConvolutionShapes &g, Value of,
+Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &g, Value of,
                      int64_t perGroup, Value inside, int64_t size) {
   if (g.group == 1)
     return inside;
@@ -82,7 +82,7 @@ static Value buildForward(OpBuilder &b, Location loc,
   nest.input(w, joined<int64_t>({k}, c, r));
   nest.output(type, joined<int64_t>(n, k, p), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid;
     SmallVector<Value> at = loopValues(body, n);
     at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),
@@ -110,7 +110,7 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
   NestBuilder nest(b, loc, loops.extents, loops.reduction);
   nest.output(type, joined<int64_t>(n, c, h), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     int64_t perGroup = g.c / g.group;
     Value valid, channel = body.loop(c);
     SmallVector<Value> at = loopValues(body, n);
@@ -145,7 +145,7 @@ static Value buildBackwardWeights(OpBuilder &b, Location loc,
   nest.input(dy, joined<int64_t>(n, k, p));
   nest.output(type, joined<int64_t>({k}, c, r), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid;
     SmallVector<Value> at = loopValues(body, n);
     at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),

@@ -21,7 +21,7 @@ Value brew::dialects::buildEpilogue(OpBuilder &b, Location loc, Value sum,
     nest.input(residual, all);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value y = body.in[0];
     if (bias)
       y = s.add(y, body.in[1]);

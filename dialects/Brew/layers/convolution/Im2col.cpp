@@ -39,7 +39,7 @@ SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
   nest.output(tensorTypeOf(getY()), iota(lead + 1 + spatial));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     // The channel of y holds x's channel and the taps, the last one fastest.
     Value rest = body.loop(lead), valid;
     SmallVector<Value> taps(spatial);
@@ -72,7 +72,7 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
   nest.output(tensorTypeOf(getDx()), iota(lead + 1 + spatial), 0.0);
   Value dy = getDy();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid, channel = body.loop(lead);
     SmallVector<Value> windows;
     for (auto [i, axis] : llvm::enumerate(g.axes)) {

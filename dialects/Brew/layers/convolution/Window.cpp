@@ -4,15 +4,15 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-Value brew::dialects::bothIfAny(Scalars &s, Value valid, Value condition) {
+Value brew::dialects::bothIfAny(ScalarBuilder &s, Value valid, Value condition) {
   return valid ? s.both(valid, condition) : condition;
 }
 
-Value brew::dialects::orZero(Scalars &s, Value valid, Value x) {
+Value brew::dialects::orZero(ScalarBuilder &s, Value valid, Value x) {
   return valid ? s.select(valid, x, s.constant(x.getType(), 0)) : x;
 }
 
-Value brew::dialects::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
+Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis, Value out,
                                   Value tap, Value &valid) {
   Value position = s.addi(s.muli(out, axis.stride), s.muli(tap, axis.dilation));
   if (!axis.clipped())
@@ -42,7 +42,7 @@ bool brew::dialects::tapMayPass(const WindowAxis &axis) {
                        : axis.kernel % axis.stride != 0;
 }
 
-Value brew::dialects::coveringWindow(Scalars &s, const WindowAxis &axis,
+Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
                                      Value in, Value shift, Value &tap,
                                      Value &valid) {
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;

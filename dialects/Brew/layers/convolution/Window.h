@@ -32,7 +32,7 @@ using WindowAxes = llvm::SmallVector<WindowAxis>;
 
 /// Input position of tap `tap` of the window at `out`; adds to `valid` the
 /// condition that it is inside, and clamps it, where that can fail.
-mlir::Value tapPosition(Scalars &s, const WindowAxis &axis, mlir::Value out,
+mlir::Value tapPosition(ScalarBuilder &s, const WindowAxis &axis, mlir::Value out,
                         mlir::Value tap, mlir::Value &valid);
 
 /// How many windows can cover one input position.
@@ -43,14 +43,14 @@ bool tapMayPass(const WindowAxis &axis);
 /// The `shift`-th of the windows that can cover input position `in`: returns
 /// its output position (clamped) and its tap (not clamped), and adds to `valid`
 /// the condition that there is one.
-mlir::Value coveringWindow(Scalars &s, const WindowAxis &axis, mlir::Value in,
+mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis, mlir::Value in,
                            mlir::Value shift, mlir::Value &tap,
                            mlir::Value &valid);
 
 /// `valid` and `condition`; null stands for true.
-mlir::Value bothIfAny(Scalars &s, mlir::Value valid, mlir::Value condition);
+mlir::Value bothIfAny(ScalarBuilder &s, mlir::Value valid, mlir::Value condition);
 /// x where `valid` holds, else 0.
-mlir::Value orZero(Scalars &s, mlir::Value valid, mlir::Value x);
+mlir::Value orZero(ScalarBuilder &s, mlir::Value valid, mlir::Value x);
 
 /// Settings per spatial dimension as a layer's attribute has them: one value
 /// for all dimensions, one for each, or none for `fallback`. Returns one for

@@ -49,15 +49,15 @@ private:
   /// A tensor whose elements `element` computes, of their indices.
   Value each(mlir::RankedTensorType type,
              llvm::function_ref<Value(NestBuilder::Body &)> element);
-  Value asI32(Scalars &s, Value index);
-  Value asIndex(Scalars &s, Value integer);
+  Value asI32(ScalarBuilder &s, Value index);
+  Value asIndex(ScalarBuilder &s, Value integer);
   /// Bit `index` of `word`.
-  Value bitOf(Scalars &s, Value word, Value index);
+  Value bitOf(ScalarBuilder &s, Value word, Value index);
   /// A word of bit `index` alone.
-  Value bit(Scalars &s, Value index);
+  Value bit(ScalarBuilder &s, Value index);
   /// The score of what is no candidate.
-  Value none(Scalars &s);
-  Value infinity(Scalars &s);
+  Value none(ScalarBuilder &s);
+  Value infinity(ScalarBuilder &s);
 
   // The candidates.
   Value channel(NestBuilder::Body &body, Value x, Value image, Value index);
@@ -69,9 +69,9 @@ private:
   // Those that are kept: 1, or 0, for each.
   Value boxFacts(Value boxes);
   Value overlap(NestBuilder::Body &body, Value facts, Value i, Value j);
-  Value layerThreshold(Scalars &s);
+  Value layerThreshold(ScalarBuilder &s);
   bool shrinks();
-  Value exceeds(Scalars &s, Value share, Value limit);
+  Value exceeds(ScalarBuilder &s, Value share, Value limit);
   Value overlapWithin(Value facts, int64_t first, int64_t count);
   Value overlapBefore(Value values, Value words, Value facts, int64_t first,
                       int64_t count);
@@ -82,7 +82,7 @@ private:
 
   // The top.
   /// Image, label and candidate of number `flat` of all candidates.
-  Results positionOf(Scalars &s, Value flat);
+  Results positionOf(ScalarBuilder &s, Value flat);
   Value firstRows(Value perLabel);
   Value rowsBehind(Value kept, Value firstRows);
   Value sources(Value behind);

@@ -87,24 +87,24 @@ Value Detections::each(RankedTensorType type,
       [&](NestBuilder::Body &body) -> Results { return {element(body)}; })[0];
 }
 
-Value Detections::asI32(Scalars &s, Value index) {
+Value Detections::asI32(ScalarBuilder &s, Value index) {
   return arith::IndexCastOp::create(s.b, s.loc, i32, index);
 }
 
-Value Detections::asIndex(Scalars &s, Value integer) {
+Value Detections::asIndex(ScalarBuilder &s, Value integer) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
-Value Detections::bitOf(Scalars &s, Value word, Value index) {
+Value Detections::bitOf(ScalarBuilder &s, Value word, Value index) {
   Value shifted = arith::ShRUIOp::create(s.b, s.loc, word, asI32(s, index));
   return arith::AndIOp::create(s.b, s.loc, shifted, s.constant(i32, 1));
 }
 
-Value Detections::none(Scalars &s) {
+Value Detections::none(ScalarBuilder &s) {
   return s.constant(number, -std::numeric_limits<double>::infinity());
 }
 
-Value Detections::infinity(Scalars &s) {
+Value Detections::infinity(ScalarBuilder &s) {
   return s.constant(number, std::numeric_limits<double>::infinity());
 }
 
@@ -123,7 +123,7 @@ Value Detections::channel(NestBuilder::Body &body, Value x, Value image,
 /// Side `side` of prior box `box`, or its variance.
 Value Detections::prior(NestBuilder::Body &body, int64_t which, Value box,
                         Value side) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   SmallVector<Value> at = {s.index(0), s.index(which),
                            s.addi(s.muli(box, 4), side)};
   at.resize(shapeOf(op.getPriors()).size(), s.index(0));
@@ -135,7 +135,7 @@ Value Detections::decode() {
   auto type =
       tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value box = body.loop(2), side = body.loop(3);
     Value axis = s.remi(side, 2), far = s.addi(axis, s.index(2));
     // What the net says of a side, times its variance.
@@ -167,7 +167,7 @@ Value Detections::decode() {
 Value Detections::scores() {
   auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value index = s.addi(s.muli(body.loop(2), sizes.classes), body.loop(1));
     Value score = channel(body, op.getConf(), body.loop(0), index);
     double least = op.getConfidenceThreshold()
@@ -188,7 +188,7 @@ Value Detections::chooseBoxes(Value boxes, Value places) {
   auto type =
       tensor({sizes.images, sizes.classes, sizes.candidates, 4}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value place = asIndex(
         s, body.read(places, {body.loop(0), body.loop(1), body.loop(2)}));
     Value which = sizes.boxesPerPrior == 1 ? s.index(0) : body.loop(1);

@@ -14,7 +14,7 @@ using namespace brew::dialects;
 /// Candidates that are counted together.
 constexpr int64_t kTile = 128;
 
-SmallVector<Value> Detections::positionOf(Scalars &s, Value flat) {
+SmallVector<Value> Detections::positionOf(ScalarBuilder &s, Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
           s.remi(flat, sizes.candidates)};
@@ -28,7 +28,7 @@ Value Detections::firstRows(Value perLabel) {
   nest.input(perLabel, {2, 3});
   nest.output(perClass(i32), {0, 1}, 0);
   return nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     auto flat = [&](unsigned image) {
       return s.addi(s.muli(body.loop(image), sizes.classes),
                     body.loop(image + 1));
@@ -49,7 +49,7 @@ Value Detections::rowsBehind(Value kept, Value firstRows) {
   auto perTile = tensor({sizes.images, sizes.classes, tiles}, i32);
   tally.output(perTile, iota(3), 0);
   Value counts = tally.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value at = s.addi(s.muli(body.loop(2), kTile), body.loop(3));
     Value each = body.read(
         kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
@@ -64,7 +64,7 @@ Value Detections::rowsBehind(Value kept, Value firstRows) {
   sum.input(firstRows, {0, 1});
   sum.output(perTile, iota(3), 0);
   Value begins = sum.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value first = s.equali(body.loop(3), s.index(0));
     Value before = s.select(first, body.in[1], body.out[0]);
     Value isEarlier = s.less(body.loop(3), body.loop(2));
@@ -77,7 +77,7 @@ Value Detections::rowsBehind(Value kept, Value firstRows) {
                    {false, false, false, true});
   nest.output(perCandidate(i32), iota(3), 0);
   return nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value tile = s.divi(body.loop(2), kTile);
     Value at = s.addi(s.muli(tile, kTile), body.loop(3));
     Value first = s.equali(body.loop(3), s.index(0));
@@ -96,7 +96,7 @@ Value Detections::sources(Value behind) {
   const int64_t all = sizes.images * sizes.classes * sizes.candidates;
   return each(
       tensor({sizes.rows()}, i32), [&](NestBuilder::Body &body) -> Value {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value row = asI32(s, body.loop(0));
         Value low = s.index(0), high = s.index(all);
         for (int64_t width = all; width > 0; width /= 2) {
@@ -136,7 +136,7 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   table.input(total, scalar);
   table.output(type, iota(4));
   Value y = table.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value row = body.loop(2), column = body.loop(3);
     SmallVector<Value> at = positionOf(s, asIndex(s, body.in[0]));
     auto asNumber = [&](Value index) -> Value {
@@ -164,7 +164,7 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   count.input(total, scalar);
   count.output(countType, iota(2));
   Value found = count.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {s.select(s.equali(body.in[0], s.constant(i32, 0)),
                      s.constant(i32, sizes.images), body.in[0])};
   })[0];

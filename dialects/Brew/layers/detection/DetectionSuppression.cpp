@@ -23,7 +23,7 @@ Value Detections::boxFacts(Value boxes) {
   const int64_t padded = llvm::alignTo(sizes.candidates, kWord);
   auto type = tensor({sizes.images, sizes.classes, kBoxFacts, padded}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value box = s.clamp(body.loop(3), sizes.candidates);
     auto side = [&](Value which) {
       return body.read(boxes, {body.loop(0), body.loop(1), box, which});
@@ -44,7 +44,7 @@ Value Detections::boxFacts(Value boxes) {
 /// 0 where they do not meet.
 Value Detections::overlap(NestBuilder::Body &body, Value facts, Value i,
                           Value j) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   auto fact = [&](Value box, int64_t which) {
     return body.read(facts, {body.loop(0), body.loop(1), s.index(which), box});
   };
@@ -64,11 +64,11 @@ Value Detections::overlap(NestBuilder::Body &body, Value facts, Value i,
   return s.select(meet, s.div(shared, all), zero);
 }
 
-Value Detections::bit(Scalars &s, Value index) {
+Value Detections::bit(ScalarBuilder &s, Value index) {
   return arith::ShLIOp::create(s.b, s.loc, s.constant(i32, 1), asI32(s, index));
 }
 
-Value Detections::layerThreshold(Scalars &s) {
+Value Detections::layerThreshold(ScalarBuilder &s) {
   return s.constant(number, op.getNmsThreshold().convertToFloat());
 }
 
@@ -78,7 +78,7 @@ bool Detections::shrinks() {
 }
 
 /// What is no number exceeds every limit.
-Value Detections::exceeds(Scalars &s, Value share, Value limit) {
+Value Detections::exceeds(ScalarBuilder &s, Value share, Value limit) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UGT, share,
                                limit);
 }
@@ -91,7 +91,7 @@ Value Detections::overlapBefore(Value values, Value words, Value facts,
                                 int64_t first, int64_t count) {
   auto type = tensor({sizes.images, sizes.classes, count}, number);
   auto ifThere = [&](NestBuilder::Body &body, Value share) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value mine = s.addi(body.loop(2), s.index(first));
     Value value = body.read(values, {body.loop(0), body.loop(1), mine});
     return s.select(s.greater(value, none(s)), share, infinity(s));
@@ -105,7 +105,7 @@ Value Detections::overlapBefore(Value values, Value words, Value facts,
                    {false, false, false, true, true});
   nest.output(type, iota(3), 0);
   return nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value fates = body.read(words, {body.loop(0), body.loop(1), body.loop(3)});
     Value isKept = s.equali(bitOf(s, fates, body.loop(4)), s.constant(i32, 1));
     Value share = overlap(body, facts, s.addi(body.loop(2), s.index(first)),
@@ -128,7 +128,7 @@ Value Detections::overlapWithin(Value facts, int64_t first, int64_t count) {
   nest.output(tensor({sizes.images, sizes.classes, count, wordCount}, i32),
               iota(4), 0);
   return nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value other = s.addi(s.muli(body.loop(3), kWord), body.loop(4));
     Value share = overlap(body, facts, s.addi(body.loop(2), s.index(first)),
                           s.addi(other, s.index(first)));
@@ -167,7 +167,7 @@ SmallVector<Value> Detections::decide(Value facts, Value before, int64_t first,
   if (shrinks())
     nest.output(perClass(number), {0, 1}, most);
   Results results = nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value yes = s.constant(i32, 1), no = s.constant(i32, 0);
     Value turn = body.loop(2);
     auto isAt = [&](unsigned loop, int64_t index) {
@@ -240,7 +240,7 @@ Value Detections::suppress(Value values, Value boxes) {
       gather.input(words, iota(3));
     gather.output(type, iota(3));
     words = gather.build([&](NestBuilder::Body &body) -> Results {
-      Scalars &s = body.s;
+      ScalarBuilder &s = body.s;
       Value result = words ? body.in.back() : s.constant(i32, 0);
       for (size_t i = 0; i < decided.size(); ++i)
         result = s.select(s.equali(body.loop(2), s.index(word + i)), body.in[i],
@@ -249,7 +249,7 @@ Value Detections::suppress(Value values, Value boxes) {
     })[0];
   }
   return each(perCandidate(i32), [&](NestBuilder::Body &body) -> Value {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value fates = body.read(
         words, {body.loop(0), body.loop(1), s.divi(body.loop(2), kWord)});
     return bitOf(s, fates, s.remi(body.loop(2), kWord));
@@ -266,7 +266,7 @@ Value Detections::keepBest(Value kept, Value values) {
   if (sizes.perImage > 0) {
     auto type = tensor({sizes.images, all}, number);
     Value keys = each(type, [&](NestBuilder::Body &body) -> Value {
-      Scalars &s = body.s;
+      ScalarBuilder &s = body.s;
       SmallVector<Value> at = {body.loop(0),
                                s.divi(body.loop(1), sizes.candidates),
                                s.remi(body.loop(1), sizes.candidates)};
@@ -280,7 +280,7 @@ Value Detections::keepBest(Value kept, Value values) {
   nest.input(kept, iota(3));
   nest.output(perCandidate(i32), iota(3));
   return nest.build([&](NestBuilder::Body &body) -> Results {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     if (!last)
       return {s.constant(i32, 0)};
     SmallVector<Value> at = {body.loop(0), s.index(sizes.perImage - 1)};

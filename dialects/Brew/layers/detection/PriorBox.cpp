@@ -29,7 +29,7 @@ LogicalResult PriorBoxOp::propagateItemCounts(ItemCounts &counts) {
 }
 
 /// values[index], of a few constants.
-static Value pick(Scalars &s, Value index, ArrayRef<double> values, Type type) {
+static Value pick(ScalarBuilder &s, Value index, ArrayRef<double> values, Type type) {
   Value result = s.constant(type, values[0]);
   for (size_t i = 1; i < values.size(); ++i)
     if (values[i] != values[i - 1])
@@ -66,7 +66,7 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, getLoc(), extents);
   nest.output(wide, iota(5));
   Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value box = body.loop(3), side = body.loop(4);
     auto centre = [&](unsigned loop, double each) {
       Value at = asNumber(s, body.loop(loop), element);

@@ -17,7 +17,7 @@ using namespace brew::dialects;
 static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
                                int64_t from, Value cell, int64_t cells,
                                double scale, int64_t extent) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   Type type = elementTypeOf(rois);
   Value factor = s.constant(type, scale), one = s.constant(type, 1);
   auto corner = [&](int64_t field) {
@@ -35,7 +35,7 @@ static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
 }
 
 /// Places of a cell, as a number; at least 1.
-static Value cellArea(Scalars &s, const CellBounds &rows,
+static Value cellArea(ScalarBuilder &s, const CellBounds &rows,
                       const CellBounds &columns) {
   Value area =
       s.mul(s.sub(rows.last, rows.first), s.sub(columns.last, columns.first));
@@ -96,7 +96,7 @@ SmallVector<Value> PsRoiPoolingOp::buildNests(OpBuilder &b) {
                    {false, false, false, false, true, true});
   nest.output(tensorTypeOf(getY()), {0, 1, 2, 3}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type type = elementTypeOf(x);
     auto [rows, columns] = bounds(body);
     Value inside = s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
@@ -132,7 +132,7 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildNests(OpBuilder &b) {
                    {false, false, false, false, true});
   nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type type = elementTypeOf(dy);
     Value channel = body.loop(1), roi = body.loop(4);
     Value j = s.remi(channel, group), rest = s.divi(channel, group);

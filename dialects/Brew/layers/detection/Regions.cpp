@@ -42,7 +42,7 @@ LogicalResult brew::dialects::countRegions(Operation *layer, ItemCounts &counts,
 
 Value brew::dialects::regionField(NestBuilder::Body &body, Value rois,
                                   Value roi, int64_t field) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   SmallVector<Value> at = {roi, s.index(field)};
   at.resize(shapeOf(rois).size(), s.index(0));
   return body.read(rois, at);
@@ -50,7 +50,7 @@ Value brew::dialects::regionField(NestBuilder::Body &body, Value rois,
 
 Value brew::dialects::regionImage(NestBuilder::Body &body, Value rois,
                                   Value roi, int64_t images) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   if (images == 1)
     return s.index(0);
   Value image = clampNumber(s, regionField(body, rois, roi, 0), images - 1);
@@ -58,20 +58,20 @@ Value brew::dialects::regionImage(NestBuilder::Body &body, Value rois,
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
-Value brew::dialects::asNumber(Scalars &s, Value index, Type type) {
+Value brew::dialects::asNumber(ScalarBuilder &s, Value index, Type type) {
   Value integer =
       arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
-Value brew::dialects::floorOf(Scalars &s, Value x) {
+Value brew::dialects::floorOf(ScalarBuilder &s, Value x) {
   return math::FloorOp::create(s.b, s.loc, x);
 }
-Value brew::dialects::ceilOf(Scalars &s, Value x) {
+Value brew::dialects::ceilOf(ScalarBuilder &s, Value x) {
   return math::CeilOp::create(s.b, s.loc, x);
 }
 
-Value brew::dialects::rounded(Scalars &s, Value x) {
+Value brew::dialects::rounded(ScalarBuilder &s, Value x) {
   Value size = math::AbsFOp::create(s.b, s.loc, x);
   Value below = floorOf(s, size);
   Value half = s.constant(x.getType(), 0.5);
@@ -81,16 +81,16 @@ Value brew::dialects::rounded(Scalars &s, Value x) {
                   result);
 }
 
-Value brew::dialects::clampNumber(Scalars &s, Value x, double limit) {
+Value brew::dialects::clampNumber(ScalarBuilder &s, Value x, double limit) {
   Value low = s.maximum(x, s.constant(x.getType(), 0));
   Value high = s.constant(x.getType(), limit);
   return s.select(s.greater(high, low), low, high);
 }
 
-Value CellBounds::contains(Scalars &s, Value atNumber) const {
+Value CellBounds::contains(ScalarBuilder &s, Value atNumber) const {
   return s.both(s.greaterEqual(atNumber, first), s.greater(last, atNumber));
 }
 
-Value CellBounds::isEmpty(Scalars &s) const {
+Value CellBounds::isEmpty(ScalarBuilder &s) const {
   return s.greaterEqual(first, last);
 }

@@ -32,21 +32,21 @@ mlir::Value regionField(NestBuilder::Body &body, mlir::Value rois,
                         mlir::Value roi, int64_t field);
 
 /// An index (below 2^31) as a number of type `type`.
-mlir::Value asNumber(Scalars &s, mlir::Value index, mlir::Type type);
-mlir::Value floorOf(Scalars &s, mlir::Value x);
-mlir::Value ceilOf(Scalars &s, mlir::Value x);
+mlir::Value asNumber(ScalarBuilder &s, mlir::Value index, mlir::Type type);
+mlir::Value floorOf(ScalarBuilder &s, mlir::Value x);
+mlir::Value ceilOf(ScalarBuilder &s, mlir::Value x);
 /// The nearest integer, halves away from 0, as C's round.
-mlir::Value rounded(Scalars &s, mlir::Value x);
+mlir::Value rounded(ScalarBuilder &s, mlir::Value x);
 /// x inside [0, limit].
-mlir::Value clampNumber(Scalars &s, mlir::Value x, double limit);
+mlir::Value clampNumber(ScalarBuilder &s, mlir::Value x, double limit);
 
 /// A cell's bounds in one dimension: the integers in [first, last).
 struct CellBounds {
   mlir::Value first, last;
 
   /// Whether index `at` is inside; `atNumber` is the same as a number.
-  mlir::Value contains(Scalars &s, mlir::Value atNumber) const;
-  mlir::Value isEmpty(Scalars &s) const;
+  mlir::Value contains(ScalarBuilder &s, mlir::Value atNumber) const;
+  mlir::Value isEmpty(ScalarBuilder &s) const;
 };
 
 } // namespace brew::dialects

@@ -59,7 +59,7 @@ struct Point {
 
 static Span spanOf(NestBuilder::Body &body, const Alignment &a,
                    const Axis &axis, Value roi) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   Type type = elementTypeOf(a.rois);
   Value low = regionField(body, a.rois, roi, axis.field);
   Value high = regionField(body, a.rois, roi, axis.field + 2);
@@ -82,7 +82,7 @@ static Span spanOf(NestBuilder::Body &body, const Alignment &a,
 }
 
 /// How many points a cell has in one dimension, as a number.
-static Value pointCount(Scalars &s, const Alignment &a, const Span &span) {
+static Value pointCount(ScalarBuilder &s, const Alignment &a, const Span &span) {
   Type type = elementTypeOf(a.rois);
   if (a.samples > 0)
     return s.constant(type, a.samples);
@@ -90,7 +90,7 @@ static Value pointCount(Scalars &s, const Alignment &a, const Span &span) {
 }
 
 /// Point number `number` of `count` in cell `cell` (both as numbers).
-static Point pointOf(Scalars &s, const Alignment &a, const Axis &axis,
+static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
                      const Span &span, Value cell, Value number, Value count) {
   Type type = elementTypeOf(a.rois);
   Value half = s.constant(type, 0.5);
@@ -124,7 +124,7 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
                    {false, false, false, true});
   nest.output(table, {0, 1, 2}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value zero = s.constant(type, 0), one = s.constant(type, 1);
     Span span = spanOf(body, a, axis, body.loop(0));
     Value cell = asNumber(s, body.loop(1), type);
@@ -172,7 +172,7 @@ static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
   nest.output(RankedTensorType::get(shape, type), iota(3));
   SmallVector<Value> tables =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Span span = spanOf(body, a, axis, body.loop(0));
         Value points = pointCount(s, a, span);
         Point point =
@@ -248,7 +248,7 @@ SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
     nest.input(buildWeights(b, getLoc(), a, columns), {0, 3, 5});
     nest.output(tensorTypeOf(getY()), iota(4), 0.0);
     return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-      Scalars &s = body.s;
+      ScalarBuilder &s = body.s;
       Value value = element(body, body.loop(4), body.loop(5));
       Value weight = s.mul(body.in[0], body.in[1]);
       return {s.accumulate(body.out[0], s.mul(weight, value))};
@@ -266,7 +266,7 @@ SmallVector<Value> RoiAlignOp::buildNests(OpBuilder &b) {
   nest.input(across.weights, {0, 3, 5});
   nest.output(tensorTypeOf(getY()), iota(4), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     auto place = [&](Value integer, int64_t extent) {
       Value index =
           arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
@@ -300,7 +300,7 @@ SmallVector<Value> RoiAlignBackwardOp::buildNests(OpBuilder &b) {
              {4, 6, 3});
   nest.output(tensorTypeOf(getDx()), iota(4), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value share = s.mul(s.mul(body.in[1], body.in[2]), body.in[0]);
     if (in[0] > 1)
       share = s.select(

@@ -20,7 +20,7 @@ using namespace brew::dialects;
 static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, double padRatio, int64_t extent) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   Type type = elementTypeOf(rois);
   Value one = s.constant(type, 1);
   Value low = regionField(body, rois, roi, from);
@@ -93,7 +93,7 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
   Value x = getX(), rois = getRois();
   SmallVector<Value> largest =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Type type = elementTypeOf(x);
         Value roi = body.loop(0);
         CellBounds rows = pooledCell(body, rois, roi, 2, body.loop(2), out[2],
@@ -118,7 +118,7 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
   finish.input(largest[0], {0, 1, 2, 3});
   finish.output(tensorTypeOf(getY()), {0, 1, 2, 3});
   Value y = finish.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value roi = body.loop(0);
     CellBounds rows =
         pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, pad, in[2]);
@@ -147,7 +147,7 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
   nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value rois = getRois();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value place = arith::IndexCastOp::create(
         s.b, s.loc, s.b.getI32Type(),
         s.addi(s.muli(body.loop(2), in[3]), body.loop(3)));

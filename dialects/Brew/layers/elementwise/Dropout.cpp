@@ -34,7 +34,7 @@ SmallVector<Value> DropoutOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(type.getRank()));
   Value key = getKey();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Value bits = randomBits(body, key, elementNumber(body, type.getShape()));
     // Of 2^32 equally likely words this many are below.

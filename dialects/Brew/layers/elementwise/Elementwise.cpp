@@ -25,7 +25,7 @@ LogicalResult PowerOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   double power = getPower().convertToFloat(),
          scale = getScale().convertToFloat(),
@@ -112,7 +112,7 @@ LogicalResult ScaleOp::inferShapes(Shapes &tops, Shapes &params) {
 }
 
 Value ScaleOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Value scaled = s.mul(x[0], x[1]);
   return getB() ? s.add(scaled, x[2]) : scaled;
 }
@@ -138,7 +138,7 @@ LogicalResult EltwiseOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = xs[0].getType();
   auto term = [&](unsigned i) -> Value {
     if (getKind() != EltwiseKind::Sum || getCoeff().empty() ||

@@ -116,7 +116,7 @@ private:
   Value buildFunction(Kind kind, Value x);
   Value buildTruth(Kind kind, ArrayRef<Value> x);
 
-  Scalars s;
+  ScalarBuilder s;
   ValueRange operands;
   unsigned bottoms;
   Type type;

@@ -56,7 +56,7 @@ SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     return {s.select(
         s.greater(body.in[0], s.constant(element, real(getThreshold()))),
@@ -71,7 +71,7 @@ SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
 /// exp(-|x|) at most 1, so nothing overflows on either side of 0; Caffe's two
 /// cases come to the same numbers.
 Value BNLLOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Value zero = s.constant(x[0].getType(), 0);
   Value positive = s.greater(x[0], zero);
   Value e = s.exp(s.select(positive, s.neg(x[0]), x[0]));
@@ -81,7 +81,7 @@ Value BNLLOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 
 /// log(1 + exp(x)) as in BNLL.
 Value MishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Value zero = s.constant(x[0].getType(), 0);
   Value positive = s.greater(x[0], zero);
   Value e = s.exp(s.select(positive, s.neg(x[0]), x[0]));
@@ -93,7 +93,7 @@ Value MishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 /// The argument of exp is never positive where it counts: the derivative of
 /// the side not taken stays finite.
 Value ELUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   Value zero = s.constant(type, 0), one = s.constant(type, 1);
   Value positive = s.greater(x[0], zero);
@@ -106,7 +106,7 @@ Value ELUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                        Value y) {
   if (real(getAlpha()) < 0)
     return {}; // y's sign says nothing about x's
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = y.getType();
   return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
                   s.add(y, s.constant(type, real(getAlpha()))));
@@ -118,7 +118,7 @@ static double logOfBase(std::optional<llvm::APFloat> base) {
 }
 
 Value ExpOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   double log = logOfBase(getBase());
   Value e = s.exp(s.mul(x[0], s.constant(type, log * real(getScale()))));
@@ -128,13 +128,13 @@ Value ExpOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 
 Value ExpOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                        Value y) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return s.mul(
       y, s.constant(y.getType(), logOfBase(getBase()) * real(getScale())));
 }
 
 Value LogOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   Value inner = x[0];
   if (real(getScale()) != 1)
@@ -151,25 +151,25 @@ Value LogOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 //===----------------------------------------------------------------------===//
 
 /// Through tanh, as Caffe does: no large exponential can overflow.
-static Value sigmoid(Scalars &s, Value x) {
+static Value sigmoid(ScalarBuilder &s, Value x) {
   Value half = s.constant(x.getType(), 0.5);
   Value t = math::TanhOp::create(s.b, s.loc, s.mul(x, half));
   return s.add(s.mul(t, half), half);
 }
 
 Value SigmoidOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return sigmoid(s, x[0]);
 }
 
 Value SigmoidOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                            Value y) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return s.mul(y, s.sub(s.constant(y.getType(), 1), y));
 }
 
 Value SwishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Value beta = s.constant(x[0].getType(), real(getBeta()));
   return s.mul(x[0], sigmoid(s, s.mul(x[0], beta)));
 }
@@ -180,7 +180,7 @@ Value TanHOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 
 Value TanHOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                         Value y) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return s.sub(s.constant(y.getType(), 1), s.mul(y, y));
 }
 
@@ -189,26 +189,26 @@ Value TanHOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
 //===----------------------------------------------------------------------===//
 
 /// Both bounds belong to the range where the gradient passes.
-static Value clip(Scalars &s, Value x, double min, double max) {
+static Value clip(ScalarBuilder &s, Value x, double min, double max) {
   Value low = s.constant(x.getType(), min), high = s.constant(x.getType(), max);
   Value below = s.select(s.greater(x, high), high, x);
   return s.select(s.greater(low, below), low, below);
 }
 
 Value ClipOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return clip(s, x[0], real(getMin()), real(getMax()));
 }
 
 Value HardSwishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   Value gate = clip(s, s.add(x[0], s.constant(type, 3)), 0, 6);
   return s.mul(s.mul(x[0], gate), s.constant(type, 1.0 / 6));
 }
 
 Value ReLU6Op::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = x[0].getType();
   double slope = real(getNegativeSlope());
   Value zero = s.constant(type, 0), six = s.constant(type, 6);
@@ -222,7 +222,7 @@ Value ReLU6Op::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
   double slope = real(getNegativeSlope());
   if (slope < 0)
     return {}; // y's sign says nothing about x's
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   Type type = y.getType();
   Value zero = s.constant(type, 0);
   Value rises = s.greater(s.constant(type, 6), y);
@@ -243,7 +243,7 @@ LogicalResult PReLUOp::inferShapes(Shapes &tops, Shapes &params) {
 }
 
 Value PReLUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
+  ScalarBuilder s(b, loc);
   return s.select(s.greater(x[0], s.constant(x[0].getType(), 0)), x[0],
                   s.mul(x[1], x[0]));
 }

@@ -112,7 +112,7 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, const Choice &choice,
   nest.output(RankedTensorType::get(choice.kept(), integer), choice.others, -1);
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value position = s.index(0);
         for (int64_t dim = choice.first; dim < choice.last; ++dim)
           position =
@@ -147,7 +147,7 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
   reverse.output(type, iota(last + 1));
   Value keys =
       reverse.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value left = s.subi(s.index(all - 1), body.loop(last));
         SmallVector<Value> at(choice.type.getRank());
         for (auto [loop, dim] : llvm::enumerate(choice.others))
@@ -169,7 +169,7 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
     nest.output(RankedTensorType::get(shape, elementTypeOf(each)), iota(last + 1));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value value = body.in[0];
         Type integer = body.in[1].getType();
         Value place = arith::SubIOp::create(
@@ -212,7 +212,7 @@ SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
   }
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value position = body.loop(along), result;
     unsigned next = 0;
     for (size_t k = 0; k < ranked.size(); ++k) {

@@ -45,7 +45,7 @@ SmallVector<Value> WithItemCountOp::buildNests(OpBuilder &b) {
   Value number = getNumber();
   results.push_back(
       count.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         SmallVector<Value> at(shapeOf(number).size(), s.index(0));
         return {arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(),
                                         body.read(number, at))};

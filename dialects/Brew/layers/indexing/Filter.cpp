@@ -72,18 +72,18 @@ FilterOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 namespace {
 
-Value asIndex(Scalars &s, Value i32) {
+Value asIndex(ScalarBuilder &s, Value i32) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), i32);
 }
-Value asI32(Scalars &s, Value index) {
+Value asI32(ScalarBuilder &s, Value index) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
 }
 /// Anything but zero selects, NaN too.
-Value isSelected(Scalars &s, Value selector) {
+Value isSelected(ScalarBuilder &s, Value selector) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, selector,
                                s.constant(selector.getType(), 0));
 }
-Value oneIf(Scalars &s, Value condition) {
+Value oneIf(ScalarBuilder &s, Value condition) {
   Type i32 = s.b.getI32Type();
   return s.select(condition, s.constant(i32, 1), s.constant(i32, 0));
 }
@@ -111,7 +111,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   rank.input(selector, {1});
   rank.output(perItem, {0}, 0);
   Value before = rank.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value counts =
         s.both(isSelected(s, body.in[0]), s.less(body.loop(1), body.loop(0)));
     return {s.addi(body.out[0], oneIf(s, counts))};
@@ -122,7 +122,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   choose.output(perItem, {0});
   Value place =
       choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         return {s.select(isSelected(s, body.in[0]), body.in[1],
                          s.constant(s.b.getI32Type(), -1))};
       })[0];
@@ -130,7 +130,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   total.input(selector, {0});
   total.output(tensorTypeOf(getCount()), scalar, 0);
   Value count = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
   })[0];
 
@@ -140,7 +140,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   find.input(count, scalar);
   find.output(perItem, {0}, 0);
   Value source = find.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value last = s.subi(body.in[1], s.constant(s.b.getI32Type(), 1));
     Value wanted =
         arith::MinSIOp::create(s.b, s.loc, asI32(s, body.loop(0)), last);
@@ -158,7 +158,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
     nest.output(type, iota(type.getRank()));
     results.push_back(
         nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           SmallVector<Value> at = {asIndex(s, body.in[0])};
           addElements(body, type, at);
           Value some = s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
@@ -178,7 +178,7 @@ SmallVector<Value> FilterBackwardOp::buildNests(OpBuilder &b) {
   nest.input(getPosition(), {0});
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value none = s.constant(s.b.getI32Type(), 0);
     Value selected = s.atLeast(body.in[0], none);
     SmallVector<Value> at = {asIndex(s, s.select(selected, body.in[0], none))};

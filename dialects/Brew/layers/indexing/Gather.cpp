@@ -33,7 +33,7 @@ static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
   nest.input(dy, dyLoops);
   nest.output(type, iota(rank), 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Label item(s, body.in[0], type.getDimSize(0), std::nullopt);
     Value mine = s.both(item.inRange, s.equali(item.index, body.loop(0)));
     Value zero = s.constant(type.getElementType(), 0);

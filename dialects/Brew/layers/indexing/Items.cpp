@@ -206,7 +206,7 @@ void ItemCounts::rescaleMean(Operation *layer, Value count) {
 // MaskItems, AverageItems
 //===----------------------------------------------------------------------===//
 
-Value brew::dialects::isValidItem(Scalars &s, Value item, Value count) {
+Value brew::dialects::isValidItem(ScalarBuilder &s, Value item, Value count) {
   Value number = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), item);
   return s.less(number, count);
 }
@@ -242,7 +242,7 @@ MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> MaskItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         const int64_t along = tensorTypeOf(getCount()).getRank();
         return s.select(isValidItem(s, body.loop(along), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
@@ -263,7 +263,7 @@ AverageItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> AverageItemsOp::buildNests(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Type element = x.getType();
         Value number = arith::SIToFPOp::create(s.b, s.loc, element, count);
         Value zero = s.constant(element, 0);

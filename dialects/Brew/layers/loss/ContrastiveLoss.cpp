@@ -47,7 +47,7 @@ static SmallVector<Value> contrastiveInputs(ContrastiveLossOp op,
 }
 
 /// Whether a pair counts as similar: Caffe truncates the label to an integer.
-static Value isSimilar(Scalars &s, Value label) {
+static Value isSimilar(ScalarBuilder &s, Value label) {
   Value whole = math::TruncOp::create(s.b, s.loc, label);
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, whole,
                                s.constant(label.getType(), 0));
@@ -73,7 +73,7 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.output(type, iota(2));
   Value da = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Value zero = s.constant(element, 0);
     Value alpha = s.mul(body.in[4], s.constant(element, scale));
@@ -116,7 +116,7 @@ SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
         return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
       })[0];
   Value sum = buildSumOver(b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
-                           [&](Scalars &s, ValueRange in) -> Value {
+                           [&](ScalarBuilder &s, ValueRange in) -> Value {
                              Type type = in[0].getType();
                              Value zero = s.constant(type, 0),
                                    limit = s.constant(type, margin);

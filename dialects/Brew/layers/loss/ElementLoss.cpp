@@ -34,7 +34,7 @@ EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   double scale = 1.0 / shapeOf(getX())[0];
   Value dx = buildPairGradient(
       b, loc, {getX(), t}, resultGradients[0],
-      [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+      [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
         Value factor = s.mul(dloss[0], s.constant(in[0].getType(), scale));
         return s.mul(s.sub(in[0], in[1]), factor);
       });
@@ -49,7 +49,7 @@ SmallVector<Value> EuclideanLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   Value t = underShape(b, loc, getT(), getX());
   Value sum = buildSumOver(b, loc, {getX(), t}, tensorTypeOf(getLoss()),
-                           [](Scalars &s, ValueRange in) -> Value {
+                           [](ScalarBuilder &s, ValueRange in) -> Value {
                              Value d = s.sub(in[0], in[1]);
                              return s.mul(d, d);
                            });
@@ -83,7 +83,7 @@ static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
 }
 
 /// (x - t), times the inside weight.
-static Value smoothDifference(Scalars &s, ValueRange in) {
+static Value smoothDifference(ScalarBuilder &s, ValueRange in) {
   Value d = s.sub(in[0], in[1]);
   return in.size() > 2 ? s.mul(in[2], d) : d;
 }
@@ -100,7 +100,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
          scale = 1.0 / shapeOf(getX())[0];
   Value dx = buildPairGradient(
       b, loc, smoothInputs(*this, b), resultGradients[0],
-      [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+      [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
         Type type = in[0].getType();
         Value d = smoothDifference(s, in), zero = s.constant(type, 0);
         Value size = math::AbsFOp::create(s.b, s.loc, d);
@@ -124,7 +124,7 @@ SmallVector<Value> SmoothL1LossOp::buildNests(OpBuilder &b) {
   double square = getSigma().convertToFloat() * getSigma().convertToFloat();
   Value sum = buildSumOver(
       b, getLoc(), smoothInputs(*this, b), tensorTypeOf(getLoss()),
-      [&](Scalars &s, ValueRange in) -> Value {
+      [&](ScalarBuilder &s, ValueRange in) -> Value {
         Type type = in[0].getType();
         Value d = smoothDifference(s, in);
         Value size = math::AbsFOp::create(s.b, s.loc, d);
@@ -155,7 +155,7 @@ LogicalResult SigmoidCrossEntropyLossOp::propagateItemCounts(ItemCounts &counts)
 }
 
 /// Whether a target is the ignored one; Caffe truncates targets to integers.
-static Value isIgnored(Scalars &s, Value target, int64_t ignoreLabel) {
+static Value isIgnored(ScalarBuilder &s, Value target, int64_t ignoreLabel) {
   return s.equal(math::TruncOp::create(s.b, s.loc, target),
                  s.constant(target.getType(), ignoreLabel));
 }
@@ -171,7 +171,7 @@ LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
   Value t = underShape(b, getLoc(), getT(), getX());
   operandGradients[0] = buildPairGradient(
       b, getLoc(), {getX(), t}, {resultGradients[0], getNormalizer()},
-      [&](Scalars &s, ValueRange in, ValueRange scalars) -> Value {
+      [&](ScalarBuilder &s, ValueRange in, ValueRange scalars) -> Value {
         Type type = in[0].getType();
         Value one = s.constant(type, 1);
         Value sigmoid = s.div(one, s.add(one, s.exp(s.neg(in[0]))));
@@ -189,7 +189,7 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getLoss());
   Value t = underShape(b, loc, getT(), getX());
   Value sum = buildSumOver(
-      b, loc, {getX(), t}, scalar, [&](Scalars &s, ValueRange in) -> Value {
+      b, loc, {getX(), t}, scalar, [&](ScalarBuilder &s, ValueRange in) -> Value {
         Type type = in[0].getType();
         Value zero = s.constant(type, 0), x = in[0], target = in[1];
         // log(1 + exp(-|x|)) + x (positive - t), which cannot overflow.
@@ -204,7 +204,7 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   Value valid;
   if (ignore && getNormalization() == Normalization::Valid)
     valid = buildSumOver(
-        b, loc, t, scalar, [&](Scalars &s, ValueRange in) -> Value {
+        b, loc, t, scalar, [&](ScalarBuilder &s, ValueRange in) -> Value {
           Type type = in[0].getType();
           return s.select(isIgnored(s, in[0], *ignore), s.constant(type, 0),
                           s.constant(type, 1));
@@ -282,7 +282,7 @@ MemoryLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
              << "nothing brings in the gradient of '" << blob.getValue() << "'";
     operandGradients[i] = buildPairGradient(
         b, getLoc(), seed.getGradient(), resultGradients[0],
-        [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+        [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
           Type type = in[0].getType();
           return s.mul(in[0], s.mul(dloss[0], s.constant(type, scale)));
         });

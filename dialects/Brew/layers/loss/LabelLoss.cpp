@@ -79,7 +79,7 @@ TensorType statusType(MLIRContext *context) {
 std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
                                 Value x, Value labelValue,
                                 std::optional<int64_t> ignore) {
-  Scalars &s = body.s;
+  ScalarBuilder &s = body.s;
   Type type = x.getType();
   Label label(s, labelValue, scores.classes, ignore);
   Value own =
@@ -146,7 +146,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.output(scores.type, all);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         auto [hinge, own] =
             hingeOf(body, scores, body.in[0], body.in[1], ignore);
         Type type = hinge.getType();
@@ -225,7 +225,7 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
   nest.output(scores.type, all);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Type type = body.in[0].getType();
         Label label(s, body.in[1], scores.classes, ignore);
         Value own =
@@ -250,7 +250,7 @@ SmallVector<Value> MultinomialLogisticLossOp::buildNests(OpBuilder &b) {
   nest.input(labels, iota(1));
   nest.output(tensorTypeOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Label label(s, body.in[0], scores.classes, ignore);
     Value element = body.read(p, scores.elementTypeOf(body, label.index));
     Value safe =
@@ -348,7 +348,7 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.output(type, all);
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Label label(s, body.in[1], classes, ignore);
         Value gain = body.read(h, {label.index, body.loop(axis)});
         Value dx =
@@ -379,7 +379,7 @@ SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
   nest.input(labels, rows.others);
   nest.output(scalar, {}, 0.0);
   Value total = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type type = body.in[0].getType();
     Label label(s, body.in[1], classes, ignore);
     Value gain = body.read(h, {label.index, body.loop(axis)});

@@ -28,7 +28,7 @@ Value brew::dialects::labelsByRow(OpBuilder &b, Location loc, Value label,
   return ReinterpretOp::create(b, loc, type, label);
 }
 
-Label::Label(Scalars &s, Value value, int64_t classes,
+Label::Label(ScalarBuilder &s, Value value, int64_t classes,
              std::optional<int64_t> ignoreLabel) {
   Type type = value.getType();
   // Caffe truncates labels to integers.
@@ -52,7 +52,7 @@ Value brew::dialects::buildStatus(OpBuilder &b, Location loc, Value labels,
   nest.input(labels, iota(shape.size()));
   nest.output(type, {}, 0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Label label(s, body.in[0], classes, ignoreLabel);
     Value fine = label.inRange;
     if (label.ignored)
@@ -76,7 +76,7 @@ Value brew::dialects::buildValidCount(OpBuilder &b, Location loc, Value labels,
   nest.input(labels, iota(shapeOf(labels).size()));
   nest.output(type, {}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Label label(s, body.in[0], classes, ignoreLabel);
     Type element = type.getElementType();
     return {s.accumulate(body.out[0],

@@ -25,7 +25,7 @@ struct Label {
   mlir::Value inRange; ///< i1
   mlir::Value ignored; ///< i1, null without ignore_label
 
-  Label(Scalars &s, mlir::Value value, int64_t classes,
+  Label(ScalarBuilder &s, mlir::Value value, int64_t classes,
         std::optional<int64_t> ignoreLabel);
 };
 

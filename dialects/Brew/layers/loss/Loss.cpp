@@ -83,7 +83,7 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   perRow.output(rows.type, rowDims);
   Value losses =
       perRow.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Label label(s, body.in[0], classes, ignore);
         SmallVector<Value> at;
         for (int64_t dim : rowDims)
@@ -129,7 +129,7 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
   nest.input(getNormalizer(), ArrayRef<int64_t>{});
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Label label(s, body.in[1], classes, ignore);
     Value hit = s.both(s.equali(label.index, body.loop(axis)), label.inRange);
@@ -199,7 +199,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   compare.output(rows.type, rows.others, 0.0);
   Value better =
       compare.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Type element = body.in[0].getType();
         return {s.accumulate(body.out[0],
                              s.select(s.greaterEqual(body.in[0], body.in[1]),
@@ -208,7 +208,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
       })[0];
 
   // Per row: 1 if correct; counts 0 if ignored.
-  auto hit = [&](Scalars &s, Value better, const Label &label) {
+  auto hit = [&](ScalarBuilder &s, Value better, const Label &label) {
     Type element = better.getType();
     Value correct = s.greaterEqual(s.constant(element, topK), better);
     Value value =
@@ -232,7 +232,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   else
     count = FillOp::create(b, loc, scalar,
                            b.getF64FloatAttr(countOf(rows.type.getShape())));
-  auto ratio = [&](Scalars &s, Value part, Value whole) {
+  auto ratio = [&](ScalarBuilder &s, Value part, Value whole) {
     Value zero = s.constant(part.getType(), 0);
     return s.select(s.equal(whole, zero), zero, s.div(part, whole));
   };
@@ -262,7 +262,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
     tally.output(classType, {0}, 0.0);
     SmallVector<Value> tallies =
         tally.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           Label label(s, body.in[1], classes, ignore);
           Type element = body.in[0].getType();
           Value zero = s.constant(element, 0);

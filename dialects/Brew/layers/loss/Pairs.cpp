@@ -29,7 +29,7 @@ Value brew::dialects::underShape(OpBuilder &b, Location loc, Value value,
 
 Value brew::dialects::buildSumOver(
     OpBuilder &b, Location loc, ValueRange inputs, RankedTensorType type,
-    llvm::function_ref<Value(Scalars &, ValueRange)> term) {
+    llvm::function_ref<Value(ScalarBuilder &, ValueRange)> term) {
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
   SmallVector<bool> reduction(shape.size(), true);
   NestBuilder nest(b, loc, shape, reduction);
@@ -43,7 +43,7 @@ Value brew::dialects::buildSumOver(
 
 Value brew::dialects::buildPairGradient(
     OpBuilder &b, Location loc, ValueRange inputs, ValueRange scalars,
-    llvm::function_ref<Value(Scalars &, ValueRange, ValueRange)> term) {
+    llvm::function_ref<Value(ScalarBuilder &, ValueRange, ValueRange)> term) {
   auto type = RankedTensorType::get(shapeOf(inputs[0]), elementTypeOf(inputs[0]));
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, loc, type.getShape());
@@ -60,7 +60,7 @@ Value brew::dialects::buildPairGradient(
 
 Value brew::dialects::buildNegated(OpBuilder &b, Location loc, Value x) {
   return buildPairGradient(b, loc, x, {},
-                           [](Scalars &s, ValueRange in, ValueRange) -> Value {
+                           [](ScalarBuilder &s, ValueRange in, ValueRange) -> Value {
                              return s.neg(in[0]);
                            });
 }

@@ -23,13 +23,13 @@ mlir::Value underShape(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value
 buildSumOver(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inputs,
              mlir::RankedTensorType type,
-             llvm::function_ref<mlir::Value(Scalars &, mlir::ValueRange)> term);
+             llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange)> term);
 
 /// A gradient: `term` of the inputs' elements and of scalars, for each element.
 mlir::Value
 buildPairGradient(mlir::OpBuilder &b, mlir::Location loc,
                   mlir::ValueRange inputs, mlir::ValueRange scalars,
-                  llvm::function_ref<mlir::Value(Scalars &, mlir::ValueRange,
+                  llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange,
                                                  mlir::ValueRange)>
                       term);
 

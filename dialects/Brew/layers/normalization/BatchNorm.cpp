@@ -36,7 +36,7 @@ Value asResult(OpBuilder &b, Location loc, Value computed, Type type) {
 }
 
 /// 1 / sqrt(variance + eps).
-Value inverseDeviation(Scalars &s, Value variance, double eps) {
+Value inverseDeviation(ScalarBuilder &s, Value variance, double eps) {
   Type type = variance.getType();
   Value sum = s.add(variance, s.constant(type, eps));
   return s.div(s.constant(type, 1), math::SqrtOp::create(s.b, s.loc, sum));
@@ -95,7 +95,7 @@ public:
 private:
   /// At least 1.
   Value number(NestBuilder::Body &body) const {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
     return s.maximum(s.mul(items, s.constant(element, perItem)),
                      s.constant(element, 1));
@@ -133,7 +133,7 @@ SharedMoments shareMoments(OpBuilder &b, Location loc, const Groups &channels,
   SmallVector<Value> own = channels.map(
       elements.scalars({sums[0], sums[1], shift}), 4,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value zero = s.constant(body.in[0].getType(), 0);
         Value share = elements.share(body), number = elements.weight(body);
         Value distance = s.mul(body.in[0], share);
@@ -148,7 +148,7 @@ SharedMoments shareMoments(OpBuilder &b, Location loc, const Groups &channels,
   SmallVector<Value> centred = channels.map(
       elements.scalars({all[0], all[1], own[2], own[3]}), 2,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value one = s.constant(body.in[0].getType(), 1);
         Value zero = s.constant(body.in[0].getType(), 0);
         Value mean = s.div(body.in[0], s.maximum(body.in[1], one));
@@ -234,7 +234,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   OperandRange running = getStatistics();
   // What the batch makes of the statistics; `correction` makes its variance an
   // estimate without bias, and `ifAny` takes the first where it has any item.
-  auto finish = [&](Scalars &s, Value mean, Value variance, ValueRange old,
+  auto finish = [&](ScalarBuilder &s, Value mean, Value variance, ValueRange old,
                     function_ref<Value()> correction,
                     function_ref<Value(Value, Value)> ifAny) {
     Value zero = s.constant(element, 0);
@@ -273,7 +273,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
     finished = channels.map(
         values, finishedCount,
         [&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           Value one = s.constant(element, 1), all = body.in[2];
           return finish(
               s, body.in[0], s.div(body.in[1], s.maximum(all, one)),
@@ -290,7 +290,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
     finished = channels.map(
         elements.scalars(perChannel), finishedCount,
         [&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           Value zero = s.constant(element, 0), share = elements.share(body);
           Value distance = s.mul(body.in[0], share);
           Value mean = s.add(body.in[2], distance);
@@ -322,7 +322,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   factor.output(factorType, {0});
   results.append(
       factor.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
                            s.constant(element, 1));
         if (!shared.number || !getCount())
@@ -359,7 +359,7 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
   Value dx = channels.apply(
       type, {y, dy}, elements.scalars(perChannel),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
         Value share;
         if (getSynchronized()) {
@@ -401,7 +401,7 @@ brew::dialects::buildGlobalStatistics(OpBuilder &b, Location loc, Value mean,
   nest.output(type, {0});
   nest.output(type, {0});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value mean = body.in[0], variance = body.in[1];
     if (body.in.size() > 2) {
       Value zero = s.constant(element, 0);

@@ -54,7 +54,7 @@ SmallVector<Value> Groups::moments(Value x, Value shift, ValueRange scalars,
 Value Groups::middle(Value x, bool first) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     // A quarter, half and three quarters of the way along each dimension:
     // edges differ from the rest where convolutions pad.
     SmallVector<Value> taken;

@@ -35,7 +35,7 @@ struct Window {
   /// outside of `shape`.
   Value at(const NestBuilder::Body &body, ArrayRef<int64_t> shape,
            function_ref<Value(ValueRange)> element) const {
-    Scalars s = body.s;
+    ScalarBuilder s = body.s;
     SmallVector<Value> indices;
     for (int64_t dim : iota(shape.size()))
       indices.push_back(body.loop(dim));
@@ -67,7 +67,7 @@ struct Window {
   }
 
   /// What such a sum makes of alpha and k.
-  Value scale(Scalars &s, Value squares, const APFloat &alpha,
+  Value scale(ScalarBuilder &s, Value squares, const APFloat &alpha,
               const APFloat &k) const {
     Type type = squares.getType();
     return s.add(
@@ -77,7 +77,7 @@ struct Window {
 };
 
 /// scale ^ -beta. Roots are faster than powers, and exact.
-Value power(Scalars &s, Value scale, double beta) {
+Value power(ScalarBuilder &s, Value scale, double beta) {
   Type type = scale.getType();
   Value one = s.constant(type, 1);
   if (beta == 1)
@@ -145,7 +145,7 @@ SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
   ratios.output(type, all);
   ratios.output(type, all);
   auto parts = ratios.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value scale = window.scale(s, body.in[2], getAlpha(), getK());
     Value factor = power(s, scale, beta);
     Value y = s.mul(body.in[0], factor);
@@ -168,7 +168,7 @@ SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
     nest.input(value, all);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value direct = s.mul(body.in[1], body.in[2]);
     Value around = s.mul(s.mul(body.in[0], body.in[3]),
                          s.constant(type.getElementType(), share));

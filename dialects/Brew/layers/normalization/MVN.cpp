@@ -59,7 +59,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
-  auto share = [&](Scalars &s, Value sum) {
+  auto share = [&](ScalarBuilder &s, Value sum) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
   if (!getNormalizeVariance()) {
@@ -78,7 +78,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
   SmallVector<Value> statistics = groups.map(
       {moments[0], moments[1], shift}, 2,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value distance = share(s, body.in[0]);
         Value zero = s.constant(real, 0);
         Value variance = s.sub(share(s, body.in[1]), s.mul(distance, distance));
@@ -102,7 +102,7 @@ SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
-  auto share = [&](Scalars &s, Value sum) {
+  auto share = [&](ScalarBuilder &s, Value sum) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
   if (!getInverseDeviation())
@@ -119,7 +119,7 @@ SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
   return {groups.apply(
       type, {getY(), getDy()}, {sums[0], sums[1], getInverseDeviation()},
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
         return {s.mul(s.sub(body.in[1], share(s, removed)), body.in[4])};
       })};
@@ -183,7 +183,7 @@ SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
       });
   Value inverse =
       groups.map(sum, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value total =
             s.add(body.in[0], s.constant(real, getEps().convertToFloat()));
         return {s.div(s.constant(real, 1),
@@ -217,7 +217,7 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
         });
     dx = groups.apply(type, {getX(), g}, {dot[0], getInverseNorm()},
                       [](NestBuilder::Body &body) -> SmallVector<Value> {
-                        Scalars &s = body.s;
+                        ScalarBuilder &s = body.s;
                         Value inverse = body.in[3];
                         Value along = s.mul(s.mul(body.in[0], body.in[2]),
                                             s.mul(inverse, inverse));
@@ -229,7 +229,7 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
     Value unit = groups.apply(
         type, {getX(), getDy()}, getInverseNorm(),
         [](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           return {s.mul(s.mul(body.in[0], body.in[1]), body.in[2])};
         });
     SmallVector<int64_t> channel;

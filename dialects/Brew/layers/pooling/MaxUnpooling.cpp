@@ -77,7 +77,7 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   NestBuilder nest(b, getLoc(), extents, kWindowReduction);
   nest.output(type, {0, 1, 2, 3}, 0.0);
   Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     SmallVector<Value> at = {body.loop(0), body.loop(1)};
     Value valid;
     for (int i : {0, 1}) {
@@ -110,7 +110,7 @@ SmallVector<Value> MaxUnpoolingBackwardOp::buildNests(OpBuilder &b) {
   nest.input(getMask(), {0, 1, 2, 3});
   nest.output(type, {0, 1, 2, 3});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Label place(s, body.in[0], height * width, std::nullopt);
     Value gradient =
         body.read(dy, {body.loop(0), body.loop(1), s.divi(place.index, width),

@@ -62,7 +62,7 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
   nest.input(argmax, {0, 1, 2, 3});
   nest.output(tensorTypeOf(op.getMask()), {0, 1, 2, 3});
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type type = elementTypeOf(op.getMask());
     Value tap =
         arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), body.in[1]);
@@ -98,7 +98,7 @@ SmallVector<Value> MaxPoolingOp::buildNests(OpBuilder &b) {
   Value x = getX();
   SmallVector<Value> results = nest.build([&](NestBuilder::Body &body)
                                               -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
@@ -133,7 +133,7 @@ SmallVector<Value> MaxPoolingBackwardOp::buildNests(OpBuilder &b) {
   nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy(), argmax = getArgmax();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid, tapRow, tapColumn;
     Value p =
         coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
@@ -173,7 +173,7 @@ AveragePoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 /// Elements of the window at `out` inside the padded input, along one axis.
-static Value windowExtent(Scalars &s, const WindowAxis &axis, Value out) {
+static Value windowExtent(ScalarBuilder &s, const WindowAxis &axis, Value out) {
   Value start = s.muli(out, axis.stride);
   Value end = s.addi(start, s.index(axis.kernel));
   Value limit = s.index(axis.in + 2 * axis.pad);
@@ -181,7 +181,7 @@ static Value windowExtent(Scalars &s, const WindowAxis &axis, Value out) {
 }
 
 /// The divisor of the window at (p, q), as a number of the element type.
-static Value divisor(Scalars &s, const WindowAxis &rows,
+static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
                      const WindowAxis &columns, Value p, Value q, Type type) {
   auto complete = [](const WindowAxis &axis) {
     return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
@@ -223,7 +223,7 @@ static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
       kWindowReduction);
   nest.output(tensorTypeOf(op.getY()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
@@ -291,7 +291,7 @@ SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
                    kWindowReduction);
   nest.output(tensorTypeOf(getDx()), {0, 1, 2, 3}, 0.0);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value valid, tapRow, tapColumn;
     Value p =
         coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);

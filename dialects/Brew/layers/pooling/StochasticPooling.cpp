@@ -30,13 +30,13 @@ public:
 
   /// The element at hand; `valid` is null where it always is in the input.
   Value element(NestBuilder::Body &body, Value &valid) const {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
     return body.read(x, {body.loop(0), body.loop(1), row, column});
   }
   Value tap(NestBuilder::Body &body, Type type) const {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
     return arith::IndexCastOp::create(s.b, s.loc, type, tap);
   }
@@ -109,7 +109,7 @@ SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
   choose.output(type, grid, -FLT_MAX);
   SmallVector<Value> results =
       choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value valid, x = windows.element(body, valid);
         Value before = body.out[2], lowest = s.constant(element, -FLT_MAX);
         Value started = s.greater(before, lowest);
@@ -154,7 +154,7 @@ SmallVector<Value> WeightedPoolingOp::buildNests(OpBuilder &b) {
   sums.output(type, grid, FLT_MIN);
   SmallVector<Value> both =
       sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value valid, x = windows.element(body, valid);
         x = orZero(s, valid, x);
         return {s.accumulate(body.out[0], s.mul(x, x)),

@@ -75,7 +75,7 @@ SmallVector<Value> LossScaleOp::buildNests(OpBuilder &b) {
   return buildScalars(
       b, getLoc(), getState(), getScale(),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value state = body.in[0];
         Type type = state.getType();
         return {s.select(s.equal(state, s.constant(type, 0)),
@@ -115,14 +115,14 @@ SmallVector<Value> UnscaleOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     // The reciprocal of a power of two is exact.
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {s.mul(body.in[0],
                   s.div(s.constant(body.in[1].getType(), 1), body.in[1]))};
   });
 }
 
 /// 1 where x is infinite or NaN, else 0.
-static Value isNotFinite(Scalars &s, Value x) {
+static Value isNotFinite(ScalarBuilder &s, Value x) {
   Type type = x.getType();
   Value size = math::AbsFOp::create(s.b, s.loc, x);
   Value finite = arith::CmpFOp::create(
@@ -156,7 +156,7 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
     bool isMarked = shape.size() > 1;
     Value mine =
         total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-          Scalars &s = body.s;
+          ScalarBuilder &s = body.s;
           return {s.accumulate(
               body.out[0], isMarked ? body.in[0] : isNotFinite(s, body.in[0]))};
         })[0];
@@ -177,7 +177,7 @@ SmallVector<Value> SelectIfZeroOp::buildNests(OpBuilder &b) {
   nest.input(getOtherwise(), all);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value none = s.equal(body.in[0], s.constant(body.in[0].getType(), 0));
     return {s.select(none, body.in[1], body.in[2])};
   });
@@ -188,7 +188,7 @@ SmallVector<Value> UpdateLossScaleOp::buildNests(OpBuilder &b) {
   return buildScalars(
       b, getLoc(), getOperands(), getResults(),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value scale = body.in[0], good = body.in[1], count = body.in[2];
         Type type = scale.getType();
         auto number = [&](double value) { return s.constant(type, value); };

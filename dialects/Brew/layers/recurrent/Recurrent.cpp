@@ -131,7 +131,7 @@ LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 /// 1 / (1 + exp(-x)).
-static Value sigmoid(Scalars &s, Value x) {
+static Value sigmoid(ScalarBuilder &s, Value x) {
   Value one = s.constant(x.getType(), 1);
   return s.div(one, s.add(one, s.exp(s.neg(x))));
 }
@@ -146,7 +146,7 @@ SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
     nest.output(type, iota(3));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     auto gateInput = [&](int64_t gate) {
       Value place = s.addi(body.loop(2), s.index(gate * width));
       return body.read(x, {body.loop(0), body.loop(1), place});
@@ -185,7 +185,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   total.output(type, iota(3));
   Value dcTotal =
       total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value sum;
         if (dh) {
           Value one = s.constant(type.getElementType(), 1);
@@ -216,7 +216,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
         tanhC = getTanhC();
   operandGradients[1] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Value gate = s.divi(body.loop(2), width);
         SmallVector<Value> at = {body.loop(0), body.loop(1),
                                  s.remi(body.loop(2), width)};

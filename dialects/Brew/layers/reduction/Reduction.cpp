@@ -70,7 +70,7 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.output(type, iota(type.getRank()));
   operandGradients[0] =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
+        ScalarBuilder &s = body.s;
         Type element = type.getElementType();
         if (getKind() == ReductionKind::SumSq)
           return {s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)),
@@ -98,7 +98,7 @@ SmallVector<Value> ReductionOp::buildNests(OpBuilder &b) {
   nest.input(getX(), iota(x.size()));
   nest.output(tensorTypeOf(getY()), iota(getAxis()), 0.0);
   Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Value element = body.in[0];
     if (getKind() == ReductionKind::AbsSum)
       element = math::AbsFOp::create(s.b, s.loc, element);
@@ -169,7 +169,7 @@ SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   nest.input(sum, rows.others);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {s.mul(body.in[0], s.sub(body.in[1], body.in[2]))};
   });
 }

@@ -64,7 +64,7 @@ struct Axis {
   int64_t window() const {
     return in > 1 ? std::min(out, 2 * (out - 1) / (in - 1) + 4) : out;
   }
-  Value windowStart(Scalars &s, Value i) const {
+  Value windowStart(ScalarBuilder &s, Value i) const {
     if (in == 1)
       return s.index(0);
     Value before = s.subi(s.clamp(i, in), s.index(1));
@@ -80,7 +80,7 @@ struct Neighbours {
   Value first, second; ///< used places
   Value weight1, weight2;
 
-  Neighbours(Scalars &s, const Axis &axis, Value place, Type type) {
+  Neighbours(ScalarBuilder &s, const Axis &axis, Value place, Type type) {
     Type single = s.b.getF32Type(), integer = s.b.getI32Type();
     auto indexOf = [&](Value x) -> Value {
       return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), x);
@@ -104,7 +104,7 @@ struct Neighbours {
   }
 
   /// How much the used place `i` counts.
-  Value weightOf(Scalars &s, Value i) const {
+  Value weightOf(ScalarBuilder &s, Value i) const {
     Value zero = s.constant(weight1.getType(), 0);
     return s.add(s.select(s.equali(first, i), weight1, zero),
                  s.select(s.equali(second, i), weight2, zero));
@@ -120,7 +120,7 @@ SmallVector<Value> InterpOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(4));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Neighbours row(s, rows, body.loop(2), element);
     Neighbours column(s, columns, body.loop(3), element);
@@ -162,7 +162,7 @@ SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(4), 0.0);
   Value dy = getDy();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     // Place of the result and its weight; outside of what is used, both
     // neighbours differ from the place, so the weight is 0.

@@ -40,7 +40,7 @@ static Value buildShuffle(OpBuilder &b, Location loc, Value x, int64_t rows,
   nest.output(type, iota(type.getRank()));
   int64_t columns = type.getDimSize(1) / rows;
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     SmallVector<Value> at;
     for (int64_t dim : iota(type.getRank()))
       at.push_back(body.loop(dim));
@@ -101,7 +101,7 @@ static Value buildReorg(OpBuilder &b, Location loc, Value source,
   SmallVector<int64_t> wide = {tight[0], tight[1] / (stride * stride),
                                tight[2] * stride, tight[3] * stride};
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     // Positions within an image, in the order of a shape's dimensions.
     auto flatten = [&](ArrayRef<Value> at, ArrayRef<int64_t> dims) -> Value {
       return s.addi(s.muli(s.addi(s.muli(at[0], dims[2]), at[1]), dims[3]),
@@ -200,7 +200,7 @@ SmallVector<Value> UpsampleOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(4));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {body.read(x, {body.loop(0), body.loop(1),
                           s.divi(body.loop(2), getScale()[0]),
                           s.divi(body.loop(3), getScale()[1])})};
@@ -285,7 +285,7 @@ SmallVector<Value> AxpyOp::buildNests(OpBuilder &b) {
   nest.input(getY(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
   return nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     return {s.add(s.mul(body.in[0], body.in[1]), body.in[2])};
   });
 }

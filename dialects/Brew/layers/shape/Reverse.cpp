@@ -39,7 +39,7 @@ static Value buildReverse(OpBuilder &b, Location loc, Value x,
   NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     SmallVector<Value> from;
     for (int64_t dim : iota(type.getRank())) {
       Value last = s.index(type.getDimSize(dim) - 1);

@@ -35,7 +35,7 @@ SmallVector<Value> ZeroPadOp::buildNests(OpBuilder &b) {
   nest.output(type, iota(type.getRank()));
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     SmallVector<Value> at;
     Value inside;
     for (auto [dim, offset] : llvm::enumerate(getOffsets())) {

@@ -12,7 +12,7 @@ namespace {
 
 /// What a rule computes with, for one element.
 struct Element {
-  Scalars &s;
+  ScalarBuilder &s;
   ArrayRef<SolverScalar> scalarNames;
   ValueRange scalarValues;
   Value g;           ///< scaled gradient with weight decay
@@ -37,7 +37,7 @@ struct Step {
 };
 
 /// d/dw of the penalty, without its factor.
-Value penaltySlope(Scalars &s, Value w, Regularization kind) {
+Value penaltySlope(ScalarBuilder &s, Value w, Regularization kind) {
   if (kind == Regularization::L2)
     return w;
   Type element = w.getType();
@@ -65,7 +65,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
     nest.output(type, all);
 
   SmallVector<Value> results = nest.build([&](NestBuilder::Body &body) {
-    Scalars &s = body.s;
+    ScalarBuilder &s = body.s;
     auto constant = [&](const APFloat &value) {
       return s.constant(type.getElementType(), value.convertToFloat());
     };
