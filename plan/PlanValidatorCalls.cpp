@@ -197,14 +197,14 @@ void Validator::checkCopy(const CopyCall &call, int program,
 
 void Validator::checkAllReduce(const AllReduceCall &call, int program,
                                const std::string &where) const {
-  require(call.has_part() && call.has_bucket(), where,
+  require(call.has_kind() && call.has_bucket(), where,
           "the part or the bucket of a sum over ranks is missing");
   require(call.buffer_indices_size() > 0, where, "it adds up no buffer");
-  const bool starts = call.part() == AllReduceCall::START;
+  const bool starts = call.kind() == AllReduceCall::START;
   require(call.source_buffer_indices_size() ==
               (starts ? call.buffer_indices_size() : 0),
           where, "the number of buffers to add up does not fit the sums'");
-  require(!call.has_wire() || (starts && call.wire() == BF16), where,
+  require(!call.has_transfer_type() || (starts && call.transfer_type() == BF16), where,
           "numbers travel between ranks as bf16 or as they are");
   std::vector<const Buffer *> targets;
   for (std::uint32_t index : call.buffer_indices()) {
@@ -212,7 +212,7 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
         buffer(true, index, program, where, "the buffer to reduce");
     require(target.type() == F32 || target.type() == F64, where,
             "what is added up over ranks is neither F32 nor F64");
-    require(!call.has_wire() || target.type() == F32, where,
+    require(!call.has_transfer_type() || target.type() == F32, where,
             "only F32 travels between ranks as another type");
     require(std::uint64_t(elementCount(target)) * elementSize(target.type()) ==
                 target.size(),

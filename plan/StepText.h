@@ -26,7 +26,7 @@ inline std::string actionText(const Manifest &manifest, const Step &step) {
     return "zero";
   case Step::kAllReduce:
     return std::string("all-reduce ") +
-           (step.all_reduce().part() == AllReduceCall::START ? "start "
+           (step.all_reduce().kind() == AllReduceCall::START ? "start "
                                                              : "wait ") +
            std::to_string(step.all_reduce().bucket());
   case Step::kHost:

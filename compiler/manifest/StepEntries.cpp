@@ -162,7 +162,7 @@ struct AllReduceStartEntry
     const auto bytes = builder.bytesOf(start.getTargets());
     step.set_bytes(start.getTransferType() ? bytes / 2 : bytes);
     plan::AllReduceCall &to = *step.mutable_all_reduce();
-    to.set_part(plan::AllReduceCall::START);
+    to.set_kind(plan::AllReduceCall::START);
     to.set_bucket(static_cast<uint32_t>(start.getBucket()));
     for (Value target : start.getTargets())
       to.add_buffer_indices(builder.buffer(target));
@@ -171,7 +171,7 @@ struct AllReduceStartEntry
     if (start.getStatistic())
       to.set_statistic(true);
     if (start.getTransferType())
-      to.set_wire(plan::BF16); // the only one that the operation takes
+      to.set_transfer_type(plan::BF16); // the only one that the operation takes
   }
 };
 
@@ -182,7 +182,7 @@ struct AllReduceWaitEntry
     auto wait = cast<AllReduceWaitOp>(op);
     plan::Step &step = ManifestBuilder::addStep(wait, program);
     plan::AllReduceCall &to = *step.mutable_all_reduce();
-    to.set_part(plan::AllReduceCall::WAIT);
+    to.set_kind(plan::AllReduceCall::WAIT);
     to.set_bucket(static_cast<uint32_t>(wait.getBucket()));
     if (wait.getStatistic())
       to.set_statistic(true);

@@ -129,7 +129,7 @@ AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
       computing += seconds;
       continue;
     }
-    if (step.all_reduce().part() != plan::AllReduceCall::START) {
+    if (step.all_reduce().kind() != plan::AllReduceCall::START) {
       now = std::max(now, linkFree); // sums end in their order
       continue;
     }

@@ -14,8 +14,8 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
                      const plan::AllReduceCall &call,
                      const std::function<std::byte *(std::uint32_t)> &address,
                      Communicator *communicator)
-    : bucket(call.bucket()), starts(call.part() == plan::AllReduceCall::START),
-      isStatistic(call.statistic()), asBf16(call.has_wire()),
+    : bucket(call.bucket()), starts(call.kind() == plan::AllReduceCall::START),
+      isStatistic(call.statistic()), asBf16(call.has_transfer_type()),
       ranks(communicator) {
   if (!starts)
     return;

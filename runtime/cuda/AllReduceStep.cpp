@@ -8,7 +8,7 @@ namespace brew::runtime::cuda {
 AllReduceStep::AllReduceStep(
     const plan::Manifest &manifest, const plan::AllReduceCall &call,
     const std::function<CUdeviceptr(std::uint32_t)> &address, Nccl *library)
-    : starts(call.part() == plan::AllReduceCall::START),
+    : starts(call.kind() == plan::AllReduceCall::START),
       isStatistic(call.statistic()), nccl(library) {
   if (!starts)
     return;

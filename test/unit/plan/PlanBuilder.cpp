@@ -302,12 +302,12 @@ PlanBuilder completePlan() {
   *main.add_steps()->mutable_host() = host;
   if (b.manifest.target().kind() == Target::CPU) {
     AllReduceCall reduce;
-    reduce.set_part(AllReduceCall::START);
+    reduce.set_kind(AllReduceCall::START);
     reduce.set_bucket(0);
     reduce.add_buffer_indices(dw);
     reduce.add_source_buffer_indices(dw);
     *main.add_steps()->mutable_all_reduce() = reduce;
-    reduce.set_part(AllReduceCall::WAIT);
+    reduce.set_kind(AllReduceCall::WAIT);
     reduce.clear_source_buffer_indices();
     *main.add_steps()->mutable_all_reduce() = reduce;
   }

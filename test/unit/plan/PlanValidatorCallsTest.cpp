@@ -118,7 +118,7 @@ const BrokenStep kSteps[] = {
     {"AllReduceMissing",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.set_bucket(0);
        call.add_buffer_indices(99);
      },
@@ -126,14 +126,14 @@ const BrokenStep kSteps[] = {
     {"AllReduceNoBucket",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.add_buffer_indices(ConvDw);
      },
      "the part or the bucket of a sum over ranks is missing"},
     {"AllReduceSources",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::START);
+       call.set_kind(brew::plan::AllReduceCall::START);
        call.set_bucket(0);
        call.add_buffer_indices(ConvDw);
      },
@@ -141,7 +141,7 @@ const BrokenStep kSteps[] = {
     {"AllReduceIntegers",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.set_bucket(0);
        call.add_buffer_indices(Status);
      },
@@ -149,7 +149,7 @@ const BrokenStep kSteps[] = {
     {"AllReduceOtherShape",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::START);
+       call.set_kind(brew::plan::AllReduceCall::START);
        call.set_bucket(0);
        call.add_buffer_indices(ConvDw);
        call.add_source_buffer_indices(ConvDb);
@@ -158,7 +158,7 @@ const BrokenStep kSteps[] = {
     {"AllReduceTwice",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.set_bucket(0);
        call.add_buffer_indices(ConvDw);
        call.add_buffer_indices(ConvDw);
@@ -167,7 +167,7 @@ const BrokenStep kSteps[] = {
     {"AllReduceConstant",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
-       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.set_bucket(0);
        call.add_buffer_indices(Constant);
      },
