@@ -115,8 +115,8 @@ HookWishes Hooks::at(HookTrigger trigger, int iteration) {
   auto count = [&](HookTrigger of) -> std::uint64_t & {
     return counts[static_cast<std::size_t>(of)];
   };
-  if (scale == HookTrigger::Iteration) {
-    count(scale) = static_cast<std::uint64_t>(iteration);
+  if (trigger == HookTrigger::Iteration) {
+    count(trigger) = static_cast<std::uint64_t>(iteration);
     count(HookTrigger::Epoch) = epochsAfter(iteration);
     if (tracksEpochs)
       values.setEpoch(count(HookTrigger::Epoch));
@@ -124,7 +124,7 @@ HookWishes Hooks::at(HookTrigger trigger, int iteration) {
       if (hook->action->samples())
         hook->action->sample(values);
   } else {
-    ++count(scale);
+    ++count(trigger);
   }
   running = true;
   struct Running {
@@ -136,12 +136,12 @@ HookWishes Hooks::at(HookTrigger trigger, int iteration) {
     // Counts may go back, when training begins again.
     if (!hook->off && counts[of] > before[of] &&
         hook->line.schedule.isDue(before[of], counts[of]))
-      run(*hook, scale, iteration, wishes);
+      run(*hook, trigger, iteration, wishes);
   }
-  if (scale == HookTrigger::Iteration)
+  if (trigger == HookTrigger::Iteration)
     for (Hook *hook : order)
       if (!hook->off && hook->action->prepares() &&
-          hook->line.schedule.isDue(count(scale), count(scale) + 1))
+          hook->line.schedule.isDue(count(trigger), count(trigger) + 1))
         hook->action->prepare(host);
   return wishes;
 }
@@ -177,7 +177,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     }
   }
-  HookCall call{hook.name, scale, iteration, seconds,     reason,
+  HookCall call{hook.name, trigger, iteration, seconds,     reason,
                 values,    host,  wishes,    inBackground};
   const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
   try {

@@ -57,7 +57,7 @@ HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
 } // namespace
 
 const char *nameOf(HookTrigger trigger) {
-  return kNames[static_cast<std::size_t>(scale)];
+  return kNames[static_cast<std::size_t>(trigger)];
 }
 
 Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,

@@ -1,9 +1,9 @@
 //===- Schedule.h - When a hook is due --------------------------*- C++ -*-===//
 //
-//   schedule = "every" [N] scale [K "times"]   after each N, at most K of them
-//            | "after" N scale                 once
-//            | "at" scale                      each
-//   scale    = iteration | epoch | test | start | stop | pause | resume
+//   schedule = "every" [N] trigger [K "times"]   after each N, at most K of them
+//            | "after" N trigger                 once
+//            | "at" trigger                      each
+//   trigger    = iteration | epoch | test | start | stop | pause | resume
 //
 // with an s or without. Iterations and epochs are counted from the beginning of
 // training, so that a run that is resumed goes on with the same schedule; the
@@ -44,7 +44,7 @@ public:
   HookTrigger trigger() const { return unit; }
   /// "after 0": from the beginning on, for what lasts; it is never due.
   bool isFromBeginning() const { return interval == 0; }
-  /// Whether it is due when the count of its scale goes from one to the other.
+  /// Whether it is due when the count of its trigger goes from one to the other.
   bool isDue(std::uint64_t before, std::uint64_t now) const;
   /// The last count up to `now` at which it was due.
   std::optional<std::uint64_t> lastDue(std::uint64_t now) const;
