@@ -25,21 +25,21 @@ namespace brew::passes {
 using namespace mlir;
 using namespace brew::dialects;
 
-using brew::passes::Group;
+using brew::passes::NestGroup;
 
 namespace {
 
 /// Groups that become the parts of one kernel.
 class Parts {
 public:
-  explicit Parts(const Group &first) { add(first); }
+  explicit Parts(const NestGroup &first) { add(first); }
 
-  ArrayRef<const Group *> groups() const { return parts; }
+  ArrayRef<const NestGroup *> groups() const { return parts; }
   size_t size() const { return parts.size(); }
   /// Position in the program after which the kernel stands.
   Operation *end() const { return endOf(*parts.back()); }
 
-  void add(const Group &group) {
+  void add(const NestGroup &group) {
     parts.push_back(&group);
     for (auto nest : group.nests)
       members.insert(nest);
@@ -54,7 +54,7 @@ public:
 
   /// Whether `group` does not read the parts and no operation that does or
   /// that is no nest stands between.
-  bool areFollowedIndependentlyBy(const Group &group) const {
+  bool areFollowedIndependentlyBy(const NestGroup &group) const {
     for (auto nest : group.nests)
       for (Value tensor : brew::passes::tensorsReadBy(nest))
         if (members.contains(tensor.getDefiningOp()))
@@ -63,12 +63,12 @@ public:
   }
 
 private:
-  static Operation *endOf(const Group &group) {
+  static Operation *endOf(const NestGroup &group) {
     linalg::GenericOp last = group.nests.back();
     return last.getOperation();
   }
 
-  SmallVector<const Group *> parts;
+  SmallVector<const NestGroup *> parts;
   llvm::DenseSet<Operation *> members;
   Operation *firstUser = nullptr; ///< of a part, outside of it
 };
@@ -83,22 +83,22 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
     for (auto nest : nests)
       brew::passes::orderLoops(rewriter, nest);
 
-    const std::vector<Group> groups = brew::passes::groupNests(program);
+    const std::vector<NestGroup> groups = brew::passes::groupNests(program);
     const int64_t most =
         shareUpdates && program.getRole() == ProgramRole::Update ? 1
                                                                  : mostParts;
     // On a CPU what only reads neighbours in order is one vectorised loop,
     // which others in a function would get in the way of.
-    const bool mayProbe = brew::dialects::target::isForGpu(program);
+    const bool allowGathers = brew::dialects::target::isForGpu(program);
     for (size_t i = 0; i < groups.size();) {
       Parts parts(groups[i]);
       size_t next = i + 1;
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
-      while (brew::passes::isFlat(groups[i], mayProbe) &&
+      while (brew::passes::isFlat(groups[i], allowGathers) &&
              next < groups.size() &&
              static_cast<int64_t>(parts.size()) < most &&
-             brew::passes::isFlat(groups[next], mayProbe) &&
+             brew::passes::isFlat(groups[next], allowGathers) &&
              parts.areFollowedIndependentlyBy(groups[next]))
         parts.add(groups[next++]);
       brew::passes::outlineKernel(parts.groups(), parts.end());

@@ -73,7 +73,7 @@ struct NestFacts {
 
 /// A group that nests may still join.
 struct OpenGroup {
-  Group group;
+  NestGroup group;
   int64_t work = 0;
   int64_t end = 0; ///< where its last nest stands
   /// Where operations outside stand that read its results.
@@ -110,11 +110,11 @@ public:
       position[&op] = number;
   }
 
-  std::vector<Group> run() {
+  std::vector<NestGroup> run() {
     SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
     for (auto nest : nests)
       place(nest);
-    std::vector<Group> ended;
+    std::vector<NestGroup> ended;
     for (auto nest : nests)
       if (OpenGroup &open = groups[groupOf.at(nest)];
           open.group.nests.back() == nest)
@@ -276,11 +276,11 @@ brew::passes::tensorsReadBy(linalg::GenericOp nest) {
   return tensors;
 }
 
-bool brew::passes::isFlat(const Group &group, bool mayProbe) {
-  mayProbe &= group.nests.size() == 1;
+bool brew::passes::isFlat(const NestGroup &group, bool allowGathers) {
+  allowGathers &= group.nests.size() == 1;
   for (auto nest : group.nests) {
     if (group.grid != static_cast<int64_t>(nest.getNumLoops()) ||
-        (!mayProbe &&
+        (!allowGathers &&
          nest.getBody()
              ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
              .wasInterrupted()))
@@ -292,6 +292,6 @@ bool brew::passes::isFlat(const Group &group, bool mayProbe) {
   return true;
 }
 
-std::vector<Group> brew::passes::groupNests(ProgramOp program) {
+std::vector<NestGroup> brew::passes::groupNests(ProgramOp program) {
   return Grouping(program).run();
 }

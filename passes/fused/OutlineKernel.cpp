@@ -21,7 +21,7 @@ namespace {
 /// values first; the arguments of a kernel are its nests' inputs in order.
 class Outliner {
 public:
-  Outliner(ArrayRef<const Group *> parts, Operation *position)
+  Outliner(ArrayRef<const NestGroup *> parts, Operation *position)
       : parts(parts), b(position) {
     b.setInsertionPointAfter(position);
   }
@@ -32,7 +32,7 @@ public:
     for (Value output : outputs)
       types.push_back(output.getType());
     SmallVector<Location> locations;
-    for (const Group *group : parts)
+    for (const NestGroup *group : parts)
       for (auto nest : group->nests)
         locations.push_back(nest.getLoc());
     auto kernel =
@@ -56,7 +56,7 @@ public:
         return !members.contains(use.getOwner()) &&
                !isInsideMember(use.getOwner());
       });
-    for (const Group *group : llvm::reverse(parts))
+    for (const NestGroup *group : llvm::reverse(parts))
       for (auto nest : llvm::reverse(group->nests))
         nest->erase();
     return kernel;
@@ -72,10 +72,10 @@ private:
 
   /// Finds what the nests read from outside and what leaves them.
   void collect() {
-    for (const Group *group : parts)
+    for (const NestGroup *group : parts)
       for (auto nest : group->nests)
         members.insert(nest);
-    for (const Group *group : parts)
+    for (const NestGroup *group : parts)
       for (auto nest : group->nests) {
         auto read = [&](Value tensor) {
           Operation *source = tensor.getDefiningOp();
@@ -133,7 +133,7 @@ private:
 
   SmallVector<StringRef> layerNames() {
     llvm::SetVector<StringRef> names;
-    for (const Group *group : parts)
+    for (const NestGroup *group : parts)
       for (auto nest : group->nests)
         if (StringAttr layer = Origin::of(nest).layer)
           names.insert(layer.getValue());
@@ -141,7 +141,7 @@ private:
   }
   /// Whether all of it computes gradients.
   bool isBackward() const {
-    return llvm::all_of(parts, [](const Group *group) {
+    return llvm::all_of(parts, [](const NestGroup *group) {
       return llvm::all_of(group->nests, [](linalg::GenericOp nest) {
         return Origin::of(nest).isBackward;
       });
@@ -166,7 +166,7 @@ private:
     return brew::passes::kernelName(std::move(text));
   }
 
-  SmallVector<const Group *> parts;
+  SmallVector<const NestGroup *> parts;
   OpBuilder b;
   llvm::DenseSet<Operation *> members;
   llvm::SetVector<Value> inputs;
@@ -185,7 +185,7 @@ std::string brew::passes::kernelName(std::string text) {
   return text;
 }
 
-KernelOp brew::passes::outlineKernel(ArrayRef<const Group *> parts,
+KernelOp brew::passes::outlineKernel(ArrayRef<const NestGroup *> parts,
                                      Operation *position) {
   return Outliner(parts, position).build();
 }

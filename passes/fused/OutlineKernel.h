@@ -9,7 +9,7 @@ namespace brew::passes {
 
 /// Outlines groups, each as one part, into one kernel behind `position`, where
 /// the last of them ends. The nests are gone then.
-dialects::KernelOp outlineKernel(llvm::ArrayRef<const Group *> parts,
+dialects::KernelOp outlineKernel(llvm::ArrayRef<const NestGroup *> parts,
                                  mlir::Operation *position);
 
 /// `text` as a kernel may be called in C: with `_` for what is no letter and no
