@@ -241,7 +241,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     const EpisodeSummary end = actor.end;
     ++actor.episodes;
     begin(i);
-    report(end);
+    reportEpisode(end);
   }
   ++drawn;
   if (!cut.empty()) {

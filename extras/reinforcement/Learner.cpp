@@ -134,7 +134,7 @@ bool Learner::updatesDone() {
          (iterationLimit > 0 && trainer.iteration() >= iterationLimit);
 }
 
-void Learner::report(const EpisodeSummary &episode) {
+void Learner::reportEpisode(const EpisodeSummary &episode) {
   log->add(episode, lastLoss, trainer.learningRate());
   if (options.episode)
     options.episode(episode, *log);

@@ -58,7 +58,7 @@ protected:
   /// Likewise run(), which returns.
   bool interrupted() { return stopWanted() || trainer.control().resetWanted(); }
   /// Counts an episode and tells of it.
-  void report(const EpisodeSummary &episode);
+  void reportEpisode(const EpisodeSummary &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
   /// goes into snapshots is what setSnapshotState() was given last.
   void afterUpdate();

@@ -20,7 +20,7 @@ const Environment &first(const LearnerOptions &options) {
 
 } // namespace
 
-void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
+void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
                 const caffe::Properties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
@@ -29,7 +29,7 @@ void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
     GradientAccumulator::Step &step = trajectory.steps[t];
     step.advantage = returns[t];
     step.share = 1 / static_cast<double>(trajectory.steps.size());
-    passes.add(step);
+    accumulator.add(step);
   }
 }
 
@@ -53,7 +53,7 @@ PolicyGradient::PolicyGradient(runtime::Trainer &solver,
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       policy(session, first(options).observationCount(),
              first(options).actionCount()),
-      passes(session, first(options).observationCount(),
+      accumulator(session, first(options).observationCount(),
              {[this] { trainer.forward(); },
               [this] {
                 trainer.backward();
@@ -98,17 +98,17 @@ void PolicyGradient::runAlone() {
       return;
     const EpisodeSummary end = trajectory.end;
     if (!caches)
-      accumulateEpisode(passes, trajectory, properties);
+      accumulateEpisode(accumulator, trajectory, properties);
     else
       cache.push_back(std::move(trajectory));
-    report(end);
+    reportEpisode(end);
     const bool full = log->count() % properties.miniBatch == 0;
     if (!caches) {
       if (!full)
         continue;
-      passes.flush();
+      accumulator.flush();
       setSnapshotState(agent.save());
-      update(passes.takeLoss());
+      update(accumulator.takeLoss());
       continue;
     }
     if (static_cast<int>(cache.size()) < properties.episodeBatchSize)
@@ -117,19 +117,19 @@ void PolicyGradient::runAlone() {
     for (std::size_t i = 0; i < cache.size(); ++i) {
       if (full && updatesDone())
         return;
-      accumulateEpisode(passes, cache[i], properties);
+      accumulateEpisode(accumulator, cache[i], properties);
       if (i + 1 < cache.size() && !full)
         continue;
-      passes.flush();
+      accumulator.flush();
       setSnapshotState(agent.save());
-      update(passes.takeLoss());
+      update(accumulator.takeLoss());
     }
     cache.clear();
   }
 }
 
 void PolicyGradient::restart() {
-  passes.discard();
+  accumulator.discard();
   agent.restart();
   if (properties.threads == 1)
     agent.restore(restored);
@@ -140,11 +140,11 @@ void PolicyGradient::run() {
     return runAlone();
   ParallelAgents agents(session, options, properties, restored,
                 {[this] { return ends(); },
-                 [this](const EpisodeSummary &episode) { report(episode); },
-                 [this](double loss, const std::vector<double> &places) {
+                 [this](const EpisodeSummary &episode) { reportEpisode(episode); },
+                 [this](double loss, const std::vector<double> &savedStates) {
                    trainer.takeGradients(loss);
-                   setSnapshotState(places);
-                   restored = places; // where the next call goes on
+                   setSnapshotState(savedStates);
+                   restored = savedStates; // where the next call goes on
                    update(loss);
                  }});
   agents.run();
