@@ -177,7 +177,7 @@ struct SnapshotDone {
 };
 
 /// How often and how long a feed kept training waiting, in all.
-struct Starvation {
+struct DataStall {
   std::string layer;
   std::uint64_t times;
   double seconds;
