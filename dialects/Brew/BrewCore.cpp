@@ -1,5 +1,5 @@
 //===- BrewCore.cpp - Layers that passes know by name ---------------------===//
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 
 using namespace mlir;
 using namespace brew::dialects;

@@ -15,7 +15,7 @@
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/ValueStorage.h"
 
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/precision/Precision.h"

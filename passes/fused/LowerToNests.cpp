@@ -1,5 +1,5 @@
 //===- LowerToNests.cpp - LoopNests forms of what is no vendor call ---------===//
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/convolution/Epilogue.h"

@@ -1,5 +1,5 @@
 //===- Differentiate.cpp - Appends the backward pass ----------------------===//
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/Origin.h"

@@ -328,7 +328,7 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   int64_t axis = getAxis(), classes = labelLimit();
   auto ignore = asOptional(getIgnoreLabel());
   auto type = RankedTensorType::get(shapeOf(getX()), elementTypeOf(getX()));
-  AlongAxis rows(type, axis);
+  AxisRows rows(type, axis);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
   Value h = infogainMatrix(*this, b);
   NestBuilder sums(b, loc, {classes, classes}, {false, true});
@@ -368,7 +368,7 @@ SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getLoss());
   int64_t axis = getAxis(), classes = labelLimit();
   auto ignore = asOptional(getIgnoreLabel());
-  AlongAxis rows(probType, axis);
+  AxisRows rows(probType, axis);
   Value prob = buildSoftmax(b, loc, getX(), axis, probType);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
   Value h = infogainMatrix(*this, b);

@@ -21,7 +21,7 @@ LogicalResult brew::dialects::checkLabelCount(Operation *op,
 }
 
 Value brew::dialects::labelsByRow(OpBuilder &b, Location loc, Value label,
-                                  const AlongAxis &rows) {
+                                  const AxisRows &rows) {
   auto type = RankedTensorType::get(rows.type.getShape(), elementTypeOf(label));
   if (label.getType() == type)
     return label;

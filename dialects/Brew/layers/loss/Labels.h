@@ -1,7 +1,7 @@
 //===- Labels.h - What layers that compare with labels share ----*- C++ -*-===//
 #pragma once
 
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/ItemCounts.h"
 
 #include <optional>
@@ -17,7 +17,7 @@ mlir::LogicalResult checkLabelCount(mlir::Operation *op,
 
 /// Labels as one element per row of the scores.
 mlir::Value labelsByRow(mlir::OpBuilder &b, mlir::Location loc,
-                        mlir::Value label, const AlongAxis &rows);
+                        mlir::Value label, const AxisRows &rows);
 
 /// A label in a body: its index (0 if unusable) and whether it counts.
 struct Label {

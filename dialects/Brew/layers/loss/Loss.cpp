@@ -73,7 +73,7 @@ SmallVector<Value> SoftmaxLossOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getLoss());
   int64_t axis = getAxis(), classes = probType.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
-  AlongAxis rows(probType, axis);
+  AxisRows rows(probType, axis);
   Value prob = buildSoftmax(b, loc, getX(), axis, probType);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
 
@@ -119,7 +119,7 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   int64_t axis = getAxis(), classes = type.getDimSize(axis);
   auto ignore = asOptional(getIgnoreLabel());
-  AlongAxis rows(type, axis);
+  AxisRows rows(type, axis);
   Value labels = labelsByRow(b, getLoc(), getLabel(), rows);
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, getLoc(), type.getShape());
@@ -175,7 +175,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
   int64_t axis = getAxis(), classes = type.getDimSize(axis);
   int64_t topK = getTopK();
   auto ignore = asOptional(getIgnoreLabel());
-  AlongAxis rows(type, axis);
+  AxisRows rows(type, axis);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
   SmallVector<int64_t> rowDims = iota(rows.type.getRank());
   Value x = getX();

@@ -1,5 +1,5 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/ItemCounts.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -155,7 +155,7 @@ SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   int64_t axis = getAxis();
   SmallVector<int64_t> all = iota(type.getRank());
-  AlongAxis rows(type, axis);
+  AxisRows rows(type, axis);
   NestBuilder dot(b, getLoc(), type.getShape(), rows.reduction);
   dot.input(getY(), all);
   dot.input(getDy(), all);

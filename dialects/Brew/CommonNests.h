@@ -1,4 +1,4 @@
-//===- Composites.h - LoopNests forms that several operations share ---------===//
+//===- CommonNests.h - LoopNests forms that several operations share ---------===//
 #pragma once
 
 #include "dialects/Brew/NestBuilder.h"
@@ -6,8 +6,8 @@
 namespace brew::dialects {
 
 /// How a tensor divides along one axis: the other dimensions number its rows.
-struct AlongAxis {
-  AlongAxis(mlir::RankedTensorType tensor, int64_t axis);
+struct AxisRows {
+  AxisRows(mlir::RankedTensorType tensor, int64_t axis);
 
   llvm::SmallVector<int64_t> others; ///< dimensions other than the axis
   llvm::SmallVector<bool> reduction; ///< true at the axis

@@ -1,12 +1,12 @@
-//===- Composites.cpp - LoopNests forms that several operations share -------===//
-#include "dialects/Brew/Composites.h"
+//===- CommonNests.cpp - LoopNests forms that several operations share -------===//
+#include "dialects/Brew/CommonNests.h"
 
 #include <cfloat>
 
 using namespace mlir;
 using namespace brew::dialects;
 
-AlongAxis::AlongAxis(RankedTensorType tensor, int64_t axis) {
+AxisRows::AxisRows(RankedTensorType tensor, int64_t axis) {
   SmallVector<int64_t> shape;
   // Rows in the tensor's own memory order would not be row-major; logical
   // order keeps them independent of the layout.
@@ -22,7 +22,7 @@ AlongAxis::AlongAxis(RankedTensorType tensor, int64_t axis) {
 
 Value brew::dialects::buildSoftmax(OpBuilder &b, Location loc, Value x,
                                    int64_t axis, RankedTensorType type) {
-  AlongAxis rows(type, axis);
+  AxisRows rows(type, axis);
   SmallVector<int64_t> all = iota(type.getRank());
 
   NestBuilder maximum(b, loc, type.getShape(), rows.reduction);
