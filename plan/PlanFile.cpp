@@ -97,7 +97,7 @@ std::string PlanFile::Impl::makeAnew(const Header &header) const {
       !other.ParsePartialFromArray(bytes + header.manifestOffset,
                                    static_cast<int>(header.manifestSize)))
     other.Clear();
-  std::string input = other.input();
+  std::string input = other.input_prototxt();
   const std::string net = "net file: ";
   if (input.empty() && !other.has_solver())
     for (const Program &program : other.programs())

@@ -179,7 +179,7 @@ void ManifestBuilder::addParameters() {
 plan::Manifest ManifestBuilder::build(const brew::compiler::PlanMetadata &info) {
   manifest.set_producer("brewc " BREW_VERSION);
   manifest.set_net_name(info.netName);
-  manifest.set_input(info.input);
+  manifest.set_input_prototxt(info.input);
   addArenas();
   addKernels();
   addParameters();

@@ -88,7 +88,7 @@ void HtmlPage::printHead() {
         "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
      << "<title>" << net << "</title>\n<style>\n"
      << kPageStyle << "</style></head>\n<body>\n<header><h1>" << net
-     << "</h1><p>" << escaped(manifest.input()) << ", "
+     << "</h1><p>" << escaped(manifest.input_prototxt()) << ", "
      << (subject.cuda ? "for a GPU" : "for a CPU") << ", by "
      << escaped(manifest.producer()) << "</p></header>\n<nav id=\"nav\"></nav>"
      << "\n<main>\n";

@@ -98,7 +98,7 @@ TEST(PlanFile, OtherFormatsNameTheCommand) {
                             "; to make it anew: brewc ";
   PlanBuilder builder = completePlan();
   builder.manifest.clear_solver();
-  builder.manifest.set_input("nets/le net.prototxt");
+  builder.manifest.set_input_prototxt("nets/le net.prototxt");
   const std::string newer =
       "p.plan: this plan has format version 77 and was written by a newer "
       "brewc" +
@@ -112,7 +112,7 @@ TEST(PlanFile, OtherFormatsNameTheCommand) {
                 reads),
       0u);
   // What a reader cannot make out is left to the user.
-  builder.manifest.clear_input();
+  builder.manifest.clear_input_prototxt();
   builder.manifest.mutable_programs(0)->set_source("net file: a'b.prototxt");
   EXPECT_EQ(otherFormat(builder.bytes(), 77),
             newer + "'a'\\''b.prototxt' -o p.plan");
