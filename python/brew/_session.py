@@ -139,7 +139,7 @@ class HookCall(typing.NamedTuple):
 
     name: str
     #: ``"iteration"``, ``"test"``, ``"start"``, ``"stop"``, ``"pause"`` or ``"resume"``.
-    scale: str
+    trigger: str
     #: Iterations done.
     iteration: int
     #: Since training began, in this run.

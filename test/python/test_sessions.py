@@ -221,8 +221,8 @@ class Training(Case):
         calls = []
         session.add_hook("mean: every 2 iterations do accumulate train.loss")
         session.add_hook("see: every 2 iterations if iter < 4 needs mean", lambda call: calls.append(
-            (call.name, call.scale, call.iteration, call.reason, session.metric("hook.mean"))))
-        session.add_hook("at stop do call in background", lambda call: calls.append((call.scale, call.background)))
+            (call.name, call.trigger, call.iteration, call.reason, session.metric("hook.mean"))))
+        session.add_hook("at stop do call in background", lambda call: calls.append((call.trigger, call.background)))
         session.add_hook("after 3 iterations do set base_lr 0.25")
         self.assertTrue(np.isnan(session.metric("test.acc")))
         session.step(4)
