@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/ReorderableReduction.h"
-#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/FuseKernels.h"
 #include "passes/analysis/ValueStorage.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -109,7 +109,7 @@ public:
   /// second reads is there already.
   void join() {
     OpBuilder b(endsEarly() ? first : second);
-    brew::passes::joinKernels(b, first, second, [](NestGrid place) {
+    brew::passes::fuseKernels(b, first, second, [](NestGrid place) {
       return NestGrid{1, place.depth, /*isLast=*/true};
     });
   }

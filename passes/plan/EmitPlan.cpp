@@ -5,7 +5,7 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
-#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/FuseKernels.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/plan/PlanSubviews.h"

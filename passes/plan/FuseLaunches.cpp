@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/JoinedKernels.h"
+#include "passes/analysis/FuseKernels.h"
 #include "passes/analysis/ValueStorage.h"
 #include "passes/plan/OrderedProgram.h"
 #include "passes/plan/BufferAssignment.h"
@@ -100,7 +100,7 @@ public:
     const auto parts =
         static_cast<int64_t>(brew::passes::partsOf(first).size());
     OpBuilder b(second);
-    return brew::passes::joinKernels(b, first, second, [&](NestGrid place) {
+    return brew::passes::fuseKernels(b, first, second, [&](NestGrid place) {
       place.part += parts;
       place.stage += stages;
       return place;

@@ -1,4 +1,4 @@
-//===- JoinedKernels.h - One kernel that does what two did ------*- C++ -*-===//
+//===- FuseKernels.h - One kernel that does what two did ------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -15,7 +15,7 @@ namespace brew::passes {
 /// memory. All that the two read stands before that point, and all that reads
 /// them behind it.
 dialects::KernelOp
-joinKernels(mlir::OpBuilder &b, dialects::KernelOp first,
+fuseKernels(mlir::OpBuilder &b, dialects::KernelOp first,
             dialects::KernelOp second,
             llvm::function_ref<dialects::NestGrid(dialects::NestGrid)> place);
 

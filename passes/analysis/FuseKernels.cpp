@@ -1,5 +1,5 @@
-//===- JoinedKernels.cpp - One kernel that does what two did --------------===//
-#include "passes/analysis/JoinedKernels.h"
+//===- FuseKernels.cpp - One kernel that does what two did --------------===//
+#include "passes/analysis/FuseKernels.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -27,7 +27,7 @@ static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
   return yielded;
 }
 
-KernelOp joinKernels(OpBuilder &b, KernelOp first, KernelOp second,
+KernelOp fuseKernels(OpBuilder &b, KernelOp first, KernelOp second,
                      llvm::function_ref<NestGrid(NestGrid)> place) {
   llvm::SetVector<Value> inputs;
   inputs.insert_range(first.getInputs());
