@@ -140,7 +140,7 @@ void ActorCritic::findBlobs() {
   if (logits.empty() || value.empty())
     throw badInput("the test net's outputs must be " + std::to_string(actions) +
                    " logits and one value for each state");
-  runtime::Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.dataPipeline(program);
   const plan::Buffer *input = feeder.find(acting.input());
   if (!input || input->dims_size() == 0)
     throw badInput("the training net has no input '" + acting.input() +
@@ -314,7 +314,7 @@ void ActorCritic::feed(const Rollout &rollout,
   }
   if (properties.standardizeAdvantage)
     standardise(gained);
-  runtime::Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.dataPipeline(program);
   auto set = [&](const std::string &name, const auto &values) {
     feeder.set(name, values.data(), static_cast<std::int64_t>(values.size()));
   };

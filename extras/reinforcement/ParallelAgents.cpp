@@ -105,7 +105,7 @@ struct ParallelAgents::Worker {
     passes.emplace(
         session, environment.observationCount(),
         GradientAccumulator::Runner{[this] {
-                                 session.feeder(program).feed();
+                                 session.dataPipeline(program).feed();
                                  session.run(program, runtime::Pass::Forward);
                                },
                                [this] {

@@ -95,7 +95,7 @@ void policyGradient(const Distribution &probabilities, int action, double advant
 
 std::string observationInput(runtime::Session &session, int program,
                              std::int64_t observationCount) {
-  runtime::Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.dataPipeline(program);
   std::string others;
   for (const std::string &top : feeder.tops()) {
     const plan::Buffer *buffer = feeder.find(top);
@@ -122,11 +122,11 @@ InferenceProgram::InferenceProgram(runtime::Session &planSession,
   if (!tests)
     index = session.program(plan::programs::kForwardBackward);
   inputName = observationInput(session, index, observationCount);
-  rowCount = rowsOf(*session.feeder(index).find(inputName));
+  rowCount = rowsOf(*session.dataPipeline(index).find(inputName));
 }
 
 void InferenceProgram::run(const std::vector<float> &observations) {
-  runtime::Feeder &feeder = session.feeder(index);
+  runtime::Feeder &feeder = session.dataPipeline(index);
   feeder.set(inputName, observations.data(),
              static_cast<std::int64_t>(observations.size()));
   feeder.feed();
@@ -201,7 +201,7 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
       input(observationInput(session, program, observations)),
       logits(outputGradientBlob(session, program)), observationCount(observations),
       runner(std::move(passes)) {
-  runtime::Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.dataPipeline(program);
   rows = rowsOf(*feeder.find(input));
   const runtime::Tensor tensor =
       session.find(named(runtime::TensorKind::Blob, program, logits));
@@ -245,7 +245,7 @@ void GradientAccumulator::flush() {
     std::copy(waiting[row].observation.begin(), waiting[row].observation.end(),
               states.begin() +
                   static_cast<std::ptrdiff_t>(row) * observationCount);
-  runtime::Feeder &feeder = session.feeder(program);
+  runtime::Feeder &feeder = session.dataPipeline(program);
   feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
   for (const Step &step : waiting) {

@@ -16,7 +16,7 @@ brew_status onFeeder(brew_session *session, int program, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message, [&] {
-    body(session->get().feeder(session->program(program)));
+    body(session->get().dataPipeline(session->program(program)));
   });
 }
 

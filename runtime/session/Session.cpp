@@ -240,7 +240,7 @@ const plan::Program &Session::describe(int program) const {
   return manifest().programs(program);
 }
 
-Feeder &Session::feeder(int program) {
+Feeder &Session::dataPipeline(int program) {
   describe(program);
   auto &feeder = feeders[static_cast<std::size_t>(program)];
   if (!feeder)

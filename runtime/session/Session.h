@@ -136,7 +136,7 @@ public:
 
   /// What brings a program's inputs in; made on first use. Its sources are
   /// opened when it first feeds.
-  Feeder &feeder(int program);
+  Feeder &dataPipeline(int program);
 
   /// Feeds the next batch, then runs the program and its checks (Error 1 when
   /// one fails, e.g. a label outside its classes).

@@ -228,7 +228,7 @@ void Trainer::createNets() {
   using event::NetSetUp;
   events.emit(NetSetUp{NetSetUp::Training, &manifest.programs(trainProgram),
                        precision, -1});
-  feeder = &session.feeder(trainProgram);
+  feeder = &session.dataPipeline(trainProgram);
   debug = debugInfoOf(trainProgram);
   for (int i = 0; i < solver.test_iter_size(); ++i) {
     const int program = executor.findProgram(plan::programs::test(i));
@@ -241,7 +241,7 @@ void Trainer::createNets() {
       DetectionScores::check(manifest, program);
     events.emit(
         NetSetUp{NetSetUp::Test, &manifest.programs(program), precision, i});
-    nets.push_back({program, debugInfoOf(program), &session.feeder(program)});
+    nets.push_back({program, debugInfoOf(program), &session.dataPipeline(program)});
   }
   netCount = testNets();
   watch = std::make_unique<Watch>(session, options.watch, netCount);

@@ -36,7 +36,7 @@ public:
           return options;
         }()) {
     program = session.program(plan::programs::kForwardBackward);
-    const std::vector<std::string> tops = session.feeder(program).tops();
+    const std::vector<std::string> tops = session.dataPipeline(program).tops();
     if (tops.size() != 1)
       throw badInput(plan + ": has " + std::to_string(tops.size()) +
                      " inputs, expected one");
@@ -87,7 +87,7 @@ public:
       places *= static_cast<std::size_t>(seedShape[i]);
     std::fill_n(seeds.begin() + static_cast<std::ptrdiff_t>(one * places),
                 places, 1.0f / static_cast<float>(places));
-    Feeder &feeder = session.feeder(program);
+    Feeder &feeder = session.dataPipeline(program);
     double reached = 0;
     for (int step = 0; step <= steps; ++step) {
       std::copy(image.begin(), image.end(), inputs.begin());

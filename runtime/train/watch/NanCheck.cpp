@@ -49,7 +49,7 @@ NanCheck::NanCheck(Session &trained)
 }
 
 void NanCheck::begin() {
-  cursors = session.feeder(trainProgram).cursors();
+  cursors = session.dataPipeline(trainProgram).cursors();
   for (auto &[buffer, bytes] : state) {
     const std::size_t size = manifest.buffers(static_cast<int>(buffer)).size();
     bytes.resize(size);
@@ -100,7 +100,7 @@ bool NanCheck::gradientsFinite() const {
 //===----------------------------------------------------------------------===//
 
 void NanCheck::rewind() {
-  Feeder &feeder = session.feeder(trainProgram);
+  Feeder &feeder = session.dataPipeline(trainProgram);
   feeder.reset(session.seed());
   feeder.restore(cursors);
   for (const auto &[buffer, bytes] : state)
@@ -115,7 +115,7 @@ NanCheck::Finding NanCheck::find(int passes) {
   if (const std::optional<std::string> found = lookAtParameters())
     finding = {*found, true, 0};
   for (int pass = 0; pass < passes && !(finding && isAlone); ++pass) {
-    session.feeder(trainProgram).feed();
+    session.dataPipeline(trainProgram).feed();
     const auto begin =
         1 + static_cast<std::uint64_t>(pass) *
                 static_cast<std::uint64_t>(program.steps_size() + 1);

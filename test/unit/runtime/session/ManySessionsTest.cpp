@@ -82,8 +82,8 @@ TEST_F(ManySessionsTest, OneModelServesSeveralThreads) {
     Session session(plan, options);
     const int program = session.program("test_0");
     const std::vector<float> x(12), target(4, float(i));
-    session.feeder(program).set("x", x.data(), 12);
-    session.feeder(program).set("target", target.data(), 4);
+    session.dataPipeline(program).set("x", x.data(), 12);
+    session.dataPipeline(program).set("target", target.data(), 4);
     for (int run = 0; run < 50; ++run) {
       session.feedAndRun(program);
       EXPECT_EQ(session.loss(program), (4 - i) * (4 - i) / 2.0);
@@ -121,8 +121,8 @@ TEST_F(ManySessionsTest, VendorCallsRunSideBySide) {
     session.write({TensorKind::Parameter, "ip", 0, 0, 0}, weights, 3);
     session.write({TensorKind::Parameter, "ip", 0, 1, 0}, &bias, 1);
     const std::vector<float> ones(12, 1);
-    session.feeder(vendor).set("x", ones.data(), 12);
-    session.feeder(vendor).set("target", ones.data(), 4);
+    session.dataPipeline(vendor).set("x", ones.data(), 12);
+    session.dataPipeline(vendor).set("target", ones.data(), 4);
     for (int run = 0; run < 20; ++run) {
       session.feedAndRun(vendor);
       float values[4] = {};

@@ -63,8 +63,8 @@ void setInputs(Session &session, int program) {
   std::vector<float> x(12), target(4);
   for (int n = 0; n < 4; ++n)
     x[std::size_t(3 * n)] = float(n);
-  session.feeder(program).set("x", x.data(), 12);
-  session.feeder(program).set("target", target.data(), 4);
+  session.dataPipeline(program).set("x", x.data(), 12);
+  session.dataPipeline(program).set("target", target.data(), 4);
 }
 
 using SessionTest = test::TrainingFixture;
@@ -138,7 +138,7 @@ TEST_F(SessionTest, RangesOfLayersRunInTurn) {
   EXPECT_EQ(session.layers(2),
             (std::vector<std::string>{"one", "two", "three"}));
   const std::vector<float> zeros(4), expected = {4, 5, 6, 7};
-  session.feeder(2).feed();
+  session.dataPipeline(2).feed();
   session.runLayers(2, "", "one");
   EXPECT_EQ(valuesOf(session, kPrediction), expected);
   EXPECT_EQ(valuesOf(session, kSecond), zeros);
@@ -167,7 +167,7 @@ TEST_F(SessionTest, PassesMakeTheWhole) {
   session.read(gradient, whole.data(), 3);
   EXPECT_NE(whole, parts);
   session.write(gradient, parts.data(), 3);
-  session.feeder(0).feed();
+  session.dataPipeline(0).feed();
   session.run(0, Pass::Forward);
   EXPECT_EQ(session.loss(0), (16 + 25 + 36 + 49) / 8.0);
   session.read(gradient, parts.data(), 3);
@@ -218,7 +218,7 @@ TEST_F(SessionTest, FindingATensorWaitsForIt) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
   setModel(session);
   setInputs(session, 0);
-  session.feeder(0).feed();
+  session.dataPipeline(0).feed();
   session.run(0);
   // The simulator's memory can be read like the host's.
   const Tensor loss = session.find({TensorKind::Blob, "loss", 0, 0, 0});
@@ -275,7 +275,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
                         kSolver)));
   setModel(session);
   int batch = 0;
-  session.feeder(0).setCallback(
+  session.dataPipeline(0).setCallback(
       {}, [&](const std::vector<Feeder::Request> &requests) {
         ASSERT_EQ(requests.size(), 2u);
         EXPECT_EQ(requests[0].top, "x");
@@ -289,20 +289,20 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), 4.5);
   // A push takes one top back; the callback goes on with the other.
-  session.feeder(0).setCallback(
+  session.dataPipeline(0).setCallback(
       {"target"}, [&](const std::vector<Feeder::Request> &requests) {
         ASSERT_EQ(requests.size(), 1u);
         std::fill_n(requests[0].floats, 4, 4.f);
       });
   const std::int32_t x[12] = {};
-  session.feeder(0).set("x", x, 12);
+  session.dataPipeline(0).set("x", x, 12);
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), 0);
   EXPECT_EQ(batch, 2);
   expectError(ExitStatus::BadInput, "no input blob 'y'",
-              [&] { session.feeder(0).setCallback({"y"}, nullptr); });
+              [&] { session.dataPipeline(0).setCallback({"y"}, nullptr); });
   // What it throws comes out.
-  session.feeder(0).setCallback(
+  session.dataPipeline(0).setCallback(
       {"x"}, [](const auto &) { throw badInput("no more batches"); });
   expectError(ExitStatus::BadInput, "no more batches",
               [&] { session.feedAndRun(0); });

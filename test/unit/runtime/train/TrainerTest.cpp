@@ -273,7 +273,7 @@ TEST_F(TrainerTest, GoesOnBehindACheckThatFailed) {
   Session &session = open(manifest);
   Trainer trainer(session, std::move(options));
   int batch = 0;
-  session.feeder(0).setCallback(
+  session.dataPipeline(0).setCallback(
       {}, [&](const std::vector<Feeder::Request> &requests) {
         for (const Feeder::Request &request : requests)
           std::fill_n(request.floats, request.count, 0.f);
