@@ -1,6 +1,6 @@
 //===- FitMemory.cpp - What a limit of memory costs -----------------------===//
 #include "compiler/Compilation.h"
-#include "compiler/Scratch.h"
+#include "compiler/WinogradScratch.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/report/Costs.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -93,7 +93,7 @@ bool Compilation::usesWinograd() const {
 }
 
 int64_t Compilation::requiredBytes(mlir::ModuleOp plan) const {
-  return arenaOf(plan) + (usesWinograd() ? winogradScratch(plan) : 0);
+  return arenaOf(plan) + (usesWinograd() ? winogradScratchBytes(plan) : 0);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp>

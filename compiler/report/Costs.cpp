@@ -2,7 +2,7 @@
 #include "compiler/report/Costs.h"
 
 #include "caffe/weights/Layout.h"
-#include "compiler/Scratch.h"
+#include "compiler/WinogradScratch.h"
 #include "dialects/Target/Link.h"
 #include "support/NumberText.h"
 
@@ -56,7 +56,7 @@ CostModel::scratchOf(const plan::Program &program) const {
   auto op =
       mlir::SymbolTable::lookupNearestSymbolFrom<dialects::plan::ProgramOp>(
           plan, mlir::StringAttr::get(plan.getContext(), program.name()));
-  return winograd && op ? winogradScratch(op) : 0;
+  return winograd && op ? winogradScratchBytes(op) : 0;
 }
 
 /// Bytes that are copied for a host layer: between GPU and host everything that

@@ -1,4 +1,4 @@
-//===- Scratch.h - Memory that vendor calls need beside buffers -*- C++ -*-===//
+//===- WinogradScratch.h - Memory that vendor calls need beside buffers -*- C++ -*-===//
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
@@ -12,7 +12,7 @@ namespace brew::compiler {
 /// Winograd's algorithms need, where the runtime will take them, with any
 /// number of threads up to that of the machine the module is for. What the
 /// library needs elsewhere is known only where it is loaded.
-int64_t winogradScratch(dialects::plan::ProgramOp program);
-int64_t winogradScratch(mlir::ModuleOp plan);
+int64_t winogradScratchBytes(dialects::plan::ProgramOp program);
+int64_t winogradScratchBytes(mlir::ModuleOp plan);
 
 } // namespace brew::compiler

@@ -1,5 +1,5 @@
-//===- Scratch.cpp - Memory that vendor calls need beside buffers ---------===//
-#include "compiler/Scratch.h"
+//===- WinogradScratch.cpp - Memory that vendor calls need beside buffers ---------===//
+#include "compiler/WinogradScratch.h"
 
 #include "compiler/manifest/ManifestBuilder.h"
 #include "dialects/Target/TargetDialect.h"
@@ -50,7 +50,7 @@ int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
 
 } // namespace
 
-int64_t compiler::winogradScratch(dialects::plan::ProgramOp program) {
+int64_t compiler::winogradScratchBytes(dialects::plan::ProgramOp program) {
   const bool isDeployed = program.getSymName() == plan::programs::kDeploy;
   const int64_t threads = dialects::target::cpuOf(program).getCores();
   int64_t most = 0;
@@ -60,9 +60,9 @@ int64_t compiler::winogradScratch(dialects::plan::ProgramOp program) {
   return most;
 }
 
-int64_t compiler::winogradScratch(mlir::ModuleOp plan) {
+int64_t compiler::winogradScratchBytes(mlir::ModuleOp plan) {
   int64_t most = 0;
   for (auto program : plan.getOps<dialects::plan::ProgramOp>())
-    most = std::max(most, winogradScratch(program));
+    most = std::max(most, winogradScratchBytes(program));
   return most;
 }
