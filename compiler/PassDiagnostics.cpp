@@ -1,8 +1,8 @@
 //===- PassDiagnostics.cpp - MLIR's diagnostics as the compiler's ---------===//
 #include "compiler/PassDiagnostics.h"
 
-#include "dialects/Brew/Diagnostics.h"
-#include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
+#include "dialects/Brew/LayerDiagnostics.h"
 
 namespace brew::compiler {
 

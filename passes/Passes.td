@@ -23,7 +23,7 @@ def InferDataShapes : Pass<"brew-infer-data-shapes", "::mlir::ModuleOp"> {
     From the layer's own settings, or the first record of its source. A source that
     is not there is an error unless `input-shape` gives the top's shape; then the
     leading dimension is still the layer's batch size. Shapes that are given of a host
-    layer's tops are noted on it. Errors carry how the tool should end (dialects/Brew/Diagnostics.h).
+    layer's tops are noted on it. Errors carry how the tool should end (dialects/Brew/DiagnosticMetadata.h).
   }];
   let options = [
     ListOption<"inputShapes", "input-shape", "std::string",

@@ -1,5 +1,5 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises ----===//
-#include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/LayerDiagnostics.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/recurrent/Recurrent.h"

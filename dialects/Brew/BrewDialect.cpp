@@ -1,7 +1,7 @@
 //===- BrewDialect.cpp - Registration, layouts, structural operations -----===//
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/Diagnostics.h"
-#include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
+#include "dialects/Brew/LayerDiagnostics.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Plan/PlanDialect.h"

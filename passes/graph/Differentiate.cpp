@@ -1,7 +1,7 @@
 //===- Differentiate.cpp - Appends the backward pass ----------------------===//
 #include "dialects/Brew/CommonNests.h"
-#include "dialects/Brew/Diagnostics.h"
-#include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
+#include "dialects/Brew/LayerDiagnostics.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"

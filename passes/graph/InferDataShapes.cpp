@@ -1,7 +1,7 @@
 //===- InferDataShapes.cpp - Shapes of the tops of data layers ---------------===//
 #include "caffe/FeedKinds.h"
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "passes/Passes.h"
 #include "passes/graph/DataShapes.h"

@@ -1,6 +1,6 @@
 //===- PinBlobs.cpp - Pins blobs so that they can be read after a run ----===//
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "passes/Passes.h"
 #include "passes/analysis/RepeatableBackward.h"

@@ -1,7 +1,7 @@
 //===- External.cpp - What the caller of a program computes ---------------===//
 #include "dialects/Brew/layers/external/External.h"
 
-#include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/Blob.h"

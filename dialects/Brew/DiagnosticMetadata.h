@@ -1,4 +1,4 @@
-//===- Diagnostics.h - What a diagnostic knows beside its text --*- C++ -*-===//
+//===- DiagnosticMetadata.h - What a diagnostic knows beside its text --*- C++ -*-===//
 //
 // The layer that a diagnostic is about and how a tool should end because of it
 // travel with it as MLIR's metadata, so that whoever handles it need not read

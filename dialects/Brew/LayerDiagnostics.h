@@ -1,4 +1,4 @@
-//===- LayerWords.h - A layer and its location, in words --------*- C++ -*-===//
+//===- LayerDiagnostics.h - A layer and its location, in words --------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
