@@ -150,11 +150,11 @@ LogicalResult checkSubviews(Operation *op) {
   bool follows = true;
   for (OpOperand &use : op->getOpOperands())
     follows &= isTaken(use.get(), [&](RankedTensorType type, int64_t offset) {
-      return brew::passes::readsPart(use, type, offset);
+      return brew::passes::readsSliceInPlace(use, type, offset);
     });
   for (Value result : op->getResults())
     follows &= isTaken(result, [&](RankedTensorType type, int64_t offset) {
-      return brew::passes::makesPart(result, type, offset);
+      return brew::passes::writesSliceInPlace(result, type, offset);
     });
   if (follows)
     return success();

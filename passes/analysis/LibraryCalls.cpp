@@ -32,7 +32,7 @@ bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   return (element.isF32() || isNarrowFloat(element)) && call.hasLibraryCall();
 }
 
-void brew::passes::computeWide(Operation *op) {
+void brew::passes::computeInF32(Operation *op) {
   OpBuilder b(op);
   auto wide = [&](Type type) -> Type {
     auto tensor = cast<RankedTensorType>(type);
@@ -74,7 +74,7 @@ static bool isAligned(RankedTensorType type, int64_t offset) {
          });
 }
 
-bool brew::passes::readsPart(OpOperand &use, RankedTensorType type,
+bool brew::passes::readsSliceInPlace(OpOperand &use, RankedTensorType type,
                              int64_t offset) {
   Operation *op = use.getOwner();
   const unsigned number = use.getOperandNumber();
@@ -87,7 +87,7 @@ bool brew::passes::readsPart(OpOperand &use, RankedTensorType type,
 
 /// Whether the runtime's convolutions of a CPU write parts: products of pixels
 /// and weights do, and Winograd's algorithms; others through a copy.
-static bool makesPartOnCpu(ConvolutionOp op) {
+static bool writesSliceOnCpu(ConvolutionOp op) {
   constexpr int64_t step = brew::plan::winograd::kChannelStep;
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_of(values, [&](int64_t v) { return v == value; });
@@ -115,14 +115,14 @@ static bool makesPartOnCpu(ConvolutionOp op) {
   return brew::plan::winograd::fastestTile(size) != 0;
 }
 
-bool brew::passes::makesPart(Value part, RankedTensorType type,
+bool brew::passes::writesSliceInPlace(Value part, RankedTensorType type,
                              int64_t offset) {
   Operation *op = part.getDefiningOp();
   if (!isAligned(type, offset))
     return false;
   auto forward = dyn_cast_or_null<ConvolutionOp>(op);
   if (forward && !dialects::target::isForGpu(op))
-    return makesPartOnCpu(forward);
+    return writesSliceOnCpu(forward);
   auto data = dyn_cast_or_null<ConvolutionBackwardDataOp>(op);
   return op && (forward || (data && !data.getSum())) &&
          dialects::target::isForGpu(op);

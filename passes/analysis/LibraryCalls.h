@@ -28,7 +28,7 @@ bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 
 /// Puts casts around a product of narrow operands that is no vendor call: its
 /// generic form computes in f32.
-void computeWide(mlir::Operation *op);
+void computeInF32(mlir::Operation *op);
 
 /// Whether the vendor's call that reads `use`, or whose result `part` is, takes
 /// a part of a joined or cut tensor where that lies: on a GPU the blobs of
@@ -37,8 +37,8 @@ void computeWide(mlir::Operation *op);
 /// are side by side. `type` is the part's, `offset` counts the elements before
 /// its first in what it is a part of: the part, and each of its pixels, must
 /// begin where a widest access may, and its channels fill such accesses.
-bool readsPart(mlir::OpOperand &use, mlir::RankedTensorType type,
+bool readsSliceInPlace(mlir::OpOperand &use, mlir::RankedTensorType type,
                int64_t offset);
-bool makesPart(mlir::Value part, mlir::RankedTensorType type, int64_t offset);
+bool writesSliceInPlace(mlir::Value part, mlir::RankedTensorType type, int64_t offset);
 
 } // namespace brew::passes

@@ -41,14 +41,14 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
            isa<linalg::GenericOp>(user) || user->hasTrait<AcceptsSubviews>() ||
-           brew::passes::readsPart(use, part.type, part.offset);
+           brew::passes::readsSliceInPlace(use, part.type, part.offset);
   }
 
   /// Whether the operand of a join can be made in its place.
   static bool canPlace(Value x, const Part &part) {
     Operation *source = x.getDefiningOp();
     if ((!isa<linalg::GenericOp, ConcatViewOp>(source) &&
-         !brew::passes::makesPart(x, part.type, part.offset)) ||
+         !brew::passes::writesSliceInPlace(x, part.type, part.offset)) ||
         isSubview(tensorTypeOf(x)))
       return false;
     unsigned joins = 0;

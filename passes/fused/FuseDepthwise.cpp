@@ -176,7 +176,7 @@ private:
   /// Replaces a call by nests, which compute its bottom as `maker` does.
   void generate(Operation *call, linalg::GenericOp maker) {
     OpBuilder b(call);
-    brew::passes::computeWide(call);
+    brew::passes::computeInF32(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))
       if (Value w = forward.getW(); w.getType() != besideChannels(w))
         forward.getWMutable().assign(copy(b, call, w, besideChannels(w)));

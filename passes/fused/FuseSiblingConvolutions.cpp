@@ -253,7 +253,7 @@ int64_t Joiner::saved(Branch &branch) const {
 }
 
 /// Whether a GPU's calls take that top, or its gradient, as a part of a whole
-/// (see brew::passes::readsPart), if the parts beside it are like it.
+/// (see brew::passes::readsSliceInPlace), if the parts beside it are like it.
 bool Joiner::canBePart(Value top) const {
   return gpu && shapeOf(top).size() == 4 &&
          shapeOf(top)[1] % kPartChannels == 0;

@@ -92,7 +92,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
         if (!brew::passes::usesLibrary(op, disabled))
-          brew::passes::computeWide(op);
+          brew::passes::computeInF32(op);
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
         if (op.getDb() && brew::passes::usesLibrary(op, disabled) &&
