@@ -250,7 +250,7 @@ Feeder &Session::dataPipeline(int program) {
 }
 
 void Session::feedAndRun(int program) {
-  feeder(program).feed();
+  dataPipeline(program).feed();
   exec.run(program);
 }
 
