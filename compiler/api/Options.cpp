@@ -103,7 +103,7 @@ namespace {
 
 /// What a type's function says of a layer.
 brew::dialects::Shapes shapesOf(const brew_host_layer &type,
-                                const brew::dialects::HostSetup &from) {
+                                const brew::dialects::HostLayerSetup &from) {
   std::vector<brew_host_shape> bottoms;
   for (const auto &dims : from.bottoms)
     bottoms.push_back(brew::hostShape(dims));
@@ -141,7 +141,7 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
     type.hasBackward = known.backward != nullptr;
     known.type = nullptr; // the caller's text
     if (known.shapes)
-      type.shapes = [known](const brew::dialects::HostSetup &setup) {
+      type.shapes = [known](const brew::dialects::HostLayerSetup &setup) {
         return shapesOf(known, setup);
       };
     options->set.addHostLayer(std::move(type));

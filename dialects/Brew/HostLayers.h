@@ -21,7 +21,7 @@ namespace brew::dialects {
 using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
 /// A layer of such a type.
-struct HostSetup {
+struct HostLayerSetup {
   std::string type, layer;
   std::string settings; ///< caffe.LayerParameter as text
   std::string paramStr; ///< its python_param.param_str
@@ -32,9 +32,9 @@ struct HostSetup {
 
 struct HostLayerType {
   std::string name;
-  /// Gives the shapes of the tops, as many as HostSetup::tops. Throws
+  /// Gives the shapes of the tops, as many as HostLayerSetup::tops. Throws
   /// brew::Error. Null: whoever compiles gives them.
-  std::function<Shapes(const HostSetup &)> shapes = {};
+  std::function<Shapes(const HostLayerSetup &)> shapes = {};
   bool hasBackward = true;
   /// What bottoms hold in place of items that are not there (see ItemCounts.h);
   /// none: the layer needs all items.
@@ -44,6 +44,6 @@ struct HostLayerType {
 using HostLayerTypes = std::vector<HostLayerType>;
 
 /// The type of that name that the runtime itself computes, or null.
-const HostLayerType *findRuntimeLayer(const std::string &name);
+const HostLayerType *findBuiltinHostLayer(const std::string &name);
 
 } // namespace brew::dialects

@@ -25,7 +25,7 @@ const HostLayerType *BrewDialect::findHostLayer(StringRef name) const {
     for (const HostLayerType &type : *hostLayers)
       if (type.name == name)
         return &type;
-  return findRuntimeLayer(name.str());
+  return findBuiltinHostLayer(name.str());
 }
 
 static const HostLayerType *typeOf(HostLayerOp op) {
@@ -51,7 +51,7 @@ static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
   SmallVector<SmallVector<int64_t>> bottoms;
   for (Value x : op.getXs())
     bottoms.emplace_back(shapeOf(x));
-  HostSetup setup;
+  HostLayerSetup setup;
   setup.type = op.getKind().str();
   setup.layer = op.getLayer().str();
   setup.settings = op.getSettings().str();

@@ -22,14 +22,14 @@ constexpr int64_t kBoxRow = 8; // image, label, instance, corners, difficult
 constexpr int64_t kDetectionRow = 7; // image, label, score, corners
 constexpr int64_t kVerdictRow = 5;   // image, label, score, true, false
 
-brew::caffe::LayerParameter settingsOf(const HostSetup &setup) {
+brew::caffe::LayerParameter settingsOf(const HostLayerSetup &setup) {
   brew::caffe::LayerParameter layer;
   if (!google::protobuf::TextFormat::ParseFromString(setup.settings, &layer))
     throw badInput("its settings cannot be read");
   return layer;
 }
 
-std::string shapeText(const HostSetup &setup, size_t bottom) {
+std::string shapeText(const HostLayerSetup &setup, size_t bottom) {
   return brew::formats::dimsText(
       {setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
 }
@@ -41,14 +41,14 @@ int64_t countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {
   return count;
 }
 
-void requireBottoms(const HostSetup &setup, size_t count) {
+void requireBottoms(const HostLayerSetup &setup, size_t count) {
   if (setup.bottoms.size() != count)
     throw badInput("takes " + std::to_string(count) + " bottoms, but has " +
                    std::to_string(setup.bottoms.size()));
 }
 
 /// Rows of `width` numbers: 1 x 1 x rows x width.
-void requireRows(const HostSetup &setup, size_t bottom, int64_t width,
+void requireRows(const HostLayerSetup &setup, size_t bottom, int64_t width,
                  const char *what) {
   const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
   if (shape.size() != 4 || shape[0] != 1 || shape[1] != 1 || shape[3] != width)
@@ -56,7 +56,7 @@ void requireRows(const HostSetup &setup, size_t bottom, int64_t width,
                    std::to_string(width) + ", not " + shapeText(setup, bottom));
 }
 
-Shapes multiBoxLoss(const HostSetup &setup) {
+Shapes multiBoxLoss(const HostLayerSetup &setup) {
   requireBottoms(setup, 4);
   const auto settings = settingsOf(setup).multibox_loss_param();
   const llvm::ArrayRef<int64_t> loc = setup.bottoms[0], conf = setup.bottoms[1],
@@ -85,7 +85,7 @@ Shapes multiBoxLoss(const HostSetup &setup) {
   return {{}};
 }
 
-Shapes detectionEvaluate(const HostSetup &setup) {
+Shapes detectionEvaluate(const HostLayerSetup &setup) {
   requireBottoms(setup, 2);
   requireRows(setup, 0, kDetectionRow, "detections");
   requireRows(setup, 1, kBoxRow, "true boxes");
@@ -99,14 +99,14 @@ Shapes detectionEvaluate(const HostSetup &setup) {
 }
 
 /// The result files of a DetectionOutput.
-Shapes detectionFiles(const HostSetup &setup) {
+Shapes detectionFiles(const HostLayerSetup &setup) {
   requireBottoms(setup, 2);
   requireRows(setup, 0, kDetectionRow, "detections");
   return {};
 }
 
 /// Regions, with a second top their scores, and how many they are.
-Shapes proposals(const HostSetup &setup) {
+Shapes proposals(const HostLayerSetup &setup) {
   requireBottoms(setup, 3);
   const auto settings = settingsOf(setup).proposal_param();
   const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
@@ -139,11 +139,11 @@ Shapes proposals(const HostSetup &setup) {
   return tops;
 }
 
-Shapes nothing(const HostSetup &) { return {}; }
+Shapes nothing(const HostLayerSetup &) { return {}; }
 
 } // namespace
 
-const HostLayerType *brew::dialects::findRuntimeLayer(const std::string &name) {
+const HostLayerType *brew::dialects::findBuiltinHostLayer(const std::string &name) {
   // A row without an image, label or score.
   constexpr double kNobody = -1;
   static const HostLayerTypes types = {
