@@ -127,7 +127,7 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
 
     // An update that gradients have spoilt leaves everything as it was.
     auto chosen = [&](Value updated, Value before) {
-      return nonFinite ? brew::passes::buildChoice(b, loc, nonFinite, updated,
+      return nonFinite ? brew::passes::buildSelectIfFinite(b, loc, nonFinite, updated,
                                                    before, param.getLayerAttr())
                        : updated;
     };

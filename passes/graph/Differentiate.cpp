@@ -79,7 +79,7 @@ private:
     if (!scale)
       return gradient;
     auto layer = of->getAttrOfType<StringAttr>("layer");
-    return brew::passes::buildUnscaled(b, of->getLoc(), gradient, scale,
+    return brew::passes::buildUnscaledGradient(b, of->getLoc(), gradient, scale,
                                        layer ? layer : b.getStringAttr(""));
   }
 
@@ -269,7 +269,7 @@ Value Backward::seedOf(Operation *op, Value result, float weight) {
   if (lossScale == 0)
     return fill(op->getLoc(), result.getType(), weight, op);
   buildScale(op->getLoc());
-  return brew::passes::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
+  return brew::passes::buildScaledLossGradient(b, op->getLoc(), result.getType(), scale,
                                        op->getAttrOfType<StringAttr>("layer"),
                                        weight);
 }
@@ -365,7 +365,7 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
     Value gradient = seed.getGradient();
     if (lossScale != 0) {
       buildScale(seed.getLoc());
-      gradient = brew::passes::buildScaled(b, seed.getLoc(), gradient, scale,
+      gradient = brew::passes::buildScaledGradient(b, seed.getLoc(), gradient, scale,
                                            seed.getBlobAttr());
     }
     add(value, gradient);

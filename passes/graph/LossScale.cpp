@@ -52,14 +52,14 @@ Value brew::passes::buildLossScale(OpBuilder &b, Location loc, double initial) {
                              APFloat(initial));
 }
 
-Value brew::passes::buildScaledSeed(OpBuilder &b, Location loc, Type type,
+Value brew::passes::buildScaledLossGradient(OpBuilder &b, Location loc, Type type,
                                     Value scale, StringAttr layer,
                                     float weight) {
   return LossGradientOp::create(b, loc, type, scale, layer,
                              b.getF64FloatAttr(weight));
 }
 
-Value brew::passes::buildScaled(OpBuilder &b, Location loc, Value gradient,
+Value brew::passes::buildScaledGradient(OpBuilder &b, Location loc, Value gradient,
                                 Value scale, StringAttr layer) {
   auto op = ScaleGradientOp::create(b, loc, gradient.getType(), gradient, scale,
                                     layer);
@@ -67,7 +67,7 @@ Value brew::passes::buildScaled(OpBuilder &b, Location loc, Value gradient,
   return op;
 }
 
-Value brew::passes::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
+Value brew::passes::buildUnscaledGradient(OpBuilder &b, Location loc, Value gradient,
                                   Value scale, StringAttr layer) {
   // Zeros are as good as they are.
   if (gradient.getDefiningOp<FillOp>())
@@ -96,7 +96,7 @@ Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
   return read(b, loc, kNonFinite);
 }
 
-Value brew::passes::buildChoice(OpBuilder &b, Location loc, Value count,
+Value brew::passes::buildSelectIfFinite(OpBuilder &b, Location loc, Value count,
                                 Value updated, Value before, StringAttr layer) {
   return SelectIfZeroOp::create(b, loc, updated.getType(), count, updated, before,
                           layer);

@@ -20,15 +20,15 @@ namespace brew::passes {
 mlir::Value buildLossScale(mlir::OpBuilder &b, mlir::Location loc,
                            double initial);
 /// The gradient, of type `type`, of a loss with weight `weight`.
-mlir::Value buildScaledSeed(mlir::OpBuilder &b, mlir::Location loc,
+mlir::Value buildScaledLossGradient(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Type type, mlir::Value scale,
                             mlir::StringAttr layer, float weight);
 /// A gradient from outside, multiplied by the scale.
-mlir::Value buildScaled(mlir::OpBuilder &b, mlir::Location loc,
+mlir::Value buildScaledGradient(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value gradient, mlir::Value scale,
                         mlir::StringAttr layer);
 /// A gradient without the scale.
-mlir::Value buildUnscaled(mlir::OpBuilder &b, mlir::Location loc,
+mlir::Value buildUnscaledGradient(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value gradient, mlir::Value scale,
                           mlir::StringAttr layer);
 
@@ -38,7 +38,7 @@ void countNonFiniteGradients(dialects::ProgramOp program);
 /// That count.
 mlir::Value buildNonFiniteCount(mlir::OpBuilder &b, mlir::Location loc);
 /// `updated` if no gradient is counted, else `before`.
-mlir::Value buildChoice(mlir::OpBuilder &b, mlir::Location loc,
+mlir::Value buildSelectIfFinite(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value count, mlir::Value updated,
                         mlir::Value before, mlir::StringAttr layer);
 /// Stores the scale of the next iteration and begins a new count.
