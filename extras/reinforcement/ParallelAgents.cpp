@@ -102,7 +102,7 @@ struct ParallelAgents::Worker {
     const auto &environment = *options.environments.front();
     policy.emplace(session, environment.observationCount(),
                    environment.actionCount());
-    passes.emplace(
+    accumulator.emplace(
         session, environment.observationCount(),
         GradientAccumulator::Runner{[this] {
                                  session.dataPipeline(program).feed();
@@ -137,7 +137,7 @@ struct ParallelAgents::Worker {
   Agent agent;
   int program;
   std::optional<Policy> policy;
-  std::optional<GradientAccumulator> passes;
+  std::optional<GradientAccumulator> accumulator;
   Values sums;
   std::vector<double> savedState; ///< of the agent, at the last update
   std::int64_t episodes = 0;
@@ -145,9 +145,9 @@ struct ParallelAgents::Worker {
 };
 
 bool ParallelAgents::Worker::update() {
-  passes->flush();
+  accumulator->flush();
   Values weights;
-  SharedState::Request request{&sums, passes->takeLoss(), &weights};
+  SharedState::Request request{&sums, accumulator->takeLoss(), &weights};
   {
     const std::lock_guard lock(shared.mutex);
     savedState = agent.save();
@@ -164,7 +164,7 @@ bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
   selectElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
   for (std::size_t i = 0; i < cache.size(); ++i) {
-    accumulateEpisode(*passes, cache[i], properties);
+    accumulateEpisode(*accumulator, cache[i], properties);
     if ((each || i + 1 == cache.size()) && !update())
       return false;
   }

@@ -15,7 +15,7 @@ namespace brew::reinforcement {
 class ParallelAgents {
 public:
   struct Hooks {
-    std::function<bool()> ends;
+    std::function<bool()> shouldEnd;
     std::function<void(const EpisodeSummary &)> episode;
     /// The primary session has the gradients: the update, given its loss and
     /// where the agents stand.
@@ -26,13 +26,13 @@ public:
          const caffe::Properties &properties,
          const std::vector<double> &restored, Hooks hooks);
   ~ParallelAgents();
-  /// Returns when `ends` says so; what an agent throws is thrown here.
+  /// Returns when `shouldEnd` says so; what an agent throws is thrown here.
   void run();
 
 private:
   struct Worker;
-  struct Board;
-  std::unique_ptr<Board> board;
+  struct SharedState;
+  std::unique_ptr<SharedState> shared;
   std::vector<std::unique_ptr<Worker>> workers;
 };
 
