@@ -134,7 +134,7 @@ private:
                        kernel.parts.back().stage;
         return source;
       }
-      if (dialects::isStoredOnTheWay(generic,
+      if (dialects::isStoredPerIteration(generic,
                                      cast<OpResult>(tensor).getResultNumber()))
         refuse(kernel.op, "a nest reads what another one stores on the way");
       source.kind = Source::Kind::Result;
@@ -304,7 +304,7 @@ private:
                                       op.getMatchingIndexingMap(operand));
     }
     for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
-      if (dialects::isStoredOnTheWay(op, i))
+      if (dialects::isStoredPerIteration(op, i))
         nest.stores.push_back(storeOf(op, i));
       else if (nest.stores.empty())
         nest.outputs.push_back(outputOf(op, i, nest));

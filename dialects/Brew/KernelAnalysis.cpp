@@ -40,7 +40,7 @@ SmallVector<int64_t> brew::dialects::resultLoops(linalg::GenericOp nest,
   return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
 }
 
-bool brew::dialects::isStoredOnTheWay(linalg::GenericOp nest, unsigned number) {
+bool brew::dialects::isStoredPerIteration(linalg::GenericOp nest, unsigned number) {
   const AffineMap map =
       nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
   return llvm::any_of(llvm::enumerate(nest.getIteratorTypesArray()),
@@ -63,7 +63,7 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
   // this reasoning.
   const NestGrid place = *NestGrid::of(writer);
   unsigned number = cast<OpResult>(yielded).getResultNumber();
-  if (isStoredOnTheWay(writer, number))
+  if (isStoredPerIteration(writer, number))
     return false; // threads may compute an element twice
   SmallVector<int64_t> written = resultLoops(writer, number);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),

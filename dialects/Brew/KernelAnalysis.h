@@ -20,7 +20,7 @@ llvm::SmallVector<int64_t> resultLoops(mlir::linalg::GenericOp nest,
 
 /// Whether result `number` of a reduction is no sum: each iteration stores an
 /// element of its own (brew-fuse-reductions).
-bool isStoredOnTheWay(mlir::linalg::GenericOp nest, unsigned number);
+bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned number);
 
 /// Whether a launch may pass one buffer as input `input` and output `output`:
 /// every element of the input is last read where that element of the output

@@ -25,7 +25,7 @@ static bool isReorderable(linalg::GenericOp nest, unsigned number) {
 
 bool brew::passes::hasReorderableReductions(linalg::GenericOp nest) {
   for (unsigned i = 0; i < nest->getNumResults(); ++i)
-    if (!brew::dialects::isStoredOnTheWay(nest, i) && !isReorderable(nest, i))
+    if (!brew::dialects::isStoredPerIteration(nest, i) && !isReorderable(nest, i))
       return false;
   return true;
 }

@@ -47,7 +47,7 @@ public:
       auto [number, result] = each;
       auto yielded = cast<OpResult>(body.getTerminator()->getOperand(number));
       auto nest = dyn_cast<linalg::GenericOp>(yielded.getOwner());
-      if (isEarly && nest && isStoredOnTheWay(nest, yielded.getResultNumber()))
+      if (isEarly && nest && isStoredPerIteration(nest, yielded.getResultNumber()))
         return llvm::none_of(result.getUsers(), [&](Operation *user) {
           return user == second.getOperation();
         });

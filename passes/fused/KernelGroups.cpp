@@ -135,7 +135,7 @@ private:
     for (const auto &[tensor, accesses] : joining.accesses) {
       if (numberOf(tensor.getDefiningOp()) != number)
         continue;
-      if (isStoredOnTheWay(cast<linalg::GenericOp>(tensor.getDefiningOp()),
+      if (isStoredPerIteration(cast<linalg::GenericOp>(tensor.getDefiningOp()),
                            cast<OpResult>(tensor).getResultNumber()))
         return -1; // the grid point at hand has but a part of it
       depends = true;

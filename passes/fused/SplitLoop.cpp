@@ -109,7 +109,7 @@ private:
     llvm::SmallDenseMap<Operation *, Value> sums;
     for (auto [number, present] : llvm::enumerate(nest.getRegionOutputArgs())) {
       map.map(present, values[next + number]);
-      if (isStoredOnTheWay(nest, number))
+      if (isStoredPerIteration(nest, number))
         continue;
       sums[old.getTerminator()->getOperand(number).getDefiningOp()] = present;
     }
@@ -144,7 +144,7 @@ bool brew::passes::canSplitLoop(linalg::GenericOp nest, unsigned loop,
   // What is stored on the way is stored once.
   if (nest.getStaticLoopRanges()[loop] % pieces != 0)
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
-      if (isStoredOnTheWay(nest, i))
+      if (isStoredPerIteration(nest, i))
         return false;
   return llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = nest.getMatchingIndexingMap(input);

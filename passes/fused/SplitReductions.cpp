@@ -38,7 +38,7 @@ public:
       : nest(nest), loops(loops), b(nest) {
     // What is stored on the way stands behind the sums.
     while (sumCount < nest->getNumResults() &&
-           !isStoredOnTheWay(nest, sumCount))
+           !isStoredPerIteration(nest, sumCount))
       ++sumCount;
   }
 
