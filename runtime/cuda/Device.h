@@ -33,7 +33,7 @@ public:
   std::uint64_t totalMemory() const;
   std::uint64_t freeMemory() const;
   /// Whether the blocks of a launch can wait for each other.
-  bool cooperates() const { return cooperation; }
+  bool supportsCooperativeLaunch() const { return cooperation; }
   /// Blocks of `threads` threads of `kernel` that are resident together.
   unsigned residentBlocks(CUfunction kernel, unsigned threads) const;
 
