@@ -258,17 +258,17 @@ public:
 
   void run(RewriterBase &rewriter) {
     value =
-        brew::passes::withoutDuplicates(rewriter, unrollWindows(rewriter, nest))
+        brew::passes::mergeDuplicateInputs(rewriter, unrollWindows(rewriter, nest))
             ->getResult(0);
     for (size_t i = 0; i < roundings; ++i)
       value = brew::passes::fuseProducer(
                   rewriter, cast<linalg::GenericOp>(*value.user_begin()), value,
-                  /*isOnlyPlace=*/true)
+                  /*isFullyFused=*/true)
                   ->getResult(0);
     for (Operation *reader : readers)
       brew::passes::fuseProducer(rewriter, cast<linalg::GenericOp>(reader),
                                  value,
-                                 /*isOnlyPlace=*/true);
+                                 /*isFullyFused=*/true);
   }
 
 private:
@@ -310,7 +310,7 @@ private:
       if (Gather each(nest, bytesPerOperation); each.pays())
         each.run(rewriter);
     if (!nests.empty())
-      brew::passes::eraseUnreadNests(rewriter, block);
+      brew::passes::eraseDeadNests(rewriter, block);
   }
 };
 

@@ -2,7 +2,7 @@
 #include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/Origin.h"
-#include "passes/fused/NestInputs.h"
+#include "passes/fused/MergedInputs.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -15,9 +15,9 @@ using brew::dialects::Origin;
 
 linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
                                              linalg::GenericOp reader,
-                                             Value value, bool isOnlyPlace) {
+                                             Value value, bool isFullyFused) {
   Origin origin = Origin::of(reader);
-  if (isOnlyPlace)
+  if (isFullyFused)
     origin = Origin::of(value.getDefiningOp()).with(origin);
   bool isFused = false;
   for (unsigned i = 0; i < reader.getNumDpsInputs(); ++i) {
@@ -48,14 +48,14 @@ linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
   }
   if (!isFused)
     return reader;
-  reader = withoutDuplicates(rewriter, reader);
+  reader = mergeDuplicateInputs(rewriter, reader);
   origin.mark(reader);
   return reader;
 }
 
-linalg::GenericOp brew::passes::withoutDuplicates(RewriterBase &rewriter,
+linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
                                                   linalg::GenericOp nest) {
-  brew::passes::NestInputs once;
+  brew::passes::MergedInputs once;
   const SmallVector<unsigned> places = once.add(nest);
   SmallVector<Value> &inputs = once.values;
   SmallVector<AffineMap> &maps = once.maps;
@@ -92,7 +92,7 @@ linalg::GenericOp brew::passes::withoutDuplicates(RewriterBase &rewriter,
   return nest;
 }
 
-void brew::passes::eraseUnreadNests(RewriterBase &rewriter, Block &block) {
+void brew::passes::eraseDeadNests(RewriterBase &rewriter, Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
         op.use_empty())

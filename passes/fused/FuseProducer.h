@@ -12,14 +12,14 @@ namespace brew::passes {
 mlir::linalg::GenericOp fuseProducer(mlir::RewriterBase &rewriter,
                                      mlir::linalg::GenericOp reader,
                                      mlir::Value value,
-                                     bool isOnlyPlace = false);
+                                     bool isFullyFused = false);
 
 /// The nest that reads each tensor once and computes each value once.
-mlir::linalg::GenericOp withoutDuplicates(mlir::RewriterBase &rewriter,
+mlir::linalg::GenericOp mergeDuplicateInputs(mlir::RewriterBase &rewriter,
                                           mlir::linalg::GenericOp nest);
 
 /// Erases the nests of a block that nothing reads any more, and what they would
 /// have written to.
-void eraseUnreadNests(mlir::RewriterBase &rewriter, mlir::Block &block);
+void eraseDeadNests(mlir::RewriterBase &rewriter, mlir::Block &block);
 
 } // namespace brew::passes

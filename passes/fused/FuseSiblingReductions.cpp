@@ -3,7 +3,7 @@
 #include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/LoopOrder.h"
 #include "passes/analysis/Sinks.h"
-#include "passes/fused/NestInputs.h"
+#include "passes/fused/MergedInputs.h"
 #include "passes/fused/SumFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -104,7 +104,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
                         Operation *place) {
   OpBuilder builder(place);
   linalg::GenericOp both[] = {a, b};
-  brew::passes::NestInputs joined;
+  brew::passes::MergedInputs joined;
   SmallVector<Value> inits;
   SmallVector<AffineMap> initMaps;
   SmallVector<Type> types;

@@ -117,7 +117,7 @@ public:
       else if (isForGpu)
         cloneProbe(nest);
     }
-    brew::passes::eraseUnreadNests(rewriter, block);
+    brew::passes::eraseDeadNests(rewriter, block);
   }
 
 private:
@@ -282,7 +282,7 @@ private:
     for (Value result : reader->getResults())
       rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
     rewriter.eraseOp(reader);
-    origin.mark(brew::passes::withoutDuplicates(
+    origin.mark(brew::passes::mergeDuplicateInputs(
         rewriter, cast<linalg::GenericOp>(fused->fusedOp)));
   }
 
@@ -322,9 +322,9 @@ private:
   /// Lets `reader` compute `value` from what it `had` and what cannot be
   /// computed. Returns the nest that is there now.
   linalg::GenericOp compute(Value value, Values had, linalg::GenericOp reader,
-                            int depth, bool isOnlyPlace = false) {
+                            int depth, bool isFullyFused = false) {
     Values inputs = value.getDefiningOp<linalg::GenericOp>().getDpsInputs();
-    reader = brew::passes::fuseProducer(rewriter, reader, value, isOnlyPlace);
+    reader = brew::passes::fuseProducer(rewriter, reader, value, isFullyFused);
     for (Value input : inputs) {
       int64_t operations = 0;
       if (llvm::is_contained(had, input) || isSmall(input, reader))

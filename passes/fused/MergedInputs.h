@@ -1,4 +1,4 @@
-//===- NestInputs.h - Inputs of nests that become one -----------*- C++ -*-===//
+//===- MergedInputs.h - Inputs of nests that become one -----------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -7,7 +7,7 @@ namespace brew::passes {
 
 /// Inputs of a nest that is made of others, each tensor that is read through
 /// the same map once.
-struct NestInputs {
+struct MergedInputs {
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<mlir::AffineMap> maps;
 
