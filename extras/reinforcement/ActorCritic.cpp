@@ -68,7 +68,7 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
                          runtime::Session &planSession, LearnerOptions given,
                          caffe::Properties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
-      acting(session, options.environments.front()->observationCount()),
+      inference(session, options.environments.front()->observationCount()),
       program(session.program(plan::programs::kForwardBackward)),
       observationCount(options.environments.front()->observationCount()),
       steps(properties.steps ? properties.steps
@@ -78,10 +78,10 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
       starts(session.seed(), "episodes of actors"),
       draws(session.seed(), "actions of actors"),
       orders(session.seed(), "order of steps") {
-  if (!acting.isTest())
+  if (!inference.isTest())
     throw badInput(properties.trainerType +
                    " acts by the test net, and the plan has none");
-  const auto rows = static_cast<std::size_t>(acting.rows());
+  const auto rows = static_cast<std::size_t>(inference.rows());
   if (options.environments.size() != rows)
     throw usageError(properties.trainerType +
                      " takes one environment for each "
@@ -89,7 +89,7 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
                      std::to_string(rows) + ", not " +
                      std::to_string(options.environments.size()));
   findBlobs();
-  const std::int64_t all = steps * acting.rows();
+  const std::int64_t all = steps * inference.rows();
   if (all % batch)
     throw usageError(
         "Steps=" + std::to_string(steps) + " of " + std::to_string(rows) +
@@ -107,16 +107,16 @@ ActorCritic::ActorCritic(runtime::Trainer &solver,
 
 /// EpisodeStatistics that were under way begin emptyCopy.
 void ActorCritic::restoreState() {
-  if (restored.size() != actors.size() + 2)
+  if (restoredState.size() != actors.size() + 2)
     return;
-  drawn = static_cast<std::uint64_t>(savedCount(restored[0]));
-  ordered = static_cast<std::uint64_t>(savedCount(restored[1]));
+  drawCount = static_cast<std::uint64_t>(savedCount(restoredState[0]));
+  orderCount = static_cast<std::uint64_t>(savedCount(restoredState[1]));
   for (std::size_t i = 0; i < actors.size(); ++i)
-    actors[i].episodes = savedCount(restored[i + 2]);
+    actors[i].episodes = savedCount(restoredState[i + 2]);
 }
 
 void ActorCritic::restart() {
-  drawn = ordered = 0;
+  drawCount = orderCount = 0;
   for (Actor &actor : actors)
     actor.episodes = 0;
   restoreState();
@@ -124,12 +124,12 @@ void ActorCritic::restart() {
 
 void ActorCritic::findBlobs() {
   const int actions = options.environments.front()->actionCount();
-  const plan::Program &test = session.manifest().programs(acting.program());
+  const plan::Program &test = session.manifest().programs(inference.program());
   for (const plan::Output &output : test.outputs()) {
     const auto count = static_cast<std::int64_t>(
-        acting.rows() ? elements(session.manifest().buffers(
+        inference.rows() ? elements(session.manifest().buffers(
                             static_cast<int>(output.buffer_index()))) /
-                            acting.rows()
+                            inference.rows()
                       : 0);
     if (count == 1 && value.empty())
       value = output.blob();
@@ -141,9 +141,9 @@ void ActorCritic::findBlobs() {
     throw badInput("the test net's outputs must be " + std::to_string(actions) +
                    " logits and one value for each state");
   runtime::Feeder &feeder = session.dataPipeline(program);
-  const plan::Buffer *input = feeder.find(acting.input());
+  const plan::Buffer *input = feeder.find(inference.input());
   if (!input || input->dims_size() == 0)
-    throw badInput("the training net has no input '" + acting.input() +
+    throw badInput("the training net has no input '" + inference.input() +
                    "', which the test net reads observations from");
   batch = input->dims(0);
   auto require = [&](const char *name, std::int64_t count) {
@@ -160,9 +160,9 @@ void ActorCritic::findBlobs() {
     require(kOldLogProbability, batch);
 }
 
-std::vector<double> ActorCritic::place() const {
-  std::vector<double> values = {static_cast<double>(drawn),
-                                static_cast<double>(ordered)};
+std::vector<double> ActorCritic::saveState() const {
+  std::vector<double> values = {static_cast<double>(drawCount),
+                                static_cast<double>(orderCount)};
   for (const Actor &actor : actors)
     values.push_back(static_cast<double>(actor.episodes));
   return values;
@@ -183,10 +183,10 @@ void ActorCritic::begin(std::size_t actor) {
   it.entropySum = 0;
 }
 
-void ActorCritic::look() {
-  acting.run(states);
-  logitRows = acting.read(logits);
-  valueRows = acting.read(value);
+void ActorCritic::evaluatePolicy() {
+  inference.run(states);
+  logitRows = inference.read(logits);
+  valueRows = inference.read(value);
   for (const auto *rows : {&logitRows, &valueRows})
     for (float number : *rows)
       if (!std::isfinite(number))
@@ -213,7 +213,7 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
               rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size));
     const Distribution probabilities = probabilitiesOf(i);
     const int action =
-        sample(probabilities, draws.uniform(drawn * actors.size() + i));
+        sample(probabilities, draws.uniform(drawCount * actors.size() + i));
     rollout.actions[row] = action;
     rollout.logProbabilities[row] =
         std::log(std::max(probabilities[static_cast<std::size_t>(action)], 1e-300));
@@ -243,14 +243,14 @@ void ActorCritic::act(Rollout &rollout, std::int64_t step) {
     begin(i);
     reportEpisode(end);
   }
-  ++drawn;
+  ++drawCount;
   if (!cut.empty()) {
-    acting.run(beyond);
-    const std::vector<float> values = acting.read(value);
+    inference.run(beyond);
+    const std::vector<float> values = inference.read(value);
     for (std::size_t i : cut)
       rollout.segments[i].next.back() = double(values[i]);
   }
-  look();
+  evaluatePolicy();
   for (std::size_t i = 0; i < actors.size(); ++i)
     if (!rollout.segments[i].ended.back())
       rollout.segments[i].next.back() = double(valueRows[i]);
@@ -261,9 +261,9 @@ void ActorCritic::run() {
     begin(i);
   const std::size_t rows = static_cast<std::size_t>(steps) * actors.size();
   session.prepare();
-  look();
+  evaluatePolicy();
   finished = false;
-  while (!ends() && !finished) {
+  while (!shouldEnd() && !finished) {
     Rollout rollout;
     rollout.states.resize(rows * static_cast<std::size_t>(observationCount));
     rollout.actions.resize(rows);
@@ -288,7 +288,7 @@ void ActorCritic::run() {
     }
     learn(rollout);
     session.prepare();
-    look();
+    evaluatePolicy();
   }
 }
 
@@ -318,7 +318,7 @@ void ActorCritic::feed(const Rollout &rollout,
   auto set = [&](const std::string &name, const auto &values) {
     feeder.set(name, values.data(), static_cast<std::int64_t>(values.size()));
   };
-  set(acting.input(), seen);
+  set(inference.input(), seen);
   set(kAction, done);
   set(kAdvantage, gained);
   set(kReturn, returns);
@@ -332,14 +332,14 @@ void ActorCritic::learn(const Rollout &rollout) {
   const auto size = static_cast<std::size_t>(batch);
   for (int epoch = 0; epoch < epochs; ++epoch) {
     for (std::size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[orders.below(ordered++, i)]);
+      std::swap(order[i - 1], order[orders.below(orderCount++, i)]);
     for (std::size_t from = 0; from < order.size(); from += size) {
       // The call's last episode is still learnt from.
       if (updatesDone())
         return;
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
       feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
-      setSnapshotState(place());
+      setSnapshotState(saveState());
       const int before = trainer.iteration();
       trainer.step(1);
       if (trainer.iteration() == before) { // a rule has ended training
@@ -378,7 +378,7 @@ double ActorCritic::evaluateEpisodes(std::int64_t count) {
   for (std::size_t i = 0; i < actors.size(); ++i)
     start(i);
   for (std::uint64_t step = 0; ended < count && !stopWanted(); ++step) {
-    look();
+    evaluatePolicy();
     for (std::size_t i = 0; i < actors.size(); ++i) {
       if (playing[i] < 0)
         continue;

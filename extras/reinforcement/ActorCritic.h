@@ -39,14 +39,14 @@ private:
   void restoreState();
   void findBlobs();
   void begin(std::size_t actor);
-  void look();
+  void evaluatePolicy();
   void act(Rollout &rollout, std::int64_t step);
   void learn(const Rollout &rollout);
   void feed(const Rollout &rollout, const std::vector<std::size_t> &rows);
-  std::vector<double> place() const;
+  std::vector<double> saveState() const;
   Distribution probabilitiesOf(std::size_t actor) const;
 
-  InferenceProgram acting;
+  InferenceProgram inference;
   int program; ///< that learns
   std::string logits, value;
   std::int64_t width = 0, observationCount, batch = 0;
@@ -56,7 +56,7 @@ private:
   std::vector<Actor> actors;
   std::vector<float> states;               ///< of all actors, now
   std::vector<float> logitRows, valueRows; ///< of `states`
-  std::uint64_t drawn = 0, ordered = 0;
+  std::uint64_t drawCount = 0, orderCount = 0;
   bool finished = false; ///< a rule of the trainer has ended the last train()
 };
 

@@ -63,7 +63,7 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
 
 /// Takes over what the trainer's snapshot has of a learner.
 void Learner::restore() {
-  restored.clear();
+  restoredState.clear();
   // Numbers of its own follow those of the episodes.
   const std::vector<double> &all = trainer.getAttached();
   if (all.empty())
@@ -71,7 +71,7 @@ void Learner::restore() {
   const std::int64_t own =
       savedCount(all[0], static_cast<std::int64_t>(all.size()) - 1);
   const auto middle = all.begin() + 1 + static_cast<std::ptrdiff_t>(own);
-  restored.assign(all.begin() + 1, middle);
+  restoredState.assign(all.begin() + 1, middle);
   log->restore({middle, all.end()});
 }
 
@@ -114,7 +114,7 @@ void Learner::train(std::int64_t episodes) {
     restart();
     run();
   }
-  // As the solver's loop ends.
+  // As the solver's loop shouldEnd.
   if (solver.snapshot_after_train() &&
       !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
     trainer.snapshot();
@@ -125,7 +125,7 @@ double Learner::evaluate(std::int64_t episodes) {
   return evaluateEpisodes(episodes);
 }
 
-bool Learner::ends() {
+bool Learner::shouldEnd() {
   return updatesDone() || (episodeLimit && log->count() >= episodeLimit);
 }
 

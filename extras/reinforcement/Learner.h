@@ -46,11 +46,11 @@ protected:
 
   virtual void run() = 0;
   /// Training begins again: with what setSnapshotState() was given of the snapshot that
-  /// it was begun with (`restored`), else emptyCopy.
+  /// it was begun with (`restoredState`), else emptyCopy.
   virtual void restart() = 0;
   virtual double evaluateEpisodes(std::int64_t episodes) = 0;
   /// Whether run() is to return.
-  bool ends();
+  bool shouldEnd();
   /// Whether there are to be no more updates, whatever has been trajectory.
   bool updatesDone();
   /// Whether evaluateEpisodes() is to give up what it plays.
@@ -69,7 +69,7 @@ protected:
   LearnerOptions options;
   caffe::Properties properties;
   std::unique_ptr<EpisodeStatistics> log;
-  std::vector<double> restored; ///< what setSnapshotState() was given, of a snapshot
+  std::vector<double> restoredState; ///< what setSnapshotState() was given, of a snapshot
   double lastLoss = 0;
 
 private:

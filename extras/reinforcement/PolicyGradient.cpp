@@ -72,7 +72,7 @@ PolicyGradient::PolicyGradient(runtime::Trainer &solver,
                      std::to_string(properties.threads) + ", not " +
                      std::to_string(options.environments.size()));
   if (properties.threads == 1)
-    agent.restore(restored);
+    agent.restore(restoredState);
 }
 
 void PolicyGradient::update(double loss) {
@@ -85,7 +85,7 @@ void PolicyGradient::update(double loss) {
 void PolicyGradient::runAlone() {
   const bool caches = properties.trainerType == "PG.MT";
   std::vector<Trajectory> cache;
-  while (!ends()) {
+  while (!shouldEnd()) {
     Trajectory trajectory = agent.play(
         [this](const std::vector<float> &state) {
           return policy.probabilities(state);
@@ -132,19 +132,19 @@ void PolicyGradient::restart() {
   accumulator.discard();
   agent.restart();
   if (properties.threads == 1)
-    agent.restore(restored);
+    agent.restore(restoredState);
 }
 
 void PolicyGradient::run() {
   if (properties.threads == 1)
     return runAlone();
-  ParallelAgents agents(session, options, properties, restored,
-                {[this] { return ends(); },
+  ParallelAgents agents(session, options, properties, restoredState,
+                {[this] { return shouldEnd(); },
                  [this](const EpisodeSummary &episode) { reportEpisode(episode); },
                  [this](double loss, const std::vector<double> &savedStates) {
                    trainer.takeGradients(loss);
                    setSnapshotState(savedStates);
-                   restored = savedStates; // where the next call goes on
+                   restoredState = savedStates; // where the next call goes on
                    update(loss);
                  }});
   agents.run();
