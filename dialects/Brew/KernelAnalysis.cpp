@@ -97,7 +97,7 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
   return true;
 }
 
-int64_t brew::dialects::workOf(linalg::GenericOp nest) {
+int64_t brew::dialects::countScalarOperations(linalg::GenericOp nest) {
   int64_t operations = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     operations +=

@@ -28,6 +28,6 @@ bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned number);
 bool mayShareBuffer(KernelOp kernel, unsigned input, unsigned output);
 
 /// Scalar operations times iterations, a measure of a nest's work.
-int64_t workOf(mlir::linalg::GenericOp nest);
+int64_t countScalarOperations(mlir::linalg::GenericOp nest);
 
 } // namespace brew::dialects

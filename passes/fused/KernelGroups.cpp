@@ -55,7 +55,7 @@ struct NestFacts {
       : loops(nest.getStaticLoopRanges()),
         parallelLoops(llvm::count(nest.getIteratorTypesArray(),
                                   utils::IteratorType::parallel)),
-        work(workOf(nest)) {
+        work(countScalarOperations(nest)) {
     for (Value tensor : brew::passes::tensorsReadBy(nest))
       accesses.emplace_back(tensor, accessLoops(nest, tensor));
   }

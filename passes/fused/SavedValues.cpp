@@ -49,7 +49,7 @@ SavedValues::SavedValues(ProgramOp program,
     findBeside(unit);
   for (Operation &op : block)
     if (isa<linalg::GenericOp, PlanStepInterface>(op))
-      seconds += roofline.seconds(workOf(&op));
+      seconds += roofline.seconds(countScalarOperations(&op));
 }
 
 std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
@@ -71,7 +71,7 @@ int64_t SavedValues::bytesOf(Value owner) const {
   return type ? brew::passes::bytesOf(type) : 0;
 }
 
-dialects::target::Work SavedValues::workOf(Operation *op) const {
+dialects::target::Work SavedValues::countScalarOperations(Operation *op) const {
   dialects::target::Work work;
   if (isa<ConcatViewOp>(op))
     return work;
@@ -82,7 +82,7 @@ dialects::target::Work SavedValues::workOf(Operation *op) const {
   for (Value result : op->getResults())
     work.bytes += static_cast<double>(bytesOf(result));
   if (auto nest = dyn_cast<linalg::GenericOp>(op)) {
-    work.flops = static_cast<double>(dialects::workOf(nest));
+    work.flops = static_cast<double>(dialects::countScalarOperations(nest));
   } else if (auto call = dyn_cast<PlanStepInterface>(op)) {
     work.flops = static_cast<double>(call.countFlops());
     work.isProduct = true;
@@ -136,7 +136,7 @@ void SavedValues::finish(unsigned number) {
     for (Value result : op->getResults())
       if (Value owner = storageOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
-    const dialects::target::Work work = workOf(op);
+    const dialects::target::Work work = countScalarOperations(op);
     if (work.bytes > 0)
       unit.seconds += roofline.seconds(work);
     for (Value value : valuesReadBy(op))
@@ -284,9 +284,9 @@ void SavedValues::findBeside(unsigned number) {
     if (!waits || waits->empty())
       continue;
     // A kernel of both reads x once.
-    dialects::target::Work both = workOf(reader);
+    dialects::target::Work both = countScalarOperations(reader);
     const double alone = roofline.seconds(both);
-    const dialects::target::Work own = workOf(maker);
+    const dialects::target::Work own = countScalarOperations(maker);
     both.bytes += own.bytes - static_cast<double>(bytesOf(x));
     both.flops += own.flops;
     unit.seconds = roofline.seconds(both) - alone;

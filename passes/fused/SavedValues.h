@@ -53,7 +53,7 @@ private:
                               mlir::linalg::GenericOp maker) const;
   std::optional<llvm::SmallVector<mlir::Operation *>>
   thatCanWait(mlir::Value y, mlir::Operation *until) const;
-  dialects::target::Work workOf(mlir::Operation *op) const;
+  dialects::target::Work countScalarOperations(mlir::Operation *op) const;
   int64_t bytesOf(mlir::Value owner) const;
   int64_t positionOf(mlir::Operation *op) const { return position.at(op); }
   bool isForward(mlir::Operation *op) const {
