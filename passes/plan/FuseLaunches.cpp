@@ -131,7 +131,7 @@ class Memory {
 public:
   /// Nothing is to need more than the program's peak without `spare` bytes.
   Memory(const brew::passes::OrderProblem &problem, int64_t spare)
-      : problem(problem), needs(needsOf(problem)), most(needs.peak - spare) {}
+      : problem(problem), needs(memoryUsageOf(problem)), most(needs.peak - spare) {}
 
   /// Begins with one step.
   void begin(unsigned step) {
@@ -146,17 +146,17 @@ public:
     brew::passes::OrderedStep both = joined;
     // A result may still lie where something ends, if no later stage reads
     // that, and if it is no result itself.
-    llvm::erase_if(both.shares,
-                   [&](const brew::passes::OrderedStep::Share &share) {
+    llvm::erase_if(both.inPlacePairs,
+                   [&](const brew::passes::OrderedStep::InPlacePair &share) {
                      return llvm::is_contained(next.reads, share.read);
                    });
-    for (const brew::passes::OrderedStep::Share &share : next.shares)
+    for (const brew::passes::OrderedStep::InPlacePair &share : next.inPlacePairs)
       if (!llvm::is_contained(joined.writes, share.read) &&
-          llvm::none_of(both.shares,
-                        [&](const brew::passes::OrderedStep::Share &other) {
+          llvm::none_of(both.inPlacePairs,
+                        [&](const brew::passes::OrderedStep::InPlacePair &other) {
                           return other.read == share.read;
                         }))
-        both.shares.push_back(share);
+        both.inPlacePairs.push_back(share);
     for (auto [to, from] : {std::pair(&both.reads, &next.reads),
                             std::pair(&both.writes, &next.writes)})
       for (unsigned value : *from)
@@ -165,8 +165,8 @@ public:
     // Steps between them wait with the first ones' inputs still there.
     for (unsigned between = last + 1; between < step; ++between) {
       int64_t bytes = needs.during[between] + endedBy(joined.reads, between);
-      for (const brew::passes::OrderedStep::Share &share :
-           problem.steps[between].shares)
+      for (const brew::passes::OrderedStep::InPlacePair &share :
+           problem.steps[between].inPlacePairs)
         if (llvm::is_contained(joined.reads, share.read))
           bytes += problem.values[share.written].bytes;
       if (bytes > most)
@@ -192,7 +192,7 @@ private:
 
   /// Whether `value` is there before `step` begins, or was.
   bool isWritten(unsigned value, unsigned step) const {
-    return problem.values[value].fromStart ||
+    return problem.values[value].liveAtStart ||
            (needs.firstWrite[value] && *needs.firstWrite[value] < step);
   }
 
@@ -204,14 +204,14 @@ private:
       if (!isWritten(value, end) || !llvm::is_contained(both.reads, value))
         bytes += isWritten(value, end) ? endedBy(value, end)
                                        : problem.values[value].bytes;
-    for (const brew::passes::OrderedStep::Share &share : both.shares)
+    for (const brew::passes::OrderedStep::InPlacePair &share : both.inPlacePairs)
       if (needs.lastRead[share.read] <= end)
         bytes -= problem.values[share.written].bytes;
     return bytes;
   }
 
   const brew::passes::OrderProblem &problem;
-  const brew::passes::StepNeeds needs;
+  const brew::passes::MemoryUsage needs;
   const int64_t most;
   unsigned last = 0; ///< of the steps that are one
   brew::passes::OrderedStep joined;
@@ -275,7 +275,7 @@ private:
                    int64_t waiting, int64_t spare) {
     const brew::passes::BufferAssignment roots(program, places);
     brew::passes::OrderedProgram steps(program);
-    steps.leaveOut([&](Value owner) {
+    steps.excludeValues([&](Value owner) {
       const brew::passes::Allocation &root = roots.of(owner);
       return root.fixed ||
              root.arena != brew::dialects::plan::ArenaKind::Transient;

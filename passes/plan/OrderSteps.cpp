@@ -22,7 +22,7 @@ struct OrderSteps : brew::passes::impl::OrderStepsBase<OrderSteps> {
         continue;
       brew::passes::OrderedProgram steps(program);
       const std::vector<unsigned> order =
-          brew::passes::lowerPeak(steps.problem);
+          brew::passes::reducePeak(steps.problem);
       if (!llvm::is_sorted(order))
         steps.arrange(order);
     }

@@ -69,7 +69,7 @@ void OrderedProgram::arrange(ArrayRef<unsigned> order) {
     append(op);
 }
 
-void OrderedProgram::leaveOut(llvm::function_ref<bool(Value)> isElsewhere) {
+void OrderedProgram::excludeValues(llvm::function_ref<bool(Value)> isElsewhere) {
   for (const auto &[owner, number] : values)
     if (isElsewhere(owner))
       problem.values[number].bytes = 0;
@@ -92,7 +92,7 @@ unsigned OrderedProgram::valueOf(Value value) {
   OrderedValue &made = problem.values.emplace_back();
   // What lies in another arena takes nothing of this one.
   made.bytes = source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorTypeOf(owner));
-  made.fromStart = !isStep(source) && !isa<ConcatViewOp>(source);
+  made.liveAtStart = !isStep(source) && !isa<ConcatViewOp>(source);
   return entry->second;
 }
 
@@ -109,7 +109,7 @@ void OrderedProgram::addStep(Operation *op) {
     add(operand, step.reads);
   for (Value result : op->getResults())
     add(result, step.writes);
-  addShares(op, step);
+  addInPlacePairs(op, step);
   // What does more than compute keeps its order.
   if (!isMemoryEffectFree(op)) {
     if (lastEffect)
@@ -120,18 +120,18 @@ void OrderedProgram::addStep(Operation *op) {
 }
 
 /// As BufferAssignment will let results take over what ends.
-void OrderedProgram::addShares(Operation *op, OrderedStep &step) {
+void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
   auto mayShare = [&](Value result, Value operand) {
     const unsigned read = valueOf(operand);
-    return problem.values[read].bytes > 0 && !problem.values[read].fromStart &&
+    return problem.values[read].bytes > 0 && !problem.values[read].liveAtStart &&
            result.getType() == operand.getType() &&
            !isSubview(tensorTypeOf(operand)) &&
-           llvm::none_of(step.shares, [&](const OrderedStep::Share &other) {
+           llvm::none_of(step.inPlacePairs, [&](const OrderedStep::InPlacePair &other) {
              return other.read == read;
            });
   };
   auto share = [&](Value result, Value operand) {
-    step.shares.push_back({valueOf(result), valueOf(operand)});
+    step.inPlacePairs.push_back({valueOf(result), valueOf(operand)});
   };
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs()))
@@ -153,7 +153,7 @@ void OrderedProgram::addShares(Operation *op, OrderedStep &step) {
 void OrderedProgram::addSink(Operation *op) {
   for (Value operand : op->getOperands()) {
     OrderedValue &value = problem.values[valueOf(operand)];
-    value.toEnd = true;
+    value.liveAtEnd = true;
     if (op->hasTrait<IsStore>())
       value.bytes = 0; // it is made where it is stored
   }

@@ -20,7 +20,7 @@ public:
   llvm::ArrayRef<mlir::Operation *> operations() const { return steps; }
   /// Takes the bytes of values from the problem that take none of the transient
   /// arena, as `isElsewhere` says of what owns them.
-  void leaveOut(llvm::function_ref<bool(mlir::Value)> isElsewhere);
+  void excludeValues(llvm::function_ref<bool(mlir::Value)> isElsewhere);
   /// The steps of the forward pass, with what they need, before all others.
   std::vector<unsigned> forwardFirst() const;
   /// Puts the steps in that order, and what is no step before the first one
@@ -31,7 +31,7 @@ private:
   void append(mlir::Operation *op);
   unsigned valueOf(mlir::Value value);
   void addStep(mlir::Operation *op);
-  void addShares(mlir::Operation *op, OrderedStep &step);
+  void addInPlacePairs(mlir::Operation *op, OrderedStep &step);
   void addSink(mlir::Operation *op);
 
   mlir::Block &block;

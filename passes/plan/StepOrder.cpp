@@ -54,7 +54,7 @@ public:
     }
     int64_t bytes = 0;
     for (const OrderedValue &value : problem.values)
-      bytes += value.fromStart ? value.bytes : 0;
+      bytes += value.liveAtStart ? value.bytes : 0;
     before.assign(1, bytes);
     needs.clear();
     walk(order, 0, bytes, [&](int64_t need, int64_t after) {
@@ -104,9 +104,9 @@ private:
           left[value] =
               positions.end() -
               std::lower_bound(positions.begin(), positions.end(), begin) +
-              problem.values[value].toEnd;
+              problem.values[value].liveAtEnd;
           isThere[value] =
-              problem.values[value].fromStart || firstWrite[value] < begin;
+              problem.values[value].liveAtStart || firstWrite[value] < begin;
         }
     for (unsigned number : steps) {
       const OrderedStep &step = problem.steps[number];
@@ -116,7 +116,7 @@ private:
           bytes += problem.values[value].bytes;
         }
       int64_t need = bytes;
-      for (const OrderedStep::Share &share : step.shares)
+      for (const OrderedStep::InPlacePair &share : step.inPlacePairs)
         if (left[share.read] == 1)
           need -= problem.values[share.written].bytes;
       for (unsigned value : step.reads)
@@ -219,8 +219,8 @@ private:
     }
     std::vector<unsigned> alive;
     for (unsigned value = 0; value < problem.values.size(); ++value)
-      if ((first[value] <= peak || problem.values[value].fromStart) &&
-          (last[value] >= peak || problem.values[value].toEnd))
+      if ((first[value] <= peak || problem.values[value].liveAtStart) &&
+          (last[value] >= peak || problem.values[value].liveAtEnd))
         alive.push_back(value);
     std::stable_sort(alive.begin(), alive.end(), [&](unsigned a, unsigned b) {
       return problem.values[a].bytes > problem.values[b].bytes;
@@ -316,16 +316,16 @@ private:
 
 } // namespace
 
-int64_t peakOf(const OrderProblem &problem,
+int64_t peakBytesOf(const OrderProblem &problem,
                const std::vector<unsigned> &order) {
   return Simulation(problem).setOrder(order).bytes;
 }
 
-StepNeeds needsOf(const OrderProblem &problem) {
+MemoryUsage memoryUsageOf(const OrderProblem &problem) {
   std::vector<unsigned> order(problem.steps.size());
   std::iota(order.begin(), order.end(), 0u);
   Simulation simulation(problem);
-  StepNeeds needs;
+  MemoryUsage needs;
   needs.peak = simulation.setOrder(order).bytes;
   needs.before = simulation.bytesBefore();
   needs.during = simulation.bytesDuring();
@@ -339,12 +339,12 @@ StepNeeds needsOf(const OrderProblem &problem) {
         needs.firstWrite[value] = number;
   }
   for (unsigned value = 0; value < problem.values.size(); ++value)
-    if (problem.values[value].toEnd)
+    if (problem.values[value].liveAtEnd)
       needs.lastRead[value] = problem.steps.size();
   return needs;
 }
 
-std::vector<unsigned> lowerPeak(const OrderProblem &problem) {
+std::vector<unsigned> reducePeak(const OrderProblem &problem) {
   return Ordering(problem).run();
 }
 

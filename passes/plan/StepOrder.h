@@ -18,16 +18,16 @@ struct OrderedStep {
   std::vector<unsigned> after;
   /// Values that may be written where another lies that is read for the last
   /// time by this step.
-  struct Share {
+  struct InPlacePair {
     unsigned written, read;
   };
-  std::vector<Share> shares;
+  std::vector<InPlacePair> inPlacePairs;
 };
 
 struct OrderedValue {
   int64_t bytes = 0;
-  bool fromStart = false; ///< it is there before the first step
-  bool toEnd = false;     ///< it is needed behind the last step
+  bool liveAtStart = false; ///< it is there before the first step
+  bool liveAtEnd = false;     ///< it is needed behind the last step
 };
 
 struct OrderProblem {
@@ -37,7 +37,7 @@ struct OrderProblem {
 };
 
 /// What steps need, in the order of the program.
-struct StepNeeds {
+struct MemoryUsage {
   /// Bytes that are there when each begins, and those that each needs.
   std::vector<int64_t> before, during;
   int64_t peak = 0;
@@ -47,13 +47,13 @@ struct StepNeeds {
   /// The first step that writes each value, if one does.
   std::vector<std::optional<unsigned>> firstWrite;
 };
-StepNeeds needsOf(const OrderProblem &problem);
+MemoryUsage memoryUsageOf(const OrderProblem &problem);
 
 /// The most bytes that are needed at a time when steps run in that order.
-int64_t peakOf(const OrderProblem &problem, const std::vector<unsigned> &order);
+int64_t peakBytesOf(const OrderProblem &problem, const std::vector<unsigned> &order);
 
 /// An order with a lower peak than the program's, as far as moving what a step
 /// at the peak does not need lowers it; the program's own where nothing does.
-std::vector<unsigned> lowerPeak(const OrderProblem &problem);
+std::vector<unsigned> reducePeak(const OrderProblem &problem);
 
 } // namespace brew::passes

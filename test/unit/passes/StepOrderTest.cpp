@@ -8,9 +8,9 @@
 #include <numeric>
 #include <random>
 
-using brew::passes::lowerPeak;
+using brew::passes::reducePeak;
 using brew::passes::OrderProblem;
-using brew::passes::peakOf;
+using brew::passes::peakBytesOf;
 
 namespace {
 
@@ -62,7 +62,7 @@ OrderProblem randomProblem(std::mt19937 &random) {
     problem.values.push_back(
         {static_cast<int64_t>(1 + draw(20)), false, draw(4) == 0});
     if (!each.reads.empty() && draw(3) == 0)
-      each.shares.push_back({each.writes.front(), each.reads.front()});
+      each.inPlacePairs.push_back({each.writes.front(), each.reads.front()});
   }
   return problem;
 }
@@ -82,10 +82,10 @@ TEST(StepOrder, PutsOffWhatIsNotNeededYet) {
                    {{0, 2}, {3}, {}, {}}};
   problem.values.push_back({200, false, false}); // of the third step alone
   problem.steps[2].writes.push_back(4);
-  EXPECT_EQ(peakOf(problem, inOrder(problem)), 100 + 10 + 60 + 200);
-  const auto order = lowerPeak(problem);
+  EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 100 + 10 + 60 + 200);
+  const auto order = reducePeak(problem);
   EXPECT_EQ(order, (std::vector<unsigned>{1, 2, 0, 3}));
-  EXPECT_EQ(peakOf(problem, order), 10 + 60 + 200);
+  EXPECT_EQ(peakBytesOf(problem, order), 10 + 60 + 200);
 }
 
 /// What frees more than it takes is done before the peak, with what it needs.
@@ -102,10 +102,10 @@ TEST(StepOrder, BringsForwardWhatFrees) {
                    {{1}, {4}, {}, {}},
                    {{}, {2}, {}, {}},
                    {{0, 2}, {3}, {}, {}}};
-  EXPECT_EQ(peakOf(problem, inOrder(problem)), 401);
-  const auto order = lowerPeak(problem);
+  EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 401);
+  const auto order = reducePeak(problem);
   EXPECT_TRUE(isOrder(problem, order));
-  EXPECT_EQ(peakOf(problem, order), 302);
+  EXPECT_EQ(peakBytesOf(problem, order), 302);
 }
 
 TEST(StepOrder, AResultInThePlaceOfWhatEndsTakesNothing) {
@@ -113,9 +113,9 @@ TEST(StepOrder, AResultInThePlaceOfWhatEndsTakesNothing) {
   problem.boundary = 2;
   problem.values = {{100, true, false}, {100, false, true}};
   problem.steps = {{{0}, {1}, {}, {{1, 0}}}, {{1}, {}, {}, {}}};
-  EXPECT_EQ(peakOf(problem, inOrder(problem)), 100);
-  problem.values[0].toEnd = true;
-  EXPECT_EQ(peakOf(problem, inOrder(problem)), 200);
+  EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 100);
+  problem.values[0].liveAtEnd = true;
+  EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 200);
 }
 
 /// Never above the program's order, never below the best of all orders, and
@@ -126,16 +126,16 @@ TEST(StepOrder, IsBetweenTheProgramsAndTheBest) {
   constexpr int cases = 300;
   for (int i = 0; i < cases; ++i) {
     const OrderProblem problem = randomProblem(random);
-    const auto order = lowerPeak(problem);
+    const auto order = reducePeak(problem);
     ASSERT_TRUE(isOrder(problem, order)) << "case " << i;
-    const int64_t first = peakOf(problem, inOrder(problem)),
-                  found = peakOf(problem, order);
+    const int64_t first = peakBytesOf(problem, inOrder(problem)),
+                  found = peakBytesOf(problem, order);
     ASSERT_LE(found, first) << "case " << i;
     int64_t least = first;
     auto any = inOrder(problem);
     do
       if (isOrder(problem, any))
-        least = std::min(least, peakOf(problem, any));
+        least = std::min(least, peakBytesOf(problem, any));
     while (std::next_permutation(any.begin(), any.end()));
     ASSERT_GE(found, least) << "case " << i;
     best += found == least;
