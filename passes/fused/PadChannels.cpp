@@ -46,7 +46,7 @@ public:
         calls.push_back(op);
     });
     for (Operation *op : calls) {
-      op->setAttr(kChannelsAttr,
+      op->setAttr(kUnpaddedChannelsAttr,
                   Builder(op).getI64IntegerAttr(shapeOf(op->getOperand(0))[1]));
       if (auto product = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
         pad(op->getOpOperand(0));

@@ -12,6 +12,6 @@ namespace brew::dialects {
 
 /// On a convolution of one group whose bottom and weights are padded with
 /// channels of zeros (brew-pad-channels): how many are not.
-inline constexpr llvm::StringLiteral kChannelsAttr = "brew.channels";
+inline constexpr llvm::StringLiteral kUnpaddedChannelsAttr = "brew.unpadded_channels";
 
 } // namespace brew::dialects

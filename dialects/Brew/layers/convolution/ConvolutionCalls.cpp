@@ -40,7 +40,7 @@ static bool isCall(const ConvolutionShapes &shapes) {
 /// Operations of the call, but for those on channels that are only padding.
 template <typename Op> static int64_t flopsOf(Op op) {
   ConvolutionShapes shapes = shapesOf(op);
-  if (auto channels = op->template getAttrOfType<IntegerAttr>(kChannelsAttr))
+  if (auto channels = op->template getAttrOfType<IntegerAttr>(kUnpaddedChannelsAttr))
     shapes.c = channels.getInt();
   return shapes.flops();
 }

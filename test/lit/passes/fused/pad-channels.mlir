@@ -20,9 +20,9 @@ brew.program @forward_backward train {
   // CHECK-NEXT: %[[XN:.*]] = brew.cast "conv"(%[[X8]])
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x3x8x8xf32>
   %xn = brew.cast "conv"(%x) : (tensor<4x3x8x8xf32>) -> tensor<4x3x8x8xbf16>
-  // CHECK: brew.convolution "conv"(%[[XN]], %[[WN]]) {brew.channels = 3 : i64, {{.*}} : (tensor<4x8x8x8xbf16>, tensor<16x8x3x3xbf16>) -> tensor<4x16x6x6xbf16>
+  // CHECK: brew.convolution "conv"(%[[XN]], %[[WN]]) {brew.unpadded_channels = 3 : i64, {{.*}} : (tensor<4x8x8x8xbf16>, tensor<16x8x3x3xbf16>) -> tensor<4x16x6x6xbf16>
   %y = brew.convolution "conv"(%xn, %wn) {num_output = 16 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<4x3x8x8xbf16>, tensor<16x3x3x3xbf16>) -> tensor<4x16x6x6xbf16>
-  // CHECK: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[XN]], %{{.*}}) {brew.channels = 3 : i64, {{.*}} -> tensor<16x8x3x3xbf16>
+  // CHECK: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[XN]], %{{.*}}) {brew.unpadded_channels = 3 : i64, {{.*}} -> tensor<16x8x3x3xbf16>
   // CHECK-NEXT: %[[PART:.*]] = brew.subview "conv"(%[[DW]]) {{.*}} : (tensor<16x8x3x3xbf16>) -> tensor<16x3x3x3xbf16>
   // CHECK-NEXT: brew.cast "conv"(%[[PART]])
   %dw = brew.convolution_backward_weights "conv"(%xn, %y) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<4x3x8x8xbf16>, tensor<4x16x6x6xbf16>) -> tensor<16x3x3x3xbf16>
@@ -36,7 +36,7 @@ brew.program @forward_backward train {
 // that tensor cores want, with groups, with enough channels, or in f32.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: brew.zero_pad
-// CHECK-NOT: brew.channels
+// CHECK-NOT: brew.unpadded_channels
 brew.program @others test {
   %x, %w, %v, %g, %e = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "g", "e"]} : tensor<4x4x8x8xf32>, tensor<16x4x3x3xf32>, tensor<20x4x3x3xf32>, tensor<16x2x3x3xf32>, tensor<4x8x8x8xf32>
   %xn = brew.cast "a"(%x) : (tensor<4x4x8x8xf32>) -> tensor<4x4x8x8xbf16>
