@@ -52,7 +52,7 @@ std::vector<unsigned> OrderedProgram::forwardFirst() const {
     order.push_back(number->second);
   };
   for (Operation *step : steps)
-    if (!isOfBackwardPass(step))
+    if (!isBackwardStep(step))
       visit(step);
   for (Operation *step : steps)
     visit(step);

@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-bool brew::passes::isOfBackwardPass(Operation *step) {
+bool brew::passes::isBackwardStep(Operation *step) {
   auto kernel = dyn_cast<KernelOp>(step);
   return Origin::of(step).isBackward || (kernel && kernel.getBackward());
 }
@@ -22,7 +22,7 @@ Operation *brew::passes::findBackwardPass(Block &program) {
   for (Operation &op : llvm::reverse(program)) {
     if (!isStep(&op))
       continue;
-    if (!isOfBackwardPass(&op))
+    if (!isBackwardStep(&op))
       break;
     first = &op;
   }

@@ -7,7 +7,7 @@ namespace brew::passes {
 
 /// Whether a step computes nothing but gradients. A kernel that also computes
 /// values of the forward pass belongs to the forward pass.
-bool isOfBackwardPass(mlir::Operation *step);
+bool isBackwardStep(mlir::Operation *step);
 
 /// The first operation of the backward pass: all steps of the forward pass
 /// stand before it. Where the caller writes output gradients, that is the first
