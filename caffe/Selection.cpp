@@ -1,7 +1,7 @@
 //===- Selection.cpp - Which records a data layer shows -------------------===//
 #include "caffe/Selection.h"
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "formats/caffe.pb.h"
 
 #include <algorithm>
@@ -24,11 +24,11 @@ template <typename Settings> static Selection selectionIn(const Settings &of) {
 }
 
 Selection selectionOf(const caffe::LayerParameter &layer) {
-  const FeedKind *kind = findFeedKind(layer.type());
-  if (kind && kind->source == FeedSource::Images)
+  const DataLayerKind *kind = findDataLayerKind(layer.type());
+  if (kind && kind->source == DataLayerSource::Images)
     return selectionIn(layer.image_data_param());
-  if (kind && (kind->source == FeedSource::Database ||
-               kind->source == FeedSource::Annotated))
+  if (kind && (kind->source == DataLayerSource::Database ||
+               kind->source == DataLayerSource::Annotated))
     return selectionIn(layer.data_param());
   return {};
 }

@@ -13,7 +13,7 @@ include "dialects/Plan/PlanBase.td"
 def Brew_DataInputOp : Brew_Op<"data_input"> {
   let summary = "A layer that brings data in";
   let description = [{
-    `kind` is the layer's type (caffe/FeedKinds.h), `config` the whole
+    `kind` is the layer's type (caffe/DataLayerKinds.h), `config` the whole
     LayerParameter, `folder` where its prototxt lies.
     The runtime's readers fill the results before the program runs. With `channels`
     the first top has so many, and the first result zeros in those beyond.

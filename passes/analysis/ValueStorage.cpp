@@ -1,7 +1,7 @@
 //===- ValueStorage.cpp - Values in the bytes of others ---------------------===//
 #include "passes/analysis/ValueStorage.h"
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 
@@ -29,7 +29,7 @@ bool brew::passes::isSetOnce(Value value) {
   auto feed = value.getDefiningOp<DataInputOp>();
   if (!feed)
     return false;
-  const caffe::FeedKind *kind = caffe::findFeedKind(feed.getKind());
+  const caffe::DataLayerKind *kind = caffe::findDataLayerKind(feed.getKind());
   return !kind ||
          !caffe::isRefilled(
              *kind, feed.getConfig().getLayer(),

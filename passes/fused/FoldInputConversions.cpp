@@ -6,7 +6,7 @@
 // writes the blob as it is declared.
 //
 //===----------------------------------------------------------------------===//
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "caffe/Selection.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/precision/Precision.h"
@@ -28,7 +28,7 @@ namespace {
 
 /// Whether a kernel can make the feed's first blob of pixels.
 bool hasPixels(DataInputOp feed) {
-  const auto *kind = brew::caffe::findFeedKind(feed.getKind());
+  const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
   return kind && kind->hasImages() &&
          brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
              1 &&

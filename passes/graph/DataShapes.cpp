@@ -1,7 +1,7 @@
 //===- DataShapes.cpp - Shapes of the tops of data layers -----------------===//
 #include "passes/graph/DataShapes.h"
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "caffe/Selection.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
@@ -15,7 +15,7 @@
 
 using namespace brew;
 using namespace brew::passes;
-using caffe::FeedSource;
+using caffe::DataLayerSource;
 using formats::dimsText;
 
 namespace {
@@ -25,7 +25,7 @@ class Feed {
 public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
        const DataShapeOptions &options)
-      : layer(layer), kind(caffe::findFeedKind(layer.type())), folders(folders),
+      : layer(layer), kind(caffe::findDataLayerKind(layer.type())), folders(folders),
         options(options), selection(caffe::selectionOf(layer)) {}
 
   std::vector<DataShape> shapes() {
@@ -41,27 +41,27 @@ private:
       throw badInput("data layers of type " + layer.type() +
                      " are not supported yet");
     switch (kind->source) {
-    case FeedSource::Input:
+    case DataLayerSource::Input:
       return inputShapes();
-    case FeedSource::Memory:
+    case DataLayerSource::Memory:
       return memoryShapes();
-    case FeedSource::Database:
+    case DataLayerSource::Database:
       return databaseShapes();
-    case FeedSource::Annotated:
+    case DataLayerSource::Annotated:
       return annotatedShapes();
-    case FeedSource::Images:
+    case DataLayerSource::Images:
       return imageShapes();
-    case FeedSource::Windows:
+    case DataLayerSource::Windows:
       return windowShapes();
-    case FeedSource::Hdf5:
+    case DataLayerSource::Hdf5:
       return hdf5Shapes();
-    case FeedSource::Fillers:
+    case DataLayerSource::Fillers:
       return dummyShapes();
-    case FeedSource::Matrix:
+    case DataLayerSource::Matrix:
       return blobShapes();
-    case FeedSource::Weights:
+    case DataLayerSource::Weights:
       return {{layer.loss_param().class_weighting_size()}};
-    case FeedSource::RandomKey:
+    case DataLayerSource::RandomKey:
       break; // what the key means fixes its shape (see brew-infer-data-shapes)
     }
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
@@ -111,7 +111,7 @@ private:
                  const std::string &from) const;
 
   caffe::LayerParameter &layer;
-  const caffe::FeedKind *kind; ///< null: none that there is
+  const caffe::DataLayerKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
   const DataShapeOptions &options;
   const caffe::Selection selection;

@@ -1,5 +1,5 @@
 //===- InferDataShapes.cpp - Shapes of the tops of data layers ---------------===//
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/layers/external/External.h"
@@ -64,8 +64,8 @@ private:
   void resolve(DataInputOp feed, const brew::passes::DataShapeOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
-    const auto *kind = brew::caffe::findFeedKind(feed.getKind());
-    if (kind && kind->source == brew::caffe::FeedSource::RandomKey) {
+    const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
+    if (kind && kind->source == brew::caffe::DataLayerSource::RandomKey) {
       // A key of two words (dialects/Brew/RandomBits.h).
       for (Value value : feed.getValues())
         value.setType(RankedTensorType::get({2}, elementTypeOf(value)));

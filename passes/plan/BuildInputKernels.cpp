@@ -1,5 +1,5 @@
 //===- BuildInputKernels.cpp - Pixels become a blob on the device ----------===//
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "caffe/Selection.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
@@ -259,7 +259,7 @@ struct BuildInputKernels
     SymbolTable symbols(module);
     SmallVector<brew::dialects::plan::DataInputOp> feeds;
     module.walk([&](brew::dialects::plan::DataInputOp feed) {
-      const auto *kind = brew::caffe::findFeedKind(feed.getKind());
+      const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
       // Images that lie side by side in an item are converted by the host.
       if (kind && kind->hasImages() &&
           brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==

@@ -2,7 +2,7 @@
 
 #include "runtime/data/Feeder.h"
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "caffe/weights/Layout.h"
 #include "plan/Contract.h"
 #include "runtime/data/Prefetcher.h"
@@ -12,7 +12,7 @@
 
 namespace brew::runtime {
 
-using caffe::FeedSource;
+using caffe::DataLayerSource;
 
 namespace {
 
@@ -27,9 +27,9 @@ Error noInput(const std::string &top) {
 }
 
 /// Batches read ahead; Caffe's default where the layer does not say.
-unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
+unsigned prefetchDepth(DataLayerSource source, const caffe::LayerParameter &layer) {
   constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
-  if (source == FeedSource::Database || source == FeedSource::Annotated)
+  if (source == DataLayerSource::Database || source == DataLayerSource::Annotated)
     return std::min(layer.data_param().prefetch(), kMost);
   return 2;
 }
@@ -55,7 +55,7 @@ struct Feeder::Asked {
 
 struct Feeder::Feed {
   FeedInfo info;
-  const caffe::FeedKind *kind = nullptr;
+  const caffe::DataLayerKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
   /// The values of what is not the source's, in the buffer's layout: the
@@ -65,30 +65,30 @@ struct Feeder::Feed {
   std::unique_ptr<Prefetcher> prefetcher;
 
   /// No source of its own.
-  bool callerFed() const { return kind->isCallers(); }
+  bool callerFed() const { return kind->isFromCaller(); }
 
   /// Null where only the caller has values.
   std::unique_ptr<BatchSource> openSource() const {
     switch (kind->source) {
-    case FeedSource::Annotated:
+    case DataLayerSource::Annotated:
       return openAnnotatedSource(info);
-    case FeedSource::Database:
+    case DataLayerSource::Database:
       return openDatabaseSource(info);
-    case FeedSource::Images:
+    case DataLayerSource::Images:
       return openImageSource(info);
-    case FeedSource::Windows:
+    case DataLayerSource::Windows:
       return openWindowSource(info);
-    case FeedSource::Hdf5:
+    case DataLayerSource::Hdf5:
       return openHdf5Source(info);
-    case FeedSource::Matrix:
+    case DataLayerSource::Matrix:
       return openBlobSource(info);
-    case FeedSource::Weights:
+    case DataLayerSource::Weights:
       return makeWeightSource(info);
-    case FeedSource::Fillers:
+    case DataLayerSource::Fillers:
       return makeDummySource(info);
-    case FeedSource::Input:
-    case FeedSource::Memory:
-    case FeedSource::RandomKey:
+    case DataLayerSource::Input:
+    case DataLayerSource::Memory:
+    case DataLayerSource::RandomKey:
       break;
     }
     return nullptr;
@@ -113,8 +113,8 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
-    feed->kind = caffe::findFeedKind(type);
-    if (feed->kind && feed->kind->source == FeedSource::RandomKey) {
+    feed->kind = caffe::findDataLayerKind(type);
+    if (feed->kind && feed->kind->source == DataLayerSource::RandomKey) {
       if (source.buffer_indices_size() != 1)
         throw badInput("damaged plan: layer '" + info.layer.name() +
                        "' has no single key of its random numbers");
@@ -179,7 +179,7 @@ void Feeder::reset(std::uint64_t seed) {
 std::vector<std::string> Feeder::tops() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
-    if (!feed->kind->isOfTheNet())
+    if (!feed->kind->isNetConstant())
       names.insert(names.end(), feed->info.layer.top().begin(),
                    feed->info.layer.top().end());
   return names;

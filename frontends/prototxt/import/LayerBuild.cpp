@@ -2,7 +2,7 @@
 
 #include "frontends/prototxt/import/LayerBuild.h"
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 
 #include <algorithm>
 
@@ -127,7 +127,7 @@ void LayerBuild::scaleFirstTop(OperationSpec &op, float factor) {
 ValueRef LayerBuild::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
-  source.set_type(caffe::feedTypeOf(caffe::FeedSource::RandomKey));
+  source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
   OperationSpec &key = feed(std::move(source), "");
   key.add("tops", std::vector<std::string>())
       .saves(1, OperationSpec::Element::I32);

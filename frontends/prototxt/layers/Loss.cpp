@@ -1,6 +1,6 @@
 //===- Loss.cpp - Losses and accuracy -------------------------------------===//
 
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 #include "frontends/prototxt/import/LayerBuild.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
@@ -76,7 +76,7 @@ void checkSoftmaxLoss(LayerCheck &c) {
 ValueRef classWeights(LayerBuild &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
-  config.set_type(caffe::feedTypeOf(caffe::FeedSource::Weights));
+  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Weights));
   config.add_top(l.layer.name() + " class weights");
   *config.mutable_loss_param()->mutable_class_weighting() =
       l.layer.loss_param().class_weighting();
@@ -195,7 +195,7 @@ void checkInfogainLoss(LayerCheck &c) {
 ValueRef infogainFromFile(LayerBuild &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
-  config.set_type(caffe::feedTypeOf(caffe::FeedSource::Matrix));
+  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
   config.add_top(l.layer.name() + " infogain matrix");
   *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
   OperationSpec &feed = l.feed(std::move(config), l.folder);
@@ -226,7 +226,7 @@ void buildMemoryLoss(LayerBuild &l) {
   const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
-  config.set_type(caffe::feedTypeOf(caffe::FeedSource::Input));
+  config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Input));
   config.add_top(top.empty() ? l.layer.name() : top);
   config.mutable_input_param()->add_shape();
   OperationSpec &feed = l.feed(std::move(config), "");

@@ -1,5 +1,5 @@
 //===- FeedKindsTest.cpp --------------------------------------------------===//
-#include "caffe/FeedKinds.h"
+#include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
 
@@ -10,33 +10,33 @@ using namespace brew::caffe;
 namespace {
 
 TEST(FeedKinds, EverySourceHasOneType) {
-  for (brew::caffe::FeedSource source :
-       {brew::caffe::FeedSource::Input, brew::caffe::FeedSource::Memory,
-        brew::caffe::FeedSource::Database, brew::caffe::FeedSource::Annotated,
-        brew::caffe::FeedSource::Images, brew::caffe::FeedSource::Windows,
-        brew::caffe::FeedSource::Hdf5, brew::caffe::FeedSource::Fillers,
-        brew::caffe::FeedSource::Matrix, brew::caffe::FeedSource::Weights,
-        brew::caffe::FeedSource::RandomKey}) {
-    const brew::caffe::FeedKind *kind =
-        brew::caffe::findFeedKind(feedTypeOf(source));
+  for (brew::caffe::DataLayerSource source :
+       {brew::caffe::DataLayerSource::Input, brew::caffe::DataLayerSource::Memory,
+        brew::caffe::DataLayerSource::Database, brew::caffe::DataLayerSource::Annotated,
+        brew::caffe::DataLayerSource::Images, brew::caffe::DataLayerSource::Windows,
+        brew::caffe::DataLayerSource::Hdf5, brew::caffe::DataLayerSource::Fillers,
+        brew::caffe::DataLayerSource::Matrix, brew::caffe::DataLayerSource::Weights,
+        brew::caffe::DataLayerSource::RandomKey}) {
+    const brew::caffe::DataLayerKind *kind =
+        brew::caffe::findDataLayerKind(dataLayerType(source));
     ASSERT_NE(kind, nullptr);
     EXPECT_EQ(kind->source, source);
   }
-  EXPECT_EQ(brew::caffe::findFeedKind("VideoData"), nullptr);
-  EXPECT_EQ(brew::caffe::findFeedKind(""), nullptr);
+  EXPECT_EQ(brew::caffe::findDataLayerKind("VideoData"), nullptr);
+  EXPECT_EQ(brew::caffe::findDataLayerKind(""), nullptr);
 }
 
 TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
   for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData",
                            "Random", "WindowData"})
-    EXPECT_TRUE(brew::caffe::findFeedKind(type)->isRefilled) << type;
+    EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
   for (const char *type :
        {"DummyData", "Input", "MemoryData", "InfogainLoss", "SoftmaxWithLoss"})
-    EXPECT_FALSE(brew::caffe::findFeedKind(type)->isRefilled) << type;
+    EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
 }
 
 TEST(FeedKinds, DummyDataIsRefilledUnlessItIsConstant) {
-  const brew::caffe::FeedKind &dummy = *brew::caffe::findFeedKind("DummyData");
+  const brew::caffe::DataLayerKind &dummy = *brew::caffe::findDataLayerKind("DummyData");
   brew::caffe::LayerParameter layer;
   EXPECT_FALSE(isRefilled(dummy, layer, 0)); // zeros
   auto &settings = *layer.mutable_dummy_data_param();
@@ -46,29 +46,29 @@ TEST(FeedKinds, DummyDataIsRefilledUnlessItIsConstant) {
   settings.add_data_filler()->set_type("constant");
   EXPECT_TRUE(isRefilled(dummy, layer, 0));
   EXPECT_FALSE(isRefilled(dummy, layer, 1));
-  EXPECT_TRUE(isRefilled(*brew::caffe::findFeedKind("Data"), layer, 1));
-  EXPECT_FALSE(isRefilled(*brew::caffe::findFeedKind("Input"), layer, 0));
+  EXPECT_TRUE(isRefilled(*brew::caffe::findDataLayerKind("Data"), layer, 1));
+  EXPECT_FALSE(isRefilled(*brew::caffe::findDataLayerKind("Input"), layer, 0));
 }
 
 TEST(FeedKinds, OnlyTheCallerHasInputs) {
   for (const char *type : {"Input", "MemoryData"})
-    EXPECT_TRUE(brew::caffe::findFeedKind(type)->isCallers()) << type;
+    EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
   for (const char *type : {"Data", "DummyData", "HDF5Data", "InfogainLoss"})
-    EXPECT_FALSE(brew::caffe::findFeedKind(type)->isCallers()) << type;
+    EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
 }
 
 TEST(FeedKinds, RecordsAreImagesWithALabel) {
   for (const char *type : {"Data", "ImageData"}) {
-    const brew::caffe::FeedKind &data = *brew::caffe::findFeedKind(type);
+    const brew::caffe::DataLayerKind &data = *brew::caffe::findDataLayerKind(type);
     EXPECT_TRUE(data.hasImages());
     EXPECT_FALSE(data.isLabel(0));
     EXPECT_TRUE(data.isLabel(1));
   }
   // Windows are cut and warped before they could travel as bytes.
-  EXPECT_FALSE(brew::caffe::findFeedKind("WindowData")->hasImages());
-  EXPECT_TRUE(brew::caffe::findFeedKind("WindowData")->isLabel(1));
-  EXPECT_FALSE(brew::caffe::findFeedKind("HDF5Data")->hasImages());
-  EXPECT_FALSE(brew::caffe::findFeedKind("HDF5Data")->isLabel(1));
+  EXPECT_FALSE(brew::caffe::findDataLayerKind("WindowData")->hasImages());
+  EXPECT_TRUE(brew::caffe::findDataLayerKind("WindowData")->isLabel(1));
+  EXPECT_FALSE(brew::caffe::findDataLayerKind("HDF5Data")->hasImages());
+  EXPECT_FALSE(brew::caffe::findDataLayerKind("HDF5Data")->isLabel(1));
 }
 
 } // namespace

@@ -1,0 +1,48 @@
+//===- DataLayerKinds.cpp - What brings data into a program --------------------===//
+#include "caffe/DataLayerKinds.h"
+
+#include "formats/caffe.pb.h"
+
+namespace brew::caffe {
+
+static constexpr DataLayerKind kKinds[] = {
+    {"AnnotatedData", DataLayerSource::Annotated, /*isRefilled=*/true},
+    {"Data", DataLayerSource::Database, /*isRefilled=*/true},
+    {"DummyData", DataLayerSource::Fillers},
+    {"HDF5Data", DataLayerSource::Hdf5, /*isRefilled=*/true},
+    {"ImageData", DataLayerSource::Images, /*isRefilled=*/true},
+    {"InfogainLoss", DataLayerSource::Matrix},
+    {"Input", DataLayerSource::Input},
+    {"MemoryData", DataLayerSource::Memory},
+    {"Random", DataLayerSource::RandomKey, /*isRefilled=*/true},
+    {"SoftmaxWithLoss", DataLayerSource::Weights},
+    {"WindowData", DataLayerSource::Windows, /*isRefilled=*/true},
+};
+
+const DataLayerKind *findDataLayerKind(std::string_view type) {
+  for (const DataLayerKind &kind : kKinds)
+    if (type == kind.type)
+      return &kind;
+  return nullptr;
+}
+
+bool isRefilled(const DataLayerKind &kind, const caffe::LayerParameter &layer,
+                int index) {
+  if (kind.source != DataLayerSource::Fillers)
+    return kind.isRefilled;
+  const auto &fillers = layer.dummy_data_param().data_filler();
+  if (fillers.empty())
+    return false; // zeros
+  // One is for all.
+  const int own = fillers.size() > 1 ? index : 0;
+  return own < fillers.size() && fillers[own].type() != "constant";
+}
+
+std::string dataLayerType(DataLayerSource source) {
+  for (const DataLayerKind &kind : kKinds)
+    if (kind.source == source)
+      return kind.type;
+  return {};
+}
+
+} // namespace brew::caffe
