@@ -124,7 +124,7 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
       Value tap;
       at.push_back(coveringWindow(s, axis, body.loop(h[i]), body.loop(shift[i]),
                                   tap, valid));
-      weight.push_back(tapMayPass(axis) ? s.clamp(tap, axis.kernel) : tap);
+      weight.push_back(tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
     Value product = s.mul(body.read(dy, at), body.read(w, weight));
     return {s.accumulate(body.out[0], orZero(s, valid, product))};
@@ -163,7 +163,7 @@ static Value buildBackwardWeights(OpBuilder &b, Location loc,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
-  if (failed(readWindow(*this)))
+  if (failed(resolveWindow(*this)))
     return failure();
   int64_t channels = shapeOf(getX())[getAxis()];
   if (getDepthwise()) {
@@ -262,7 +262,7 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildNests(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult DeconvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
-  if (failed(readWindow(*this)))
+  if (failed(resolveWindow(*this)))
     return failure();
   int64_t channels = shapeOf(getX())[getAxis()], outputs = getNumOutput(),
           group = getGroup();

@@ -32,11 +32,11 @@ brew::dialects::convolvedExtents(Operation *layer, const WindowAxes &axes,
   SmallVector<int64_t> extents;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t padded = axis.in + axis.pad + padEnd[i];
-    int64_t out = (padded - axis.reach()) / axis.stride + 1;
+    int64_t out = (padded - axis.dilatedKernel()) / axis.stride + 1;
     if (out <= 0) {
       StringRef side = sideName(axes.size(), i);
       return layerError(layer)
-             << "kernel " << side << axis.reach()
+             << "kernel " << side << axis.dilatedKernel()
              << (axis.dilation > 1 ? " (dilated)" : "")
              << " is larger than the padded input " << side << padded;
     }
@@ -50,7 +50,7 @@ brew::dialects::deconvolvedExtents(Operation *layer, const WindowAxes &axes,
                                    ArrayRef<int64_t> padEnd) {
   SmallVector<int64_t> extents;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    int64_t whole = (axis.in - 1) * axis.stride + axis.reach();
+    int64_t whole = (axis.in - 1) * axis.stride + axis.dilatedKernel();
     if (whole <= axis.pad + padEnd[i])
       return layerError(layer) << "pad " << axis.pad << " and " << padEnd[i]
                                << " leave nothing of the output "

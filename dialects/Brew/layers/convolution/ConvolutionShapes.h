@@ -63,17 +63,17 @@ mlir::LogicalResult checkGroups(mlir::Operation *layer, int64_t channels,
 
 /// Replaces the settings of a layer by one for each spatial dimension of its
 /// bottom, and its axis by one that is not negative.
-template <typename Op> mlir::LogicalResult readWindow(Op op) {
+template <typename Op> mlir::LogicalResult resolveWindow(Op op) {
   mlir::FailureOr<int64_t> axis =
       channelAxis(op, op.getAxis(), shapeOf(op.getX()).size());
   if (failed(axis))
     return mlir::failure();
   op.setAxis(*axis);
   int64_t spatial = shapeOf(op.getX()).size() - 1 - *axis;
-  auto kernel = spreadSetting(op, "kernel_size", op.getKernel(), spatial, {});
-  auto stride = spreadSetting(op, "stride", op.getStride(), spatial, 1);
-  auto pad = spreadSetting(op, "pad", op.getPad(), spatial, 0);
-  auto dilation = spreadSetting(op, "dilation", op.getDilation(), spatial, 1);
+  auto kernel = expandSetting(op, "kernel_size", op.getKernel(), spatial, {});
+  auto stride = expandSetting(op, "stride", op.getStride(), spatial, 1);
+  auto pad = expandSetting(op, "pad", op.getPad(), spatial, 0);
+  auto dilation = expandSetting(op, "dilation", op.getDilation(), spatial, 1);
   if (failed(kernel) || failed(stride) || failed(pad) || failed(dilation))
     return mlir::failure();
   op.setKernel(*kernel);
@@ -81,7 +81,7 @@ template <typename Op> mlir::LogicalResult readWindow(Op op) {
   op.setPad(*pad);
   op.setDilation(*dilation);
   if (op.getPadEnd()) {
-    auto end = spreadSetting(op, "pad", *op.getPadEnd(), spatial, {});
+    auto end = expandSetting(op, "pad", *op.getPadEnd(), spatial, {});
     if (failed(end))
       return mlir::failure();
     op.setPadEnd(*end);
@@ -121,7 +121,7 @@ template <typename Op> llvm::SmallVector<int64_t> padEndOf(Op op) {
 
 /// Shape of a top with `channels` channels.
 template <typename Op>
-llvm::SmallVector<int64_t> withExtents(Op op, int64_t channels,
+llvm::SmallVector<int64_t> topShape(Op op, int64_t channels,
                                        llvm::ArrayRef<int64_t> extents) {
   llvm::SmallVector<int64_t> shape(shapeOf(op.getX()).take_front(op.getAxis()));
   shape.push_back(channels);
@@ -136,13 +136,13 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> convolvedShape(Op op,
   if (op.getSame())
     setSamePadding(op, axes, [](const WindowAxis &axis) {
       int64_t out = (axis.in + axis.stride - 1) / axis.stride;
-      return std::max<int64_t>((out - 1) * axis.stride + axis.reach() - axis.in,
+      return std::max<int64_t>((out - 1) * axis.stride + axis.dilatedKernel() - axis.in,
                                0);
     });
   auto extents = convolvedExtents(op, axes, padEndOf(op));
   if (failed(extents))
     return mlir::failure();
-  return withExtents(op, channels, *extents);
+  return topShape(op, channels, *extents);
 }
 
 template <typename Op>
@@ -151,12 +151,12 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> deconvolvedShape(Op op,
   WindowAxes axes = windowsOf(op);
   if (op.getSame())
     setSamePadding(op, axes, [](const WindowAxis &axis) {
-      return axis.reach() - axis.stride;
+      return axis.dilatedKernel() - axis.stride;
     });
   auto extents = deconvolvedExtents(op, axes, padEndOf(op));
   if (failed(extents))
     return mlir::failure();
-  return withExtents(op, channels, *extents);
+  return topShape(op, channels, *extents);
 }
 
 } // namespace brew::dialects

@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 LogicalResult Im2colOp::inferShapes(Shapes &tops, Shapes &) {
-  if (failed(readWindow(*this)))
+  if (failed(resolveWindow(*this)))
     return failure();
   FailureOr<SmallVector<int64_t>> y =
       convolvedShape(*this, shapeOf(getX())[getAxis()] * countOf(getKernel()));
@@ -81,7 +81,7 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
                                        body.loop(lead + 1 + spatial + i), tap,
                                        valid));
       channel = s.addi(s.muli(channel, axis.kernel),
-                       tapMayPass(axis) ? s.clamp(tap, axis.kernel) : tap);
+                       tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
     SmallVector<Value> at;
     for (int64_t i = 0; i < lead; ++i)

@@ -4,7 +4,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-Value brew::dialects::bothIfAny(ScalarBuilder &s, Value valid, Value condition) {
+Value brew::dialects::andIfAny(ScalarBuilder &s, Value valid, Value condition) {
   return valid ? s.both(valid, condition) : condition;
 }
 
@@ -22,7 +22,7 @@ Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis, Valu
   Value inside = s.less(position, s.index(axis.in));
   if (axis.pad)
     inside = s.both(inside, s.atLeast(position, s.index(0)));
-  valid = bothIfAny(s, valid, inside);
+  valid = andIfAny(s, valid, inside);
   return s.clamp(position, axis.in);
 }
 
@@ -35,7 +35,7 @@ int64_t brew::dialects::coveringWindows(const WindowAxis &axis) {
   return axis.out == 1 ? 1 : llvm::divideCeil(axis.kernel, axis.stride);
 }
 
-bool brew::dialects::tapMayPass(const WindowAxis &axis) {
+bool brew::dialects::tapMayExceedKernel(const WindowAxis &axis) {
   if (countsTaps(axis))
     return false;
   return axis.out == 1 ? axis.in + axis.pad > axis.kernel
@@ -48,8 +48,8 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
   if (!countsTaps(axis) && axis.out == 1) {
     tap = padded;
-    if (tapMayPass(axis))
-      valid = bothIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
+    if (tapMayExceedKernel(axis))
+      valid = andIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
     return s.index(0);
   }
   bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
@@ -59,16 +59,16 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
         axis.kernel > 1 ? s.subi(padded, s.muli(shift, axis.dilation)) : padded;
     Value out = start;
     if (axis.kernel > 1)
-      valid = bothIfAny(s, valid, s.atLeast(start, s.index(0)));
+      valid = andIfAny(s, valid, s.atLeast(start, s.index(0)));
     if (axis.stride > 1) {
       // What is before the first window must not be divided.
       start = s.clamp(start, axis.in + axis.pad);
       valid =
-          bothIfAny(s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
+          andIfAny(s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
       out = s.divi(start, axis.stride);
     }
     if (mayPass)
-      valid = bothIfAny(s, valid, s.less(out, s.index(axis.out)));
+      valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
     return axis.kernel > 1 || mayPass ? s.clamp(out, axis.out) : out;
   }
   // The last window that starts at or before the position, and those before it.
@@ -77,16 +77,16 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
   Value out = shifts > 1 ? s.subi(last, shift) : last;
   tap = s.subi(padded, s.muli(out, axis.stride));
   if (shifts > 1)
-    valid = bothIfAny(s, valid, s.atLeast(out, s.index(0)));
+    valid = andIfAny(s, valid, s.atLeast(out, s.index(0)));
   if (mayPass)
-    valid = bothIfAny(s, valid, s.less(out, s.index(axis.out)));
-  if (tapMayPass(axis))
-    valid = bothIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
+    valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
+  if (tapMayExceedKernel(axis))
+    valid = andIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
   return shifts > 1 || mayPass ? s.clamp(out, axis.out) : out;
 }
 
 FailureOr<SmallVector<int64_t>>
-brew::dialects::spreadSetting(Operation *layer, StringRef name,
+brew::dialects::expandSetting(Operation *layer, StringRef name,
                               ArrayRef<int64_t> values, int64_t spatial,
                               std::optional<int64_t> fallback) {
   if (values.empty() && fallback)

@@ -16,16 +16,16 @@ struct WindowAxis {
   int64_t in, out, kernel, stride, pad, dilation = 1;
 
   /// Distance from the first tap to behind the last.
-  int64_t reach() const { return dilation * (kernel - 1) + 1; }
+  int64_t dilatedKernel() const { return dilation * (kernel - 1) + 1; }
   /// Whether some window reaches beyond the input.
-  bool clipped() const { return pad > 0 || (out - 1) * stride + reach() > in; }
+  bool clipped() const { return pad > 0 || (out - 1) * stride + dilatedKernel() > in; }
   /// The padding behind the last element with which there are `out` positions:
   /// `pad` if that is one, else the least that is.
   int64_t padEnd() const {
-    const int64_t room = in + 2 * pad - reach();
+    const int64_t room = in + 2 * pad - dilatedKernel();
     if (room >= 0 && room / stride + 1 == out)
       return pad;
-    return (out - 1) * stride + reach() - in - pad;
+    return (out - 1) * stride + dilatedKernel() - in - pad;
   }
 };
 using WindowAxes = llvm::SmallVector<WindowAxis>;
@@ -39,7 +39,7 @@ mlir::Value tapPosition(ScalarBuilder &s, const WindowAxis &axis, mlir::Value ou
 int64_t coveringWindows(const WindowAxis &axis);
 /// Whether coveringWindow() can return a tap at or beyond the kernel's extent:
 /// where there is no window for some positions between two windows.
-bool tapMayPass(const WindowAxis &axis);
+bool tapMayExceedKernel(const WindowAxis &axis);
 /// The `shift`-th of the windows that can cover input position `in`: returns
 /// its output position (clamped) and its tap (not clamped), and adds to `valid`
 /// the condition that there is one.
@@ -48,7 +48,7 @@ mlir::Value coveringWindow(ScalarBuilder &s, const WindowAxis &axis, mlir::Value
                            mlir::Value &valid);
 
 /// `valid` and `condition`; null stands for true.
-mlir::Value bothIfAny(ScalarBuilder &s, mlir::Value valid, mlir::Value condition);
+mlir::Value andIfAny(ScalarBuilder &s, mlir::Value valid, mlir::Value condition);
 /// x where `valid` holds, else 0.
 mlir::Value orZero(ScalarBuilder &s, mlir::Value valid, mlir::Value x);
 
@@ -56,7 +56,7 @@ mlir::Value orZero(ScalarBuilder &s, mlir::Value valid, mlir::Value x);
 /// for all dimensions, one for each, or none for `fallback`. Returns one for
 /// each; reports a number that is none of these.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
-spreadSetting(mlir::Operation *layer, llvm::StringRef name,
+expandSetting(mlir::Operation *layer, llvm::StringRef name,
               llvm::ArrayRef<int64_t> values, int64_t spatial,
               std::optional<int64_t> fallback);
 

@@ -93,7 +93,7 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
     Label place(s, body.read(mask, at), places, std::nullopt);
     Value here = s.addi(s.muli(body.loop(2), type.getDimSize(3)), body.loop(3));
     Value hit = s.both(place.inRange, s.equali(place.index, here));
-    return {s.select(bothIfAny(s, valid, hit), body.read(x, at), body.out[0])};
+    return {s.select(andIfAny(s, valid, hit), body.read(x, at), body.out[0])};
   })[0];
   Value status;
   if (!getStatus().use_empty())

@@ -116,7 +116,7 @@ SmallVector<Value> StochasticPoolingOp::buildNests(OpBuilder &b) {
         Value running = s.select(started, before, s.constant(element, 0));
         Value next = arith::AddFOp::create(s.b, s.loc, running, x);
         Value open = s.greater(s.constant(element, FLT_MAX), before);
-        open = bothIfAny(s, valid, open);
+        open = andIfAny(s, valid, open);
         Value reached = s.greaterEqual(next, body.in[0]);
         next = s.select(reached, s.constant(element, FLT_MAX), next);
         return {s.select(open, x, body.out[0]),
