@@ -1,7 +1,7 @@
 //===- Rematerialize.cpp - Forward values made anew for the backward pass -----===//
 //
 // Lets the backward pass compute again what the forward pass would have to save
-// for it, as far as memory is short (see RecomputeChoice.h). Each unit is
+// for it, as far as memory is short (see RematerializationChoice.h). Each unit is
 // cloned once, right before the first operation of the backward pass that reads
 // it or what is made of it; where that can wait for the last operation that
 // reads what the unit is made of, it does, and one kernel will do both, the
@@ -66,15 +66,15 @@ private:
       if (!again[unit] || saved.problem.units[unit].beside < 0)
         continue;
       Operation *last =
-          lastBeside(saved.besideOf(unit), saved.waitingFor(unit));
-      for (Operation *op : saved.waitingFor(unit)) {
+          lastBeside(saved.fusionStepOf(unit), saved.deferredFor(unit));
+      for (Operation *op : saved.deferredFor(unit)) {
         op->moveAfter(last);
         last = op;
       }
       // Nor must the clone come behind those. One that reads others, or is read
       // by others, goes where these are first read.
       if (isAlone(unit)) {
-        b.setInsertionPointAfter(saved.besideOf(unit));
+        b.setInsertionPointAfter(saved.fusionStepOf(unit));
         recomputed(saved.operationsOf(unit).front()->getResult(0));
       }
     }
@@ -169,8 +169,8 @@ struct Rematerialize : brew::passes::impl::RematerializeBase<Rematerialize> {
         continue;
       const std::vector<bool> again =
           bytes < 0
-              ? brew::passes::chooseBeside(saved.problem, kFree * saved.seconds)
-              : brew::passes::chooseRecompute(saved.problem, bytes);
+              ? brew::passes::chooseFused(saved.problem, kFree * saved.seconds)
+              : brew::passes::chooseRematerialized(saved.problem, bytes);
       Cloning(saved, again).run();
     }
   }

@@ -46,7 +46,7 @@ SavedValues::SavedValues(ProgramOp program,
   waiting.resize(operations.size());
   beside.resize(operations.size());
   for (unsigned unit = 0; unit < operations.size(); ++unit)
-    findBeside(unit);
+    findFusionStep(unit);
   for (Operation &op : block)
     if (isa<linalg::GenericOp, PlanStepInterface>(op))
       seconds += roofline.seconds(countScalarOperations(&op));
@@ -119,19 +119,19 @@ void SavedValues::formUnits() {
     for (Operation *op : ops)
       units[op] = number;
   }
-  for (RecomputeUnit &unit : problem.units)
-    unit.canRecompute = true; // until something says otherwise
+  for (RematerializationUnit &unit : problem.units)
+    unit.canRematerialize = true; // until something says otherwise
   for (unsigned unit = 0; unit < operations.size(); ++unit)
     finish(unit);
 }
 
 void SavedValues::finish(unsigned number) {
-  RecomputeUnit &unit = problem.units[number];
+  RematerializationUnit &unit = problem.units[number];
   unit.made = unit.lastForwardUse = positionOf(operations[number].front());
   llvm::DenseSet<Value> owners;
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {
-    unit.canRecompute &= isMemoryEffectFree(op) &&
+    unit.canRematerialize &= isMemoryEffectFree(op) &&
                          isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
     for (Value result : op->getResults())
       if (Value owner = storageOf(result).owner; owners.insert(owner).second)
@@ -150,7 +150,7 @@ void SavedValues::finish(unsigned number) {
     else
       // A part of a joined tensor that is made of another part: none of them
       // can be made again by itself.
-      problem.units[input].canRecompute = false;
+      problem.units[input].canRematerialize = false;
 }
 
 void SavedValues::findUses() {
@@ -173,7 +173,7 @@ void SavedValues::findUses() {
       if (op.hasTrait<IsStore>()) {
         stored.insert(owner); // lies where it is stored
         if (number)
-          problem.units[*number].canRecompute = false;
+          problem.units[*number].canRematerialize = false;
         continue;
       }
       const int64_t when = op.hasTrait<IsSink>() ? end : now;
@@ -181,9 +181,9 @@ void SavedValues::findUses() {
         other->second.second = std::max(other->second.second, when);
       if (!number)
         continue;
-      RecomputeUnit &unit = problem.units[*number];
+      RematerializationUnit &unit = problem.units[*number];
       if (op.hasTrait<IsSink>())
-        unit.canRecompute = false;
+        unit.canRematerialize = false;
       if (when < backwardPosition) {
         unit.lastForwardUse = std::max(unit.lastForwardUse, when);
       } else {
@@ -233,7 +233,7 @@ Operation *SavedValues::lastReader(Value x, linalg::GenericOp maker) const {
 /// What stands before `until` and reads `y`, or what is made of that, if all of
 /// it can run behind `until` instead; in order.
 std::optional<SmallVector<Operation *>>
-SavedValues::thatCanWait(Value y, Operation *until) const {
+SavedValues::deferrableUsersOf(Value y, Operation *until) const {
   llvm::SmallPtrSet<Operation *, 8> found;
   SmallVector<Value> values = {y};
   while (!values.empty())
@@ -260,12 +260,12 @@ SavedValues::thatCanWait(Value y, Operation *until) const {
 /// A normalised blob, say, that only the product by the weights reads: the nest
 /// that computes the gradient of the normalisation reads its bottom, for the
 /// last time, and could make it again there, if the product came later.
-void SavedValues::findBeside(unsigned number) {
-  RecomputeUnit &unit = problem.units[number];
+void SavedValues::findFusionStep(unsigned number) {
+  RematerializationUnit &unit = problem.units[number];
   auto maker = operations[number].size() == 1
                    ? dyn_cast<linalg::GenericOp>(operations[number].front())
                    : linalg::GenericOp();
-  if (!unit.canRecompute || unit.lastBackwardUse < 0 || !maker ||
+  if (!unit.canRematerialize || unit.lastBackwardUse < 0 || !maker ||
       maker->getNumResults() != 1 || maker.getNumReductionLoops() > 0 ||
       !maker.getMatchingIndexingMap(maker.getDpsInitOperand(0)).isIdentity())
     return;
@@ -280,7 +280,7 @@ void SavedValues::findBeside(unsigned number) {
     Operation *reader = lastReader(x, maker);
     if (!reader)
       continue;
-    auto waits = thatCanWait(y, reader);
+    auto waits = deferrableUsersOf(y, reader);
     if (!waits || waits->empty())
       continue;
     // A kernel of both reads x once.
@@ -292,7 +292,7 @@ void SavedValues::findBeside(unsigned number) {
     unit.seconds = roofline.seconds(both) - alone;
     unit.beside = positionOf(reader);
     // A part of a joined tensor has no place of its own to give.
-    unit.takesPlace = storageOf(x).owner == x;
+    unit.reusesInputMemory = storageOf(x).owner == x;
     beside[number] = reader;
     waiting[number] = std::move(*waits);
     return;

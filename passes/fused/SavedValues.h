@@ -3,7 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Target/Roofline.h"
-#include "passes/fused/RecomputeChoice.h"
+#include "passes/fused/RematerializationChoice.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -24,7 +24,7 @@ public:
               const dialects::target::Roofline &roofline);
 
   /// Positions are those of operations in the program's block.
-  RecomputeProblem problem;
+  RematerializationProblem problem;
 
   /// Where the backward pass begins; null: there is none.
   mlir::Operation *backward = nullptr;
@@ -32,10 +32,10 @@ public:
   llvm::ArrayRef<mlir::Operation *> operationsOf(unsigned unit) const {
     return operations[unit];
   }
-  /// The step beside which a unit can be made again (see RecomputeUnit), and
+  /// The step beside which a unit can be made again (see RematerializationUnit), and
   /// what must wait for it, in order.
-  mlir::Operation *besideOf(unsigned unit) const { return beside[unit]; }
-  llvm::ArrayRef<mlir::Operation *> waitingFor(unsigned unit) const {
+  mlir::Operation *fusionStepOf(unsigned unit) const { return beside[unit]; }
+  llvm::ArrayRef<mlir::Operation *> deferredFor(unsigned unit) const {
     return waiting[unit];
   }
   /// What all steps take by the roofline.
@@ -48,11 +48,11 @@ private:
   void formUnits();
   void findUses();
   void finish(unsigned unit);
-  void findBeside(unsigned unit);
+  void findFusionStep(unsigned unit);
   mlir::Operation *lastReader(mlir::Value x,
                               mlir::linalg::GenericOp maker) const;
   std::optional<llvm::SmallVector<mlir::Operation *>>
-  thatCanWait(mlir::Value y, mlir::Operation *until) const;
+  deferrableUsersOf(mlir::Value y, mlir::Operation *until) const;
   dialects::target::Work countScalarOperations(mlir::Operation *op) const;
   int64_t bytesOf(mlir::Value owner) const;
   int64_t positionOf(mlir::Operation *op) const { return position.at(op); }

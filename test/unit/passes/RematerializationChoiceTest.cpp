@@ -1,5 +1,5 @@
-//===- RecomputeChoiceTest.cpp --------------------------------------------===//
-#include "passes/fused/RecomputeChoice.h"
+//===- RematerializationChoiceTest.cpp --------------------------------------------===//
+#include "passes/fused/RematerializationChoice.h"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace {
 
 /// A net of `count` layers, each of which reads the one before and here and
 /// there an earlier one; the backward pass reads what the layers have read.
-brew::passes::RecomputeProblem net(unsigned count, std::mt19937 &random) {
-  brew::passes::RecomputeProblem problem;
+brew::passes::RematerializationProblem net(unsigned count, std::mt19937 &random) {
+  brew::passes::RematerializationProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
@@ -23,17 +23,17 @@ brew::passes::RecomputeProblem net(unsigned count, std::mt19937 &random) {
   problem.otherBytes.assign(steps, 0);
   problem.units.resize(count);
   for (unsigned u = 0; u < count; ++u) {
-    brew::passes::RecomputeUnit &unit = problem.units[u];
+    brew::passes::RematerializationUnit &unit = problem.units[u];
     unit.bytes = number(1, 20);
     unit.seconds = number(1, 50);
-    unit.canRecompute = u > 0; // the first is data
+    unit.canRematerialize = u > 0; // the first is data
     unit.made = unit.lastForwardUse = u;
     if (u > 0)
       unit.inputs.push_back(u - 1);
     if (u > 2 && number(0, 3) == 0)
       unit.inputs.push_back(number(0, static_cast<int>(u) - 2));
     for (unsigned input : unit.inputs) {
-      brew::passes::RecomputeUnit &read = problem.units[input];
+      brew::passes::RematerializationUnit &read = problem.units[input];
       read.lastForwardUse = u;
       const int64_t backward = steps - 1 - u;
       read.firstBackwardUse = read.lastBackwardUse < 0
@@ -62,16 +62,16 @@ struct Best {
   std::optional<double> seconds;
 };
 
-Best bestOf(const brew::passes::RecomputeProblem &problem, int64_t limit) {
+Best bestOf(const brew::passes::RematerializationProblem &problem, int64_t limit) {
   Best best;
   for (unsigned bits = 0; bits < 1u << problem.units.size(); ++bits) {
     const std::vector<bool> again = bitsOf(bits, problem.units.size());
     bool can = true;
     for (size_t u = 0; u < again.size(); ++u)
-      can &= !again[u] || problem.units[u].canRecompute;
+      can &= !again[u] || problem.units[u].canRematerialize;
     if (!can)
       continue;
-    const brew::passes::RecomputeOutcome outcome = evaluate(problem, again);
+    const brew::passes::RematerializationCost outcome = evaluate(problem, again);
     best.peak = std::min(best.peak, outcome.peakBytes);
     if (outcome.peakBytes <= limit &&
         (!best.seconds || outcome.seconds < *best.seconds))
@@ -80,27 +80,27 @@ Best bestOf(const brew::passes::RecomputeProblem &problem, int64_t limit) {
   return best;
 }
 
-TEST(RecomputeChoice, WhatIsSavedLivesUntilItIsRead) {
-  brew::passes::RecomputeProblem problem;
+TEST(RematerializationChoice, WhatIsSavedLivesUntilItIsRead) {
+  brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(6, 1);
   problem.units.resize(2);
   problem.units[0] = {10, 0, 1, 4, 4, 0, false, -1, {}};
   problem.units[1] = {100, 1, 2, 3, 5, 2.5, true, -1, {0}};
-  brew::passes::RecomputeOutcome saved = evaluate(problem, {false, false});
+  brew::passes::RematerializationCost saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt, (std::vector<int64_t>{11, 111, 111, 111, 111, 101}));
   EXPECT_EQ(saved.peakBytes, 111);
   EXPECT_EQ(saved.peakStep, 1);
   EXPECT_EQ(saved.seconds, 0);
 }
 
-TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
-  brew::passes::RecomputeProblem problem;
+TEST(RematerializationChoice, WhatIsMadeAgainNeedsItsInputsThen) {
+  brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   // Nothing of the backward pass reads the first one itself.
   problem.units[0] = {10, 0, 1, 0, -1, 1, true, -1, {}};
   problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, -1, {0}};
-  brew::passes::RecomputeOutcome again = evaluate(problem, {false, true});
+  brew::passes::RematerializationCost again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{10, 110, 110, 10, 10, 110, 100, 100}));
   EXPECT_EQ(again.seconds, 2.5);
@@ -110,34 +110,34 @@ TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
   EXPECT_EQ(again.seconds, 3.5);
 }
 
-TEST(RecomputeChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
-  brew::passes::RecomputeProblem problem;
+TEST(RematerializationChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
+  brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   problem.units[0] = {100, 0, 1, 6, 6, 0, false, -1, {}};
   // Read at step 5, which can wait until step 6 has read the other.
   problem.units[1] = {100, 1, 2, 5, 5, 2.5, true, 6, {0}};
-  brew::passes::RecomputeOutcome saved = evaluate(problem, {false, false});
+  brew::passes::RematerializationCost saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 200, 200, 200, 100, 0}));
-  brew::passes::RecomputeOutcome again = evaluate(problem, {false, true});
+  brew::passes::RematerializationCost again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 100, 100}));
   EXPECT_EQ(again.seconds, 2.5);
   // A part of a joined tensor gives no place.
-  problem.units[1].takesPlace = false;
+  problem.units[1].reusesInputMemory = false;
   again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 200, 0}));
   // Nor is anything made again then, for the peak is as high.
-  EXPECT_EQ(chooseBeside(problem, 10), (std::vector<bool>{false, false}));
+  EXPECT_EQ(chooseFused(problem, 10), (std::vector<bool>{false, false}));
 }
 
 /// Layers of two values each, of which the backward pass reads both, as where a
 /// normalisation stands behind every convolution.
-brew::passes::RecomputeProblem netOfPairs(unsigned layers,
+brew::passes::RematerializationProblem netOfPairs(unsigned layers,
                                           std::mt19937 &random) {
-  brew::passes::RecomputeProblem problem;
+  brew::passes::RematerializationProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
   };
@@ -147,7 +147,7 @@ brew::passes::RecomputeProblem netOfPairs(unsigned layers,
     const int64_t made = 2 * layer, bytes = number(1, 20);
     const int64_t backward = steps - 3 * (layer + 1);
     const unsigned x = problem.units.size();
-    brew::passes::RecomputeUnit unit = {
+    brew::passes::RematerializationUnit unit = {
         bytes, made, made + 1, backward, backward + 1, 50, false, -1, {}};
     problem.units.push_back(unit);
     unit = {bytes,         made + 1,         made + 2,     backward, backward,
@@ -159,12 +159,12 @@ brew::passes::RecomputeProblem netOfPairs(unsigned layers,
   return problem;
 }
 
-TEST(RecomputeChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
+TEST(RematerializationChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
-    const brew::passes::RecomputeProblem problem = netOfPairs(6, random);
+    const brew::passes::RematerializationProblem problem = netOfPairs(6, random);
     const Best least = bestOf(problem, 0);
-    const std::vector<bool> all = chooseBeside(problem, 1e9);
+    const std::vector<bool> all = chooseFused(problem, 1e9);
     EXPECT_EQ(evaluate(problem, all).peakBytes, least.peak) << i;
     // None of it is for nothing.
     for (size_t u = 0; u < all.size(); ++u) {
@@ -174,28 +174,28 @@ TEST(RecomputeChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
       without[u] = false;
       EXPECT_GT(evaluate(problem, without).peakBytes, least.peak) << i;
     }
-    EXPECT_LE(evaluate(problem, chooseBeside(problem, 20)).seconds, 20);
-    EXPECT_EQ(chooseBeside(problem, 0), std::vector<bool>(all.size()));
+    EXPECT_LE(evaluate(problem, chooseFused(problem, 20)).seconds, 20);
+    EXPECT_EQ(chooseFused(problem, 0), std::vector<bool>(all.size()));
   }
 }
 
-TEST(RecomputeChoice, NothingWithoutNeed) {
+TEST(RematerializationChoice, NothingWithoutNeed) {
   std::mt19937 random(1);
-  const brew::passes::RecomputeProblem problem = net(10, random);
+  const brew::passes::RematerializationProblem problem = net(10, random);
   const int64_t peak = evaluate(problem, std::vector<bool>(10)).peakBytes;
-  EXPECT_EQ(chooseRecompute(problem, peak), std::vector<bool>(10));
+  EXPECT_EQ(chooseRematerialized(problem, peak), std::vector<bool>(10));
 }
 
-TEST(RecomputeChoice, IsNearTheBestOfAllChoices) {
+TEST(RematerializationChoice, IsNearTheBestOfAllChoices) {
   std::mt19937 random(2);
   double peaks = 0, times = 0;
   int fits = 0, nets = 60;
   for (int i = 0; i < nets; ++i) {
-    const brew::passes::RecomputeProblem problem = net(12, random);
+    const brew::passes::RematerializationProblem problem = net(12, random);
     const int64_t whole = evaluate(problem, std::vector<bool>(12)).peakBytes;
     const Best least = bestOf(problem, whole);
-    const brew::passes::RecomputeOutcome found =
-        evaluate(problem, chooseRecompute(problem, 0));
+    const brew::passes::RematerializationCost found =
+        evaluate(problem, chooseRematerialized(problem, 0));
     // The least is reached but for a few nets.
     EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(least.peak)) << i;
     peaks +=
@@ -203,10 +203,10 @@ TEST(RecomputeChoice, IsNearTheBestOfAllChoices) {
     // Half way, at what price?
     const int64_t limit = (whole + least.peak) / 2;
     const Best best = bestOf(problem, limit);
-    const std::vector<bool> again = chooseRecompute(problem, limit);
+    const std::vector<bool> again = chooseRematerialized(problem, limit);
     for (size_t u = 0; u < again.size(); ++u)
-      EXPECT_TRUE(!again[u] || problem.units[u].canRecompute);
-    const brew::passes::RecomputeOutcome outcome = evaluate(problem, again);
+      EXPECT_TRUE(!again[u] || problem.units[u].canRematerialize);
+    const brew::passes::RematerializationCost outcome = evaluate(problem, again);
     if (outcome.peakBytes > limit)
       continue;
     ++fits;

@@ -1,4 +1,4 @@
-//===- RecomputeChoice.h - What the backward pass computes again -*- C++
+//===- RematerializationChoice.h - What the backward pass computes again -*- C++
 //-*-===//
 //
 // A forward pass saves what the backward pass reads. Whatever is computed again
@@ -16,14 +16,14 @@ namespace brew::passes {
 
 /// What is computed, and if at all computed again, as a whole. Positions number
 /// the steps of the program.
-struct RecomputeUnit {
+struct RematerializationUnit {
   int64_t bytes = 0; ///< of its results
   int64_t made = 0;  ///< where the forward pass makes it
   int64_t lastForwardUse = 0;
   /// Where steps of the backward pass read it; none if the last is negative.
   int64_t firstBackwardUse = 0, lastBackwardUse = -1;
   double seconds = 0; ///< to compute it again
-  bool canRecompute = false;
+  bool canRematerialize = false;
   /// Where it is made again beside the last step that reads what it is made of,
   /// if steps that could wait do: that step. Else negative.
   int64_t beside = -1;
@@ -31,18 +31,18 @@ struct RecomputeUnit {
   std::vector<unsigned> inputs;
   /// Beside a step: whether it comes into the place of what it is made of, and
   /// needs memory from the next step on only.
-  bool takesPlace = true;
+  bool reusesInputMemory = true;
 };
 
 /// The forward pass in the order of its program, and the memory that all else
 /// takes at each step.
-struct RecomputeProblem {
-  std::vector<RecomputeUnit> units;
+struct RematerializationProblem {
+  std::vector<RematerializationUnit> units;
   std::vector<int64_t> otherBytes;
 };
 
 /// What a choice comes to.
-struct RecomputeOutcome {
+struct RematerializationCost {
   int64_t peakBytes = 0;
   int64_t peakStep = 0;
   double seconds = 0;           ///< that computing again takes
@@ -52,18 +52,18 @@ struct RecomputeOutcome {
 /// With `again[u]`, unit u lives until the forward pass has read it, and is
 /// made again right before the backward pass first reads it or what is made of
 /// it.
-RecomputeOutcome evaluate(const RecomputeProblem &problem,
+RematerializationCost evaluate(const RematerializationProblem &problem,
                           const std::vector<bool> &again);
 
 /// Units to compute again, so that the peak is at most `bytes`, or as small as
 /// is found. Takes one after the other: what frees the most at the peak for its
 /// time or, if that does not lead there, what leaves the smallest peak. What
 /// then turns out to be needless is saved after all.
-std::vector<bool> chooseRecompute(const RecomputeProblem &problem,
+std::vector<bool> chooseRematerialized(const RematerializationProblem &problem,
                                   int64_t bytes);
 
 /// Of what can be made again beside another step, as much as lowers the peak
 /// and takes no more than `seconds`, the largest first.
-std::vector<bool> chooseBeside(const RecomputeProblem &problem, double seconds);
+std::vector<bool> chooseFused(const RematerializationProblem &problem, double seconds);
 
 } // namespace brew::passes

@@ -1,5 +1,5 @@
-//===- RecomputeChoice.cpp - What the backward pass computes again --------===//
-#include "passes/fused/RecomputeChoice.h"
+//===- RematerializationChoice.cpp - What the backward pass computes again --------===//
+#include "passes/fused/RematerializationChoice.h"
 
 #include <algorithm>
 #include <limits>
@@ -26,13 +26,13 @@ constexpr int64_t kSmall = 64;
 
 /// Where the backward pass needs units, with those that are computed again.
 struct Needs {
-  Needs(const RecomputeProblem &problem, const std::vector<bool> &again)
+  Needs(const RematerializationProblem &problem, const std::vector<bool> &again)
       : first(problem.units.size(), kNever), last(problem.units.size(), -1) {
     for (size_t u = problem.units.size(); u-- > 0;) {
-      const RecomputeUnit &unit = problem.units[u];
+      const RematerializationUnit &unit = problem.units[u];
       // What waits for it reads it a step later.
       const bool waits = again[u] && unit.beside >= 0;
-      const int64_t from = unit.beside + (unit.takesPlace ? 1 : 0);
+      const int64_t from = unit.beside + (unit.reusesInputMemory ? 1 : 0);
       if (unit.lastBackwardUse >= 0) {
         first[u] = std::min(first[u], waits ? from : unit.firstBackwardUse);
         last[u] = std::max(last[u], waits ? std::max(from, unit.lastBackwardUse)
@@ -60,7 +60,7 @@ enum class Order { Time, Peak };
 /// Searches one problem.
 class Search {
 public:
-  Search(const RecomputeProblem &problem, int64_t wanted, Order order)
+  Search(const RematerializationProblem &problem, int64_t wanted, Order order)
       : problem(problem), wanted(wanted), order(order),
         again(problem.units.size()) {}
 
@@ -79,7 +79,7 @@ public:
 
 private:
   /// The peak among the steps that may need less yet; 0 if there are none.
-  void findPeak(RecomputeOutcome &outcome) const {
+  void findPeak(RematerializationCost &outcome) const {
     outcome.peakBytes = outcome.peakStep = 0;
     for (size_t step = 0; step < isFinal.size(); ++step)
       if (!isFinal[step] && outcome.bytesAt[step] > outcome.peakBytes) {
@@ -89,8 +89,8 @@ private:
   }
 
   /// What `choice` comes to; nothing if a step that is final would need more.
-  std::optional<RecomputeOutcome> tried(const std::vector<bool> &choice) const {
-    RecomputeOutcome outcome = evaluate(problem, choice);
+  std::optional<RematerializationCost> tried(const std::vector<bool> &choice) const {
+    RematerializationCost outcome = evaluate(problem, choice);
     work += problem.units.size() + problem.otherBytes.size();
     for (size_t step = 0; step < isFinal.size(); ++step)
       if (isFinal[step] && outcome.bytesAt[step] > now.bytesAt[step] &&
@@ -106,7 +106,7 @@ private:
     choice[u] = true;
     for (unsigned input : problem.units[u].inputs)
       if (!choice[input] && !needs.isNeeded(input) &&
-          problem.units[input].canRecompute &&
+          problem.units[input].canRematerialize &&
           problem.units[input].bytes * kSmall > problem.units[u].bytes)
         add(choice, needs, input);
   }
@@ -116,13 +116,13 @@ private:
   std::vector<unsigned> candidates(const Needs &needs) const {
     std::vector<unsigned> found;
     for (unsigned u = 0; u < problem.units.size(); ++u) {
-      const RecomputeUnit &unit = problem.units[u];
-      if (unit.canRecompute && !again[u] && needs.isNeeded(u) &&
+      const RematerializationUnit &unit = problem.units[u];
+      if (unit.canRematerialize && !again[u] && needs.isNeeded(u) &&
           unit.lastForwardUse < now.peakStep && now.peakStep <= needs.last[u])
         found.push_back(u);
     }
     auto gain = [&](unsigned u) {
-      const RecomputeUnit &unit = problem.units[u];
+      const RematerializationUnit &unit = problem.units[u];
       return static_cast<double>(unit.bytes) / std::max(unit.seconds, 1e-9);
     };
     std::stable_sort(found.begin(), found.end(),
@@ -141,21 +141,21 @@ private:
   /// A choice that has been looked at.
   struct Tried {
     std::vector<bool> again;
-    RecomputeOutcome outcome;
+    RematerializationCost outcome;
   };
 
   /// Adds `choice` to those found, if it frees something at the peak and the
   /// peak is then at most `most`.
   void look(std::vector<Tried> &found, std::vector<bool> choice,
             int64_t most) const {
-    std::optional<RecomputeOutcome> outcome = tried(choice);
+    std::optional<RematerializationCost> outcome = tried(choice);
     if (outcome && outcome->bytesAt[now.peakStep] < now.bytesAt[now.peakStep] &&
         outcome->peakBytes <= most)
       found.push_back({std::move(choice), std::move(*outcome)});
   }
 
   /// What is better has the larger one.
-  std::pair<double, double> rank(const RecomputeOutcome &of) const {
+  std::pair<double, double> rank(const RematerializationCost &of) const {
     const auto peak = -static_cast<double>(of.peakBytes);
     const double gain = static_cast<double>(now.bytesAt[now.peakStep] -
                                             of.bytesAt[now.peakStep]) /
@@ -235,7 +235,7 @@ private:
     const int64_t most = std::max(wanted, now.peakBytes);
     for (unsigned u : dearest) {
       again[u] = false;
-      std::optional<RecomputeOutcome> outcome = tried(again);
+      std::optional<RematerializationCost> outcome = tried(again);
       if (outcome && outcome->peakBytes <= most &&
           outcome->seconds <= now.seconds)
         now = std::move(*outcome);
@@ -244,29 +244,29 @@ private:
     }
   }
 
-  const RecomputeProblem &problem;
+  const RematerializationProblem &problem;
   const int64_t wanted;
   const Order order;
   std::vector<bool> again;
-  RecomputeOutcome now; ///< its peak is that of steps that are not final
+  RematerializationCost now; ///< its peak is that of steps that are not final
   std::vector<bool> isFinal;
   mutable size_t work = 0; ///< of all evaluations
 };
 
 } // namespace
 
-RecomputeOutcome brew::passes::evaluate(const RecomputeProblem &problem,
+RematerializationCost brew::passes::evaluate(const RematerializationProblem &problem,
                                         const std::vector<bool> &again) {
   const Needs needs(problem, again);
   const size_t steps = problem.otherBytes.size();
   std::vector<int64_t> changes(steps + 1);
-  auto live = [&](const RecomputeUnit &unit, int64_t first, int64_t last) {
+  auto live = [&](const RematerializationUnit &unit, int64_t first, int64_t last) {
     changes[first] += unit.bytes;
     changes[last + 1] -= unit.bytes;
   };
-  RecomputeOutcome result;
+  RematerializationCost result;
   for (size_t u = 0; u < problem.units.size(); ++u) {
-    const RecomputeUnit &unit = problem.units[u];
+    const RematerializationUnit &unit = problem.units[u];
     if (again[u] && needs.isNeeded(u)) {
       result.seconds += unit.seconds;
       live(unit, unit.made, unit.lastForwardUse);
@@ -288,7 +288,7 @@ RecomputeOutcome brew::passes::evaluate(const RecomputeProblem &problem,
   return result;
 }
 
-std::vector<bool> brew::passes::chooseRecompute(const RecomputeProblem &problem,
+std::vector<bool> brew::passes::chooseRematerialized(const RematerializationProblem &problem,
                                                 int64_t bytes) {
   std::vector<bool> first = Search(problem, bytes, Order::Time).run();
   const int64_t peak = evaluate(problem, first).peakBytes;
@@ -298,24 +298,24 @@ std::vector<bool> brew::passes::chooseRecompute(const RecomputeProblem &problem,
   return evaluate(problem, second).peakBytes < peak ? second : first;
 }
 
-std::vector<bool> brew::passes::chooseBeside(const RecomputeProblem &problem,
+std::vector<bool> brew::passes::chooseFused(const RematerializationProblem &problem,
                                              double seconds) {
-  const RecomputeOutcome saved =
+  const RematerializationCost saved =
       evaluate(problem, std::vector<bool>(problem.units.size()));
   // One kernel may make the gradients of all parts of a joined tensor: with
   // that it is fuller than any of its nests.
-  auto isFull = [&](const RecomputeUnit &unit) {
+  auto isFull = [&](const RematerializationUnit &unit) {
     int64_t whole = 0;
     for (unsigned input : unit.inputs)
       whole = std::max(whole, problem.units[input].bytes);
-    return !unit.takesPlace &&
+    return !unit.reusesInputMemory &&
            saved.bytesAt[static_cast<size_t>(unit.beside)] + 2 * whole >
                saved.peakBytes;
   };
   std::vector<unsigned> can;
   for (unsigned u = 0; u < problem.units.size(); ++u)
-    if (const RecomputeUnit &unit = problem.units[u];
-        unit.canRecompute && unit.beside >= 0 && !isFull(unit))
+    if (const RematerializationUnit &unit = problem.units[u];
+        unit.canRematerialize && unit.beside >= 0 && !isFull(unit))
       can.push_back(u);
   std::stable_sort(can.begin(), can.end(), [&](unsigned a, unsigned b) {
     return problem.units[a].bytes > problem.units[b].bytes;
