@@ -1,7 +1,7 @@
 //===- BatchNorm.cpp - Batch normalisation --------------------------------===//
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/communication/Communication.h"
-#include "dialects/Brew/layers/normalization/Groups.h"
+#include "dialects/Brew/layers/normalization/ElementGroups.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,7 +47,7 @@ Value inverseDeviation(ScalarBuilder &s, Value variance, double eps) {
 class ChannelElements {
 public:
   /// `count` may be null.
-  ChannelElements(const Groups &channels, RankedTensorType type, Value count)
+  ChannelElements(const ElementGroups &channels, RankedTensorType type, Value count)
       : size(channels.size()), perItem(size / type.getDimSize(0)),
         element(type.getElementType()), count(count) {}
 
@@ -127,7 +127,7 @@ struct SharedMoments {
 /// From each rank's sums of differences from `shift` and of their squares. Two
 /// sums over ranks one after the other: the second one is of differences from
 /// the mean of all, so that no digits cancel.
-SharedMoments shareMoments(OpBuilder &b, Location loc, const Groups &channels,
+SharedMoments shareMoments(OpBuilder &b, Location loc, const ElementGroups &channels,
                            const ChannelElements &elements, ValueRange sums,
                            Value shift) {
   SmallVector<Value> own = channels.map(
@@ -220,7 +220,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   Value x = withChannels(b, getLoc(), getX());
   auto type = channelsType(getY(), x);
   Type element = type.getElementType();
-  Groups channels(b, getLoc(), type, {1});
+  ElementGroups channels(b, getLoc(), type, {1});
   ChannelElements elements(channels, type, getCount());
   const unsigned items = channels.loopOf(0);
   // One pass over x.
@@ -340,7 +340,7 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
   Value y = withChannels(b, getLoc(), getY());
   Value dy = withChannels(b, getLoc(), getDy());
   auto type = channelsType(getDx(), y);
-  Groups channels(b, getLoc(), type, {1});
+  ElementGroups channels(b, getLoc(), type, {1});
   ChannelElements elements(channels, type, getCount());
   SmallVector<Value> sums = channels.sum(
       {y, dy}, {}, 2, [](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -428,7 +428,7 @@ BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!needed[0] || !resultGradients[0])
     return success();
   Value dy = withChannels(b, getLoc(), resultGradients[0]);
-  Groups channels(b, getLoc(), tensorTypeOf(dy), {1});
+  ElementGroups channels(b, getLoc(), tensorTypeOf(dy), {1});
   Value dx = channels.apply(tensorTypeOf(dy), dy, statisticsOf(*this, b)[1],
                             [](NestBuilder::Body &body) -> SmallVector<Value> {
                               return {body.s.mul(body.in[0], body.in[1])};
@@ -440,7 +440,7 @@ BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> BatchNormGlobalOp::buildNests(OpBuilder &b) {
   Value x = withChannels(b, getLoc(), getX());
   auto type = channelsType(getY(), x);
-  Groups channels(b, getLoc(), type, {1});
+  ElementGroups channels(b, getLoc(), type, {1});
   Value y = channels.apply(type, x, statisticsOf(*this, b), normalized);
   return {asResult(b, getLoc(), y, getY().getType())};
 }

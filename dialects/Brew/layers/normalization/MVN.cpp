@@ -1,5 +1,5 @@
 //===- MVN.cpp - Mean-variance and L2 normalisation -----------------------===//
-#include "dialects/Brew/layers/normalization/Groups.h"
+#include "dialects/Brew/layers/normalization/ElementGroups.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -58,7 +58,7 @@ LogicalResult MVNOp::buildGradients(OpBuilder &b,
 SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
   Type real = type.getElementType();
-  Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
+  ElementGroups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
   auto share = [&](ScalarBuilder &s, Value sum) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
@@ -101,7 +101,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
 SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   Type real = type.getElementType();
-  Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
+  ElementGroups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
   auto share = [&](ScalarBuilder &s, Value sum) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
@@ -176,7 +176,7 @@ LogicalResult NormalizeOp::buildGradients(OpBuilder &b,
 SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getY());
   Type real = type.getElementType();
-  Groups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
+  ElementGroups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
   SmallVector<Value> sum = groups.sum(
       getX(), {}, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.mul(body.in[0], body.in[0])};
@@ -201,7 +201,7 @@ SmallVector<Value> NormalizeOp::buildNests(OpBuilder &b) {
 SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
   auto type = tensorTypeOf(getDx());
   SmallVector<int64_t> kept = normGroups(type, getAcrossSpatial());
-  Groups groups(b, getLoc(), type, kept);
+  ElementGroups groups(b, getLoc(), type, kept);
   Value dx, dscale;
   if (!getDx().use_empty()) {
     // With g = dy * scale: dx = (g - x * sum(x * g) / norm^2) / norm.
@@ -235,7 +235,7 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
     SmallVector<int64_t> channel;
     if (!getChannelShared())
       channel.push_back(1);
-    dscale = Groups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
+    dscale = ElementGroups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
   }
   return {dx, dscale};
 }

@@ -1,4 +1,4 @@
-//===- Groups.h - Statistics of groups of a tensor's elements ---*- C++ -*-===//
+//===- ElementGroups.h - Statistics of groups of a tensor's elements ---*- C++ -*-===//
 //
 // Layers that normalise compute sums over groups of elements (a channel, a
 // sample, a place) and go on with one number for each group. All nests have the
@@ -11,7 +11,7 @@
 
 namespace brew::dialects {
 
-class Groups {
+class ElementGroups {
 public:
   using Body =
       std::function<llvm::SmallVector<mlir::Value>(NestBuilder::Body &)>;
@@ -19,7 +19,7 @@ public:
   using Term = std::function<mlir::Value(NestBuilder::Body &, mlir::Value)>;
 
   /// Elements of `tensor` that agree in the dimensions `kept` are a group.
-  Groups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,
+  ElementGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,
          llvm::ArrayRef<int64_t> kept);
 
   /// Type of one element for each group: the kept dimensions.

@@ -1,10 +1,10 @@
-//===- Groups.cpp - Statistics of groups of a tensor's elements -----------===//
-#include "dialects/Brew/layers/normalization/Groups.h"
+//===- ElementGroups.cpp - Statistics of groups of a tensor's elements -----------===//
+#include "dialects/Brew/layers/normalization/ElementGroups.h"
 
 using namespace mlir;
 using namespace brew::dialects;
 
-Groups::Groups(OpBuilder &b, Location loc, RankedTensorType tensor,
+ElementGroups::ElementGroups(OpBuilder &b, Location loc, RankedTensorType tensor,
                ArrayRef<int64_t> kept)
     : b(b), loc(loc), kept(kept), dims(tensor.getRank()) {
   SmallVector<int64_t> order(kept);
@@ -21,7 +21,7 @@ Groups::Groups(OpBuilder &b, Location loc, RankedTensorType tensor,
   elements = countOf(tensor.getShape()) / countOf(shape);
 }
 
-SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
+SmallVector<Value> ElementGroups::sum(ValueRange tensors, ValueRange perGroupValues,
                                unsigned results, const Body &terms) const {
   NestBuilder nest(b, loc, extents, reduction);
   for (Value tensor : tensors)
@@ -38,7 +38,7 @@ SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
   });
 }
 
-SmallVector<Value> Groups::moments(Value x, Value shift, ValueRange scalars,
+SmallVector<Value> ElementGroups::moments(Value x, Value shift, ValueRange scalars,
                                    const Term &term) const {
   SmallVector<Value> perGroupValues = {shift};
   llvm::append_range(perGroupValues, scalars);
@@ -51,7 +51,7 @@ SmallVector<Value> Groups::moments(Value x, Value shift, ValueRange scalars,
              });
 }
 
-Value Groups::middle(Value x, bool first) const {
+Value ElementGroups::middle(Value x, bool first) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
@@ -76,7 +76,7 @@ Value Groups::middle(Value x, bool first) const {
   })[0];
 }
 
-SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
+SmallVector<Value> ElementGroups::map(ValueRange perGroupValues, unsigned results,
                                const Body &body) const {
   NestBuilder nest(b, loc, perGroup.getShape());
   for (Value value : perGroupValues)
@@ -86,7 +86,7 @@ SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
   return nest.build(body);
 }
 
-Value Groups::apply(RankedTensorType result, ValueRange tensors,
+Value ElementGroups::apply(RankedTensorType result, ValueRange tensors,
                     ValueRange perGroupValues, const Body &body,
                     ValueRange along, int64_t dimension) const {
   NestBuilder nest(b, loc, result.getShape());
