@@ -271,7 +271,7 @@ void GradientAccumulator::flush() {
     policyGradient(probabilities, step.action, step.advantage * scale,
                    seeds.data() + at, width);
   }
-  session.write(named(runtime::TensorKind::GradientSeed, program, logits),
+  session.write(named(runtime::TensorKind::OutputGradient, program, logits),
                 seeds.data(), static_cast<std::int64_t>(seeds.size()));
   runner.backward();
   waiting.clear();

@@ -23,7 +23,7 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
   case BREW_PERSISTENT_STATE:
     return runtime::TensorKind::PersistentState;
   case BREW_OUTPUT_GRADIENT:
-    return runtime::TensorKind::GradientSeed;
+    return runtime::TensorKind::OutputGradient;
   }
   throw usage("there is no such kind of tensor");
 }
@@ -31,7 +31,7 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
 bool ofProgram(runtime::TensorKind kind) {
   return kind == runtime::TensorKind::Blob ||
          kind == runtime::TensorKind::BlobGradient ||
-         kind == runtime::TensorKind::GradientSeed;
+         kind == runtime::TensorKind::OutputGradient;
 }
 
 runtime::TensorName nameOf(const brew_session &session,

@@ -88,7 +88,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
     addAll(describe(program).blobs());
   else if (kind == TensorKind::BlobGradient)
     addAll(describe(program).blob_gradients());
-  else if (kind == TensorKind::GradientSeed)
+  else if (kind == TensorKind::OutputGradient)
     addAll(describe(program).output_gradients());
   else if (kind == TensorKind::PersistentState)
     addAll(manifest().persistent());
@@ -158,7 +158,7 @@ Tensor Session::find(const TensorName &name) const {
                     dimsAfterRun(manifest(), program, exec, name.name,
                                  named->buffer_index()));
   }
-  case TensorKind::GradientSeed: {
+  case TensorKind::OutputGradient: {
     const plan::Program &program = describe(name.program);
     const plan::NamedBuffer *named = among(program.output_gradients());
     if (!named)

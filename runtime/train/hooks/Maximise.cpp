@@ -42,7 +42,7 @@ public:
                      " inputs, expected one");
     input = {TensorKind::Blob, tops[0], program, 0, 0};
     gradient = {TensorKind::BlobGradient, tops[0], program, 0, 0};
-    seed = {TensorKind::GradientSeed, scores, program, 0, 0};
+    seed = {TensorKind::OutputGradient, scores, program, 0, 0};
     score = {TensorKind::Blob, scores, program, 0, 0};
     try {
       shape = session.find(gradient).shape;
