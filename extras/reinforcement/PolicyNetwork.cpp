@@ -40,13 +40,13 @@ std::int64_t rowLength(const runtime::Tensor &tensor) {
 
 /// The blob that the training net takes a gradient of.
 std::string outputGradientBlob(const runtime::Session &session, int program) {
-  const auto &seeds = session.manifest().programs(program).output_gradients();
-  if (seeds.size() != 1)
+  const auto &outputGradients = session.manifest().programs(program).output_gradients();
+  if (outputGradients.size() != 1)
     throw badInput("a policy is learnt by a net with one gradient from "
                    "outside, that of the bottom of its MemoryLoss; the plan "
                    "takes " +
-                   std::to_string(seeds.size()));
-  return seeds.Get(0).name();
+                   std::to_string(outputGradients.size()));
+  return outputGradients.Get(0).name();
 }
 
 } // namespace
@@ -145,7 +145,7 @@ std::vector<float> InferenceProgram::read(const std::string &blob) const {
 
 Policy::Policy(runtime::Session &session, std::int64_t observationCount,
                int actions)
-    : acting(session, observationCount) {
+    : inference(session, observationCount) {
   const int train = session.program(plan::programs::kForwardBackward);
   const std::string logits = outputGradientBlob(session, train);
   width =
@@ -155,9 +155,9 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
                    " logits for each state, but the environment has " +
                    std::to_string(actions) + " actions");
   // Logits if they can be read, else the probabilities that the net makes of them.
-  const auto &outputs = session.manifest().programs(acting.program()).outputs();
+  const auto &outputs = session.manifest().programs(inference.program()).outputs();
   for (const runtime::TensorName &name :
-       session.names(runtime::TensorKind::Blob, acting.program()))
+       session.names(runtime::TensorKind::Blob, inference.program()))
     if (name.name == logits)
       blob = logits;
   isLogits = !blob.empty();
@@ -165,20 +165,20 @@ Policy::Policy(runtime::Session &session, std::int64_t observationCount,
     if (!blob.empty())
       break;
     const runtime::Tensor tensor = session.find(
-        named(runtime::TensorKind::Blob, acting.program(), output.blob()));
+        named(runtime::TensorKind::Blob, inference.program(), output.blob()));
     if (output.loss_weight() == 0 && rowLength(tensor) == width)
       blob = output.blob();
   }
   if (blob.empty())
     throw badInput("the test net has no output of " + std::to_string(width) +
                    " probabilities or logits ('" + logits + "') for each state");
-  rows.resize(static_cast<std::size_t>(acting.rows() * observationCount));
+  rows.resize(static_cast<std::size_t>(inference.rows() * observationCount));
 }
 
 Distribution Policy::probabilities(const std::vector<float> &observation) {
   std::copy(observation.begin(), observation.end(), rows.begin());
-  acting.run(rows);
-  const std::vector<float> values = acting.read(blob);
+  inference.run(rows);
+  const std::vector<float> values = inference.read(blob);
   for (std::int64_t i = 0; i < width; ++i)
     if (!std::isfinite(values[static_cast<std::size_t>(i)]))
       throw badInput("the policy has diverged: '" + blob +
@@ -217,7 +217,7 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
     throw badInput(
         "the training net has no MemoryLoss whose loss is an output");
   states.resize(static_cast<std::size_t>(rows * observationCount));
-  seeds.resize(static_cast<std::size_t>(rows * width));
+  outputGradients.resize(static_cast<std::size_t>(rows * width));
   // What a loss of 1 comes out as is one over what the layer divides by.
   const double one = 1;
   feeder.set(lossInput, &one, 1);
@@ -231,54 +231,54 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
 }
 
 void GradientAccumulator::add(const Step &step) {
-  waiting.push_back(step);
-  if (static_cast<std::int64_t>(waiting.size()) == rows)
+  pending.push_back(step);
+  if (static_cast<std::int64_t>(pending.size()) == rows)
     flush();
 }
 
 void GradientAccumulator::flush() {
-  if (waiting.empty())
+  if (pending.empty())
     return;
   std::fill(states.begin(), states.end(), 0.0f);
-  std::fill(seeds.begin(), seeds.end(), 0.0f);
-  for (std::size_t row = 0; row < waiting.size(); ++row)
-    std::copy(waiting[row].observation.begin(), waiting[row].observation.end(),
+  std::fill(outputGradients.begin(), outputGradients.end(), 0.0f);
+  for (std::size_t row = 0; row < pending.size(); ++row)
+    std::copy(pending[row].observation.begin(), pending[row].observation.end(),
               states.begin() +
                   static_cast<std::ptrdiff_t>(row) * observationCount);
   runtime::Feeder &feeder = session.dataPipeline(program);
   feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
-  for (const Step &step : waiting) {
+  for (const Step &step : pending) {
     const double probability = step.probabilities[static_cast<std::size_t>(step.action)];
     loss += width == 1 ? (1 - probability) * (1 - probability)
                        : -std::log(std::max(probability, 1e-300));
   }
   lossSum += loss;
-  lossCount += static_cast<std::int64_t>(waiting.size());
-  const double mean = normalizer * loss / static_cast<double>(waiting.size());
+  lossCount += static_cast<std::int64_t>(pending.size());
+  const double mean = normalizer * loss / static_cast<double>(pending.size());
   feeder.set(lossInput, &mean, 1);
   runner.forward();
-  std::vector<float> now(seeds.size());
+  std::vector<float> now(outputGradients.size());
   session.read(named(runtime::TensorKind::Blob, program, logits), now.data(),
                static_cast<std::int64_t>(now.size()));
-  for (std::size_t row = 0; row < waiting.size(); ++row) {
-    const Step &step = waiting[row];
+  for (std::size_t row = 0; row < pending.size(); ++row) {
+    const Step &step = pending[row];
     const auto at = static_cast<std::ptrdiff_t>(row) * width;
     const Distribution probabilities =
         width == 1 ? step.probabilities : distributionOf(now.data() + at, width);
     // A layer that divides by its rows divides by the episode's steps here.
-    const double scale = normalizer == 1 ? 1 : normalizer * step.share;
+    const double scale = normalizer == 1 ? 1 : normalizer * step.weight;
     policyGradient(probabilities, step.action, step.advantage * scale,
-                   seeds.data() + at, width);
+                   outputGradients.data() + at, width);
   }
   session.write(named(runtime::TensorKind::OutputGradient, program, logits),
-                seeds.data(), static_cast<std::int64_t>(seeds.size()));
+                outputGradients.data(), static_cast<std::int64_t>(outputGradients.size()));
   runner.backward();
-  waiting.clear();
+  pending.clear();
 }
 
 void GradientAccumulator::discard() {
-  waiting.clear();
+  pending.clear();
   takeLoss();
 }
 

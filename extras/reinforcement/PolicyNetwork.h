@@ -70,7 +70,7 @@ public:
   std::int64_t logitCount() const { return width; }
 
 private:
-  InferenceProgram acting;
+  InferenceProgram inference;
   std::string blob;
   bool isLogits; ///< else the probabilities themselves
   std::int64_t width;
@@ -93,7 +93,7 @@ public:
     int action = 0;
     Distribution probabilities; ///< when it was taken
     double advantage = 0;
-    double share = 1; ///< of an episode: 1 over its steps
+    double weight = 1; ///< of an episode: 1 over its steps
   };
   void add(const Step &step);
   /// Passes what is left.
@@ -111,8 +111,8 @@ private:
   std::int64_t observationCount, rows, width;
   double normalizer;
   Runner runner;
-  std::vector<Step> waiting;
-  std::vector<float> states, seeds; ///< of a pass
+  std::vector<Step> pending;
+  std::vector<float> states, outputGradients; ///< of a pass
   double lossSum = 0;
   std::int64_t lossCount = 0;
 };
