@@ -4,7 +4,7 @@
 #include "passes/analysis/LoopOrder.h"
 #include "passes/analysis/Sinks.h"
 #include "passes/fused/MergedInputs.h"
-#include "passes/fused/SumFactors.h"
+#include "passes/fused/ReductionFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -182,7 +182,7 @@ private:
       for (unsigned other : related)
         if (Operation *place = mergePoint(kept[other], nest)) {
           numberOf.erase(kept[other]);
-          nest = brew::passes::shareSums(rewriter,
+          nest = brew::passes::shareReductions(rewriter,
                                          merge(kept[other], nest, place));
           number = other;
           break;

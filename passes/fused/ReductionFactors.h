@@ -1,4 +1,4 @@
-//===- SumFactors.h - Sums that differ in factors -----------------*- C++
+//===- ReductionFactors.h - Sums that differ in factors -----------------*- C++
 //-*-===//
 #pragma once
 
@@ -11,7 +11,7 @@ namespace brew::passes {
 /// factors that are the same in all terms of a sum, lets one of them be added
 /// up and the others be products of it: the sum of gamma * dy is gamma times
 /// the sum of dy. Returns the nest that is there now.
-mlir::linalg::GenericOp shareSums(mlir::RewriterBase &rewriter,
+mlir::linalg::GenericOp shareReductions(mlir::RewriterBase &rewriter,
                                   mlir::linalg::GenericOp nest);
 
 } // namespace brew::passes

@@ -1,5 +1,5 @@
-//===- SumFactors.cpp - Sums that differ in factors -----------------------===//
-#include "passes/fused/SumFactors.h"
+//===- ReductionFactors.cpp - Sums that differ in factors -----------------------===//
+#include "passes/fused/ReductionFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -242,7 +242,7 @@ private:
 
 } // namespace
 
-linalg::GenericOp brew::passes::shareSums(RewriterBase &rewriter,
+linalg::GenericOp brew::passes::shareReductions(RewriterBase &rewriter,
                                           linalg::GenericOp nest) {
   return Sharing(rewriter, nest).run();
 }
