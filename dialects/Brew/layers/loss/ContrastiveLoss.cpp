@@ -29,7 +29,7 @@ LogicalResult ContrastiveLossOp::inferShapes(Shapes &tops, Shapes &) {
 
 /// Pairs that are not there count as similar and equal.
 LogicalResult ContrastiveLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countPairs(*this, counts, {0, 0, 1});
+  return maskPaddingPairs(*this, counts, {0, 0, 1});
 }
 
 /// Both sides as N, C and the labels as N.
@@ -94,10 +94,10 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     return {s.mul(factor, difference)};
   })[0];
   if (needed[0])
-    operandGradients[0] = underShape(b, getLoc(), da, getA());
+    operandGradients[0] = reshapeLike(b, getLoc(), da, getA());
   if (needed[1])
     operandGradients[1] =
-        underShape(b, getLoc(), buildNegated(b, getLoc(), da), getB());
+        reshapeLike(b, getLoc(), buildNegated(b, getLoc(), da), getB());
   return success();
 }
 

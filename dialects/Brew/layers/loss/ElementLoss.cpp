@@ -22,7 +22,7 @@ LogicalResult EuclideanLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult EuclideanLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countPairs(*this, counts, {0, 0});
+  return maskPaddingPairs(*this, counts, {0, 0});
 }
 
 LogicalResult
@@ -30,7 +30,7 @@ EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                 ArrayRef<bool> needed,
                                 MutableArrayRef<Value> operandGradients) {
   Location loc = getLoc();
-  Value t = underShape(b, loc, getT(), getX());
+  Value t = reshapeLike(b, loc, getT(), getX());
   double scale = 1.0 / shapeOf(getX())[0];
   Value dx = buildPairGradient(
       b, loc, {getX(), t}, resultGradients[0],
@@ -41,13 +41,13 @@ EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (needed[0])
     operandGradients[0] = dx;
   if (needed[1])
-    operandGradients[1] = underShape(b, loc, buildNegated(b, loc, dx), getT());
+    operandGradients[1] = reshapeLike(b, loc, buildNegated(b, loc, dx), getT());
   return success();
 }
 
 SmallVector<Value> EuclideanLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
-  Value t = underShape(b, loc, getT(), getX());
+  Value t = reshapeLike(b, loc, getT(), getX());
   Value sum = buildSumOver(b, loc, {getX(), t}, tensorTypeOf(getLoss()),
                            [](ScalarBuilder &s, ValueRange in) -> Value {
                              Value d = s.sub(in[0], in[1]);
@@ -71,14 +71,14 @@ LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult SmoothL1LossOp::propagateItemCounts(ItemCounts &counts) {
-  return countPairs(*this, counts, {0, 0});
+  return maskPaddingPairs(*this, counts, {0, 0});
 }
 
 /// The bottoms with x's shape: x, t, inside and outside weights.
 static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
   SmallVector<Value> inputs;
   for (Value bottom : op->getOperands())
-    inputs.push_back(underShape(b, op.getLoc(), bottom, op.getX()));
+    inputs.push_back(reshapeLike(b, op.getLoc(), bottom, op.getX()));
   return inputs;
 }
 
@@ -116,7 +116,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (needed[0])
     operandGradients[0] = dx;
   if (needed[1])
-    operandGradients[1] = underShape(b, loc, buildNegated(b, loc, dx), getT());
+    operandGradients[1] = reshapeLike(b, loc, buildNegated(b, loc, dx), getT());
   return success();
 }
 
@@ -151,7 +151,7 @@ LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult SigmoidCrossEntropyLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countLabelledLoss(*this, counts, getTMutable(), {getX(), getT()});
+  return propagateCountsOfLoss(*this, counts, getTMutable(), {getX(), getT()});
 }
 
 /// Whether a target is the ignored one; Caffe truncates targets to integers.
@@ -168,7 +168,7 @@ LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
   if (!resultGradients[0])
     return success();
   auto ignore = asOptional(getIgnoreLabel());
-  Value t = underShape(b, getLoc(), getT(), getX());
+  Value t = reshapeLike(b, getLoc(), getT(), getX());
   operandGradients[0] = buildPairGradient(
       b, getLoc(), {getX(), t}, {resultGradients[0], getNormalizer()},
       [&](ScalarBuilder &s, ValueRange in, ValueRange scalars) -> Value {
@@ -187,7 +187,7 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   auto ignore = asOptional(getIgnoreLabel());
   auto scalar = tensorTypeOf(getLoss());
-  Value t = underShape(b, loc, getT(), getX());
+  Value t = reshapeLike(b, loc, getT(), getX());
   Value sum = buildSumOver(
       b, loc, {getX(), t}, scalar, [&](ScalarBuilder &s, ValueRange in) -> Value {
         Type type = in[0].getType();

@@ -94,9 +94,9 @@ std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
 
 /// A loss that N divides, with no normalisation of its own.
 template <typename Op>
-LogicalResult countMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
+LogicalResult propagateCountsOfMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
   FailureOr<Value> count =
-      ignoreRest(op, counts, op.getLabelMutable(), bottoms);
+      ignorePaddingLabels(op, counts, op.getLabelMutable(), bottoms);
   if (failed(count))
     return failure();
   if (*count)
@@ -125,7 +125,7 @@ LogicalResult HingeLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult HingeLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countMeanLoss(*this, counts, {getX(), getLabel()});
+  return propagateCountsOfMeanLoss(*this, counts, {getX(), getLabel()});
 }
 
 LogicalResult
@@ -205,7 +205,7 @@ LogicalResult MultinomialLogisticLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult MultinomialLogisticLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countMeanLoss(*this, counts, {getP(), getLabel()});
+  return propagateCountsOfMeanLoss(*this, counts, {getP(), getLabel()});
 }
 
 LogicalResult MultinomialLogisticLossOp::buildGradients(
@@ -302,7 +302,7 @@ LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
 LogicalResult InfogainLossOp::propagateItemCounts(ItemCounts &counts) {
   if (failed(counts.requireAllItems(*this, getH())))
     return failure();
-  return countLabelledLoss(*this, counts, getLabelMutable(),
+  return propagateCountsOfLoss(*this, counts, getLabelMutable(),
                            {getX(), getLabel()});
 }
 

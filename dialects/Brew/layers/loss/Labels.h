@@ -64,7 +64,7 @@ mlir::Value buildQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 /// Returns the count of `bottoms`, scores and labels; null if they are not
 /// counted.
 template <typename Op>
-mlir::FailureOr<mlir::Value> ignoreRest(Op op, ItemCounts &counts,
+mlir::FailureOr<mlir::Value> ignorePaddingLabels(Op op, ItemCounts &counts,
                                         mlir::OpOperand &labels,
                                         mlir::ValueRange bottoms) {
   mlir::FailureOr<mlir::Value> count = counts.commonCount(op, bottoms);
@@ -84,10 +84,10 @@ mlir::FailureOr<mlir::Value> ignoreRest(Op op, ItemCounts &counts,
 /// Likewise for a loss, whose value it corrects where all items' number divides
 /// it. Its further tops are counted.
 template <typename Op>
-mlir::LogicalResult countLabelledLoss(Op op, ItemCounts &counts,
+mlir::LogicalResult propagateCountsOfLoss(Op op, ItemCounts &counts,
                                       mlir::OpOperand &labels,
                                       mlir::ValueRange bottoms) {
-  mlir::FailureOr<mlir::Value> count = ignoreRest(op, counts, labels, bottoms);
+  mlir::FailureOr<mlir::Value> count = ignorePaddingLabels(op, counts, labels, bottoms);
   if (failed(count))
     return mlir::failure();
   if (!*count)

@@ -295,11 +295,11 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SoftmaxLossOp::propagateItemCounts(ItemCounts &counts) {
-  return countLabelledLoss(*this, counts, getLabelMutable(),
+  return propagateCountsOfLoss(*this, counts, getLabelMutable(),
                            {getX(), getLabel()});
 }
 LogicalResult AccuracyOp::propagateItemCounts(ItemCounts &counts) {
-  return ignoreRest(*this, counts, getLabelMutable(), {getX(), getLabel()});
+  return ignorePaddingLabels(*this, counts, getLabelMutable(), {getX(), getLabel()});
 }
 
 int64_t SoftmaxLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }

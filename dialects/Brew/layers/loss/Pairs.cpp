@@ -19,7 +19,7 @@ LogicalResult brew::dialects::checkPair(Operation *op, Value x, Value t,
   return success();
 }
 
-Value brew::dialects::underShape(OpBuilder &b, Location loc, Value value,
+Value brew::dialects::reshapeLike(OpBuilder &b, Location loc, Value value,
                                  Value like) {
   if (shapeOf(value) == shapeOf(like))
     return value;
@@ -65,7 +65,7 @@ Value brew::dialects::buildNegated(OpBuilder &b, Location loc, Value x) {
                            });
 }
 
-LogicalResult brew::dialects::countPairs(Operation *op, ItemCounts &counts,
+LogicalResult brew::dialects::maskPaddingPairs(Operation *op, ItemCounts &counts,
                                          ArrayRef<double> fills) {
   FailureOr<Value> count = counts.commonCount(op);
   if (failed(count))

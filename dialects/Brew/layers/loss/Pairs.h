@@ -16,7 +16,7 @@ mlir::LogicalResult checkPair(mlir::Operation *op, mlir::Value x, mlir::Value t,
                               const char *what);
 
 /// `value` under the shape of `like`, element by element in row-major order.
-mlir::Value underShape(mlir::OpBuilder &b, mlir::Location loc,
+mlir::Value reshapeLike(mlir::OpBuilder &b, mlir::Location loc,
                        mlir::Value value, mlir::Value like);
 
 /// A sum over elements of all inputs, which have the first's shape.
@@ -39,7 +39,7 @@ mlir::Value buildNegated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 /// Items that are not there (see ItemCounts.h) are made to contribute nothing:
 /// operand i reads fills[i] in their place. The loss is a sum over the number
 /// of items.
-mlir::LogicalResult countPairs(mlir::Operation *op, ItemCounts &counts,
+mlir::LogicalResult maskPaddingPairs(mlir::Operation *op, ItemCounts &counts,
                                llvm::ArrayRef<double> fills);
 
 } // namespace brew::dialects
