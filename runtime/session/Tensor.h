@@ -13,17 +13,17 @@ namespace brew::runtime {
 enum class TensorKind {
   Blob,              ///< of a program, at its last version
   BlobGradient,      ///< likewise, of its first version
-  GradientSeed,      ///< what backward takes for the gradient of a blob
+  OutputGradient,      ///< what backward takes for the gradient of a blob
   Parameter,         ///< of a layer
   ParameterGradient, ///< of a parameter that is learnt
   SolverState,       ///< history of such a parameter
-  Carried, ///< state that runs leave to the next ones (recurrent nets)
+  PersistentState, ///< state that runs leave to the next ones (recurrent nets)
 };
 
 /// Names one tensor of a session.
 struct TensorName {
   TensorKind kind = TensorKind::Blob;
-  /// Blob, BlobGradient, GradientSeed: the blob's; Carried: the plan's; else
+  /// Blob, BlobGradient, OutputGradient: the blob's; PersistentState: the plan's; else
   /// the layer's.
   std::string name;
   /// Likewise: index of the program.
