@@ -221,7 +221,7 @@ brew_status brew_scatter_write(const char *path, const float *points,
         std::max(data.width, data.height) > kMost)
       throw usage("a scatter plot has " + std::to_string(kLeast) + " to " +
                   std::to_string(kMost) + " pixels along each side");
-    const embedding::ScatterPlan plan = embedding::planScatter(data);
+    const embedding::ScatterLayout plan = embedding::layoutScatter(data);
     writeFileAtomically(file, png ? embedding::scatterPng(plan)
                                   : embedding::scatterSvg(plan));
   });

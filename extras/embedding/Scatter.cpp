@@ -46,8 +46,8 @@ std::size_t letters(const std::string &text) {
 
 } // namespace
 
-ScatterPlan planScatter(const ScatterData &data) {
-  ScatterPlan plan{};
+ScatterLayout layoutScatter(const ScatterData &data) {
+  ScatterLayout plan{};
   plan.width = data.width;
   plan.height = data.height;
   plan.title = data.title;
@@ -130,7 +130,7 @@ ScatterPlan planScatter(const ScatterData &data) {
   return plan;
 }
 
-std::string scatterPng(const ScatterPlan &plan) {
+std::string scatterPng(const ScatterLayout &plan) {
   return runtime::openCv("draw a scatter plot as PNG").scatterPng(plan);
 }
 

@@ -23,7 +23,7 @@ struct Colour {
 
 /// Where everything of a plot stands, for whoever draws it. Pixels, from the
 /// upper left corner.
-struct ScatterPlan {
+struct ScatterLayout {
   struct Entry {
     Colour colour;
     std::string name;
@@ -45,10 +45,10 @@ struct ScatterPlan {
   std::vector<Dot> dots;
 };
 
-ScatterPlan planScatter(const ScatterData &data);
+ScatterLayout layoutScatter(const ScatterData &data);
 
-std::string scatterSvg(const ScatterPlan &plan);
+std::string scatterSvg(const ScatterLayout &plan);
 /// The bytes of a PNG file.
-std::string scatterPng(const ScatterPlan &plan);
+std::string scatterPng(const ScatterLayout &plan);
 
 } // namespace brew::embedding

@@ -41,7 +41,7 @@ std::string words(double x, double y, const std::string &text) {
 
 } // namespace
 
-std::string scatterSvg(const ScatterPlan &plan) {
+std::string scatterSvg(const ScatterLayout &plan) {
   const std::string width = std::to_string(plan.width),
                     height = std::to_string(plan.height);
   std::string svg =
@@ -57,7 +57,7 @@ std::string scatterSvg(const ScatterPlan &plan) {
          "\" fill=\"none\" stroke=\"#cccccc\"/>\n";
   // Dots are lines of no length with round ends, a path for each colour.
   std::vector<std::string> paths(plan.legend.size());
-  for (const ScatterPlan::Dot &dot : plan.dots)
+  for (const ScatterLayout::Dot &dot : plan.dots)
     paths[dot.entry] += "M" + number(dot.x) + " " + number(dot.y) + "h0";
   svg += "<g fill=\"none\" stroke-linecap=\"round\" stroke-opacity=\"0.8\" "
          "stroke-width=\"" +
@@ -68,7 +68,7 @@ std::string scatterSvg(const ScatterPlan &plan) {
              paths[i] + "\"/>\n";
   svg += "</g>\n";
   for (std::size_t i = 0; i < plan.legendRows; ++i) {
-    const ScatterPlan::Entry &entry = plan.legend[i];
+    const ScatterLayout::Entry &entry = plan.legend[i];
     if (!plan.legendCut || i + 1 < plan.legendRows)
       svg += "<circle cx=\"" + number(plan.legendX + 6) + "\" cy=\"" +
              number(entry.y) + "\" r=\"6\" fill=\"" + hex(entry.colour) +

@@ -14,7 +14,7 @@ namespace brew::runtime::opencv {
 namespace {
 
 using embedding::Colour;
-using embedding::ScatterPlan;
+using embedding::ScatterLayout;
 
 /// Drawn twice as large and then averaged: even edges and letters.
 constexpr int kScale = 2;
@@ -57,16 +57,16 @@ void words(cv::Mat &picture, double x, double y, double size,
 
 } // namespace
 
-std::string scatterPng(const ScatterPlan &plan) {
+std::string scatterPng(const ScatterLayout &plan) {
   cv::Mat large(plan.height * kScale, plan.width * kScale, CV_8UC3,
                 cv::Scalar(255, 255, 255));
   words(large, plan.left, plan.titleY, plan.textSize, plan.title);
   cv::rectangle(large, fine(plan.left, plan.top), fine(plan.right, plan.bottom),
                 cv::Scalar(204, 204, 204), kScale, cv::LINE_AA, kShift);
-  for (const ScatterPlan::Dot &at : plan.dots)
+  for (const ScatterLayout::Dot &at : plan.dots)
     dot(large, at.x, at.y, plan.radius, plan.legend[at.entry].colour);
   for (std::size_t i = 0; i < plan.legendRows; ++i) {
-    const ScatterPlan::Entry &entry = plan.legend[i];
+    const ScatterLayout::Entry &entry = plan.legend[i];
     if (!plan.legendCut || i + 1 < plan.legendRows)
       dot(large, plan.legendX + 6, entry.y, 6, entry.colour);
     words(large, plan.legendX + 20, entry.y, plan.textSize, entry.name);

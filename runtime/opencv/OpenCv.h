@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace brew::embedding {
-struct ScatterPlan;
+struct ScatterLayout;
 }
 
 namespace brew::runtime {
@@ -51,7 +51,7 @@ struct OpenCvFunctions {
   /// `matrix`: size x size values, row by row.
   EigenDecomposition (*symmetricEigen)(const std::vector<double> &matrix,
                                        int size);
-  std::string (*scatterPng)(const embedding::ScatterPlan &plan);
+  std::string (*scatterPng)(const embedding::ScatterLayout &plan);
 
   // Films of episodes; `picture` has 3 channels.
   /// `position` of the cart in metres, `angle` of the pole in radians.

@@ -33,9 +33,9 @@ bool contains(const std::string &text, const std::string &part) {
 } // namespace
 
 TEST(Scatter, PlacesEverything) {
-  const ScatterPlan plan = planScatter(data());
+  const ScatterLayout plan = layoutScatter(data());
   ASSERT_EQ(plan.dots.size(), 5u);
-  for (const ScatterPlan::Dot &dot : plan.dots) {
+  for (const ScatterLayout::Dot &dot : plan.dots) {
     EXPECT_GT(dot.x - plan.radius, plan.left);
     EXPECT_LT(dot.x + plan.radius, plan.right);
     EXPECT_GT(dot.y - plan.radius, plan.top);
@@ -58,12 +58,12 @@ TEST(Scatter, PlacesEverything) {
 TEST(Scatter, WithoutClassesThereIsNoLegend) {
   ScatterData plain = data();
   plain.classes = nullptr;
-  const ScatterPlan plan = planScatter(plain);
+  const ScatterLayout plan = layoutScatter(plain);
   EXPECT_EQ(plan.legendRows, 0u);
-  EXPECT_GT(plan.right, planScatter(data()).right);
+  EXPECT_GT(plan.right, layoutScatter(data()).right);
   plain.count = 0;
-  EXPECT_TRUE(planScatter(plain).dots.empty());
-  EXPECT_TRUE(contains(scatterSvg(planScatter(plain)), "</svg>"));
+  EXPECT_TRUE(layoutScatter(plain).dots.empty());
+  EXPECT_TRUE(contains(scatterSvg(layoutScatter(plain)), "</svg>"));
 }
 
 TEST(Scatter, ManyClassesAreCutShort) {
@@ -71,8 +71,8 @@ TEST(Scatter, ManyClassesAreCutShort) {
   std::vector<std::int32_t> classes;
   for (int i = 0; i < 200; ++i)
     classes.push_back(i);
-  const ScatterPlan plan =
-      planScatter({points.data(), 200, classes.data(), {}, "", 400, 300});
+  const ScatterLayout plan =
+      layoutScatter({points.data(), 200, classes.data(), {}, "", 400, 300});
   EXPECT_TRUE(plan.legendCut);
   EXPECT_EQ(plan.legend[plan.legendRows - 1].name,
             "and " + std::to_string(200 - plan.legendRows + 1) + " more");
@@ -82,7 +82,7 @@ TEST(Scatter, ManyClassesAreCutShort) {
 }
 
 TEST(Scatter, SvgHasColoursAndEscapedNames) {
-  const std::string svg = scatterSvg(planScatter(data()));
+  const std::string svg = scatterSvg(layoutScatter(data()));
   EXPECT_TRUE(contains(svg, "width=\"640\" height=\"480\""));
   EXPECT_TRUE(contains(svg, ">A title<"));
   EXPECT_TRUE(contains(svg, "&lt;two&gt; &amp; co"));
@@ -94,18 +94,18 @@ TEST(Scatter, SvgIsUtf8) {
   ScatterData latin = data();
   latin.title = "caf\xe9 \xc3\xa9";
   EXPECT_TRUE(
-      contains(scatterSvg(planScatter(latin)), ">caf\xef\xbf\xbd \xc3\xa9<"));
+      contains(scatterSvg(layoutScatter(latin)), ">caf\xef\xbf\xbd \xc3\xa9<"));
 }
 
 TEST(Scatter, PngShowsThePointsInTheirColours) {
-  const ScatterPlan plan = planScatter(data());
+  const ScatterLayout plan = layoutScatter(data());
   const std::string bytes = scatterPng(plan);
   formats::Image image;
   formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
                        "plot", image);
   ASSERT_EQ(image.width, 640);
   ASSERT_EQ(image.height, 480);
-  for (const ScatterPlan::Dot &dot : plan.dots) {
+  for (const ScatterLayout::Dot &dot : plan.dots) {
     const auto at = static_cast<std::size_t>(
         (std::lround(dot.y) * 640 + std::lround(dot.x)) * 3);
     const Colour &colour = plan.legend[dot.entry].colour;
