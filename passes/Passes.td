@@ -459,7 +459,7 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     sums whose order is free; the new order is as fixed as the old one.
   }];
   let options = [
-    Option<"leastWork", "least-work", "int64_t", "0",
+    Option<"minWork", "min-work", "int64_t", "0",
       "Iterations from which on a second stage pays; 0: as for the target">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
@@ -516,7 +516,7 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
   let options = [
     // Each may have half a dozen arguments; a GPU's kernel takes 4095
     // (plan/Contract.h).
-    Option<"mostParts", "most-parts", "int64_t", "512",
+    Option<"maxSubKernels", "max-sub-kernels", "int64_t", "512",
       "Independent flat kernels that become one">,
     Option<"shareUpdates", "share-updates", "bool", "false",
       "Keep the updates of parameters apart, so that ranks can share them">];
@@ -534,7 +534,7 @@ def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
     another launch that waits for the first. For GPUs alone.
   }];
   let options = [
-    Option<"mostCycles", "most-cycles", "int64_t", "0",
+    Option<"maxCycles", "max-cycles", "int64_t", "0",
       "Cycles of a last block that are worth a launch; 0: as for the target">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }

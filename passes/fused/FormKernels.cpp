@@ -86,7 +86,7 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
     const std::vector<NestGroup> groups = brew::passes::groupNests(program);
     const int64_t most =
         shareUpdates && program.getRole() == ProgramRole::Update ? 1
-                                                                 : mostParts;
+                                                                 : maxSubKernels;
     // On a CPU what only reads neighbours in order is one vectorised loop,
     // which others in a function would get in the way of.
     const bool allowGathers = brew::dialects::target::isForGpu(program);

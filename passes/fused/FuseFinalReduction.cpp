@@ -174,7 +174,7 @@ private:
   /// The kernel that `second` is to be the end of, if there is one.
   KernelOp firstOf(KernelOp second) const {
     const double most =
-        mostCycles ? static_cast<double>(mostCycles) : GpuAttr::kHandoverCycles;
+        maxCycles ? static_cast<double>(maxCycles) : GpuAttr::kHandoverCycles;
     SmallVector<linalg::GenericOp> nests = onlyPart(second);
     if (nests.empty() || Pair::bytesBetween(nests) > room)
       return {};

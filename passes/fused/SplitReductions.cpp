@@ -183,7 +183,7 @@ private:
     enoughSums = 2 * gpu.getMultiprocessors();
     enoughThreads = llvm::bit_floor<uint64_t>(gpu.residentThreads() / 2);
     // What memory delivers while a kernel is launched.
-    enoughWork = leastWork;
+    enoughWork = minWork;
     if (enoughWork == 0)
       enoughWork = llvm::bit_ceil<uint64_t>(
           gpu.getMemoryBytes() / sizeof(float) *
@@ -203,7 +203,7 @@ private:
     if (SmallVector<unsigned> loops = loopsForCaches(nest); !loops.empty())
       return loops;
     const int64_t few = 4 * cpu.getCores() * cpu.lanes();
-    const int64_t least = leastWork ? leastWork : kCpuWork;
+    const int64_t least = minWork ? minWork : kCpuWork;
     if (points >= few || points * length < least || !readsAcross(nest) ||
         !brew::passes::hasReorderableReductions(nest))
       return {};

@@ -1,5 +1,5 @@
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s
-// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels='most-parts=2' --split-input-file | FileCheck %s --check-prefix=FEW
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels='max-sub-kernels=2' --split-input-file | FileCheck %s --check-prefix=FEW
 
 // Elementwise layers that follow each other become one kernel over one grid;
 // the value between them never leaves it.

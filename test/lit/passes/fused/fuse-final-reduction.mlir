@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-fuse-final-reduction --mlir-print-local-scope | FileCheck %s
 // On a CPU there are no blocks; and nothing is cheap enough for 10 cycles.
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-final-reduction | FileCheck %s --check-prefix=NONE
-// RUN: %brew-opt %s --brew-fuse-final-reduction=most-cycles=10 | FileCheck %s --check-prefix=NONE
+// RUN: %brew-opt %s --brew-fuse-final-reduction=max-cycles=10 | FileCheck %s --check-prefix=NONE
 // NONE-NOT: brew.last_block
 
 #parts = affine_map<(i, c, r) -> (i, r, c)>

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-split-reductions='least-work=262144' --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-split-reductions='min-work=262144' --split-input-file | FileCheck %s
 
 #in = affine_map<(c, n, h, w) -> (n, c, h, w)>
 #out = affine_map<(c, n, h, w) -> (c)>
