@@ -23,9 +23,9 @@ struct DetectionSizes {
 };
 
 /// Builds the nests of one layer.
-class Detections {
+class DetectionOutputBuilder {
 public:
-  Detections(DetectionOutputOp op, mlir::OpBuilder &b);
+  DetectionOutputBuilder(DetectionOutputOp op, mlir::OpBuilder &b);
 
   /// The layer's results.
   llvm::SmallVector<mlir::Value> build();
@@ -64,10 +64,10 @@ private:
   Value prior(NestBuilder::Body &body, int64_t which, Value box, Value side);
   Value decode();
   Value scores();
-  Value chooseBoxes(Value boxes, Value places);
+  Value gatherBoxes(Value boxes, Value places);
 
   // Those that are kept: 1, or 0, for each.
-  Value boxFacts(Value boxes);
+  Value sidesAndAreas(Value boxes);
   Value overlap(NestBuilder::Body &body, Value facts, Value i, Value j);
   Value layerThreshold(ScalarBuilder &s);
   bool shrinks();
@@ -75,7 +75,7 @@ private:
   Value overlapWithin(Value facts, int64_t first, int64_t count);
   Value overlapBefore(Value values, Value words, Value facts, int64_t first,
                       int64_t count);
-  Results decide(Value facts, Value before, int64_t first, int64_t count,
+  Results suppressBlock(Value facts, Value before, int64_t first, int64_t count,
                  Value &threshold);
   Value suppress(Value values, Value boxes);
   Value keepBest(Value kept, Value values);
@@ -84,8 +84,8 @@ private:
   /// Image, label and candidate of number `flat` of all candidates.
   Results positionOf(ScalarBuilder &s, Value flat);
   Value firstRows(Value perLabel);
-  Value rowsBehind(Value kept, Value firstRows);
-  Value sources(Value behind);
+  Value rowEnds(Value kept, Value firstRows);
+  Value candidateOfRow(Value behind);
   Results rows(Value kept, Value values, Value boxes);
 
   DetectionOutputOp op;

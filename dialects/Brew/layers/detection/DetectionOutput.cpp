@@ -75,11 +75,11 @@ LogicalResult DetectionOutputOp::propagateItemCounts(ItemCounts &counts) {
 // Tensors and their elements
 //===----------------------------------------------------------------------===//
 
-Detections::Detections(DetectionOutputOp op, OpBuilder &b)
+DetectionOutputBuilder::DetectionOutputBuilder(DetectionOutputOp op, OpBuilder &b)
     : op(op), b(b), loc(op->getLoc()), sizes(op),
       number(elementTypeOf(op.getConf())), i32(b.getI32Type()) {}
 
-Value Detections::each(RankedTensorType type,
+Value DetectionOutputBuilder::each(RankedTensorType type,
                        llvm::function_ref<Value(NestBuilder::Body &)> element) {
   NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
@@ -87,24 +87,24 @@ Value Detections::each(RankedTensorType type,
       [&](NestBuilder::Body &body) -> Results { return {element(body)}; })[0];
 }
 
-Value Detections::asI32(ScalarBuilder &s, Value index) {
+Value DetectionOutputBuilder::asI32(ScalarBuilder &s, Value index) {
   return arith::IndexCastOp::create(s.b, s.loc, i32, index);
 }
 
-Value Detections::asIndex(ScalarBuilder &s, Value integer) {
+Value DetectionOutputBuilder::asIndex(ScalarBuilder &s, Value integer) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
-Value Detections::bitOf(ScalarBuilder &s, Value word, Value index) {
+Value DetectionOutputBuilder::bitOf(ScalarBuilder &s, Value word, Value index) {
   Value shifted = arith::ShRUIOp::create(s.b, s.loc, word, asI32(s, index));
   return arith::AndIOp::create(s.b, s.loc, shifted, s.constant(i32, 1));
 }
 
-Value Detections::none(ScalarBuilder &s) {
+Value DetectionOutputBuilder::none(ScalarBuilder &s) {
   return s.constant(number, -std::numeric_limits<double>::infinity());
 }
 
-Value Detections::infinity(ScalarBuilder &s) {
+Value DetectionOutputBuilder::infinity(ScalarBuilder &s) {
   return s.constant(number, std::numeric_limits<double>::infinity());
 }
 
@@ -113,7 +113,7 @@ Value Detections::infinity(ScalarBuilder &s) {
 //===----------------------------------------------------------------------===//
 
 /// Element of a tensor (N, C) or (N, C, 1, 1).
-Value Detections::channel(NestBuilder::Body &body, Value x, Value image,
+Value DetectionOutputBuilder::channel(NestBuilder::Body &body, Value x, Value image,
                           Value index) {
   SmallVector<Value> at = {image, index};
   at.resize(shapeOf(x).size(), body.s.index(0));
@@ -121,7 +121,7 @@ Value Detections::channel(NestBuilder::Body &body, Value x, Value image,
 }
 
 /// Side `side` of prior box `box`, or its variance.
-Value Detections::prior(NestBuilder::Body &body, int64_t which, Value box,
+Value DetectionOutputBuilder::prior(NestBuilder::Body &body, int64_t which, Value box,
                         Value side) {
   ScalarBuilder &s = body.s;
   SmallVector<Value> at = {s.index(0), s.index(which),
@@ -131,7 +131,7 @@ Value Detections::prior(NestBuilder::Body &body, int64_t which, Value box,
 }
 
 /// The boxes that the locations mean: images, boxes per prior, priors, sides.
-Value Detections::decode() {
+Value DetectionOutputBuilder::decode() {
   auto type =
       tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
@@ -164,7 +164,7 @@ Value Detections::decode() {
 }
 
 /// Scores of images, classes, priors; those that do not count are -infinity.
-Value Detections::scores() {
+Value DetectionOutputBuilder::scores() {
   auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
@@ -184,7 +184,7 @@ Value Detections::scores() {
 }
 
 /// The candidates' boxes: images, classes, candidates, sides.
-Value Detections::chooseBoxes(Value boxes, Value places) {
+Value DetectionOutputBuilder::gatherBoxes(Value boxes, Value places) {
   auto type =
       tensor({sizes.images, sizes.classes, sizes.candidates, 4}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
@@ -196,14 +196,14 @@ Value Detections::chooseBoxes(Value boxes, Value places) {
   });
 }
 
-SmallVector<Value> Detections::build() {
+SmallVector<Value> DetectionOutputBuilder::build() {
   auto [values, places] =
       buildSortDescending(b, loc, scores(), sizes.candidates);
-  Value boxes = chooseBoxes(decode(), places);
+  Value boxes = gatherBoxes(decode(), places);
   Value kept = keepBest(suppress(values, boxes), values);
   return rows(kept, values, boxes);
 }
 
 SmallVector<Value> DetectionOutputOp::buildNests(OpBuilder &b) {
-  return Detections(*this, b).build();
+  return DetectionOutputBuilder(*this, b).build();
 }

@@ -1,6 +1,6 @@
 //===- DetectionRows.cpp - The top of DetectionOutput ---------------------===//
 //
-// Detections stand by image, label and score. How many there are is known at
+// DetectionOutputBuilder stand by image, label and score. How many there are is known at
 // run time only, so every row finds out what it shows.
 //
 //===----------------------------------------------------------------------===//
@@ -14,14 +14,14 @@ using namespace brew::dialects;
 /// Candidates that are counted together.
 constexpr int64_t kTile = 128;
 
-SmallVector<Value> Detections::positionOf(ScalarBuilder &s, Value flat) {
+SmallVector<Value> DetectionOutputBuilder::positionOf(ScalarBuilder &s, Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
           s.remi(flat, sizes.candidates)};
 }
 
 /// The first row of each class, given how many it has.
-Value Detections::firstRows(Value perLabel) {
+Value DetectionOutputBuilder::firstRows(Value perLabel) {
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, sizes.images, sizes.classes},
                    {false, false, true, true});
@@ -41,7 +41,7 @@ Value Detections::firstRows(Value perLabel) {
 
 /// The row behind each candidate and those before it, given the first one of
 /// each class: those of earlier tiles are added up tile by tile.
-Value Detections::rowsBehind(Value kept, Value firstRows) {
+Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
   const int64_t tiles = llvm::divideCeil(sizes.candidates, kTile);
   // Loops 2 and 3 are a tile and a place in it.
   NestBuilder tally(b, loc, {sizes.images, sizes.classes, tiles, kTile},
@@ -92,7 +92,7 @@ Value Detections::rowsBehind(Value kept, Value firstRows) {
 }
 
 /// The candidate that each row shows: the first one that has a row behind it.
-Value Detections::sources(Value behind) {
+Value DetectionOutputBuilder::candidateOfRow(Value behind) {
   const int64_t all = sizes.images * sizes.classes * sizes.candidates;
   return each(
       tensor({sizes.rows()}, i32), [&](NestBuilder::Body &body) -> Value {
@@ -114,7 +114,7 @@ Value Detections::sources(Value behind) {
 }
 
 /// The top and its count.
-SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
+SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values, Value boxes) {
   const ArrayRef<int64_t> scalar;
   NestBuilder tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
   tally.input(kept, iota(3));
@@ -128,7 +128,7 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   Value total = sum.build([&](NestBuilder::Body &body) -> Results {
     return {body.s.addi(body.out[0], body.in[0])};
   })[0];
-  Value source = sources(rowsBehind(kept, firstRows(perLabel)));
+  Value source = candidateOfRow(rowEnds(kept, firstRows(perLabel)));
 
   auto type = tensorTypeOf(op.getY());
   NestBuilder table(b, loc, type.getShape());

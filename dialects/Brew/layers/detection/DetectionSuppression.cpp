@@ -15,13 +15,13 @@ constexpr int64_t kWord = 32;
 
 /// What is known of a candidate's box: its sides, and its area, which is 0 if
 /// it is inside out.
-constexpr int64_t kArea = 4, kBoxFacts = 5;
+constexpr int64_t kArea = 4, kSidesAndArea = 5;
 
 /// Facts of the candidates' boxes: images, classes, facts, candidates, with as
 /// many of these as fill words.
-Value Detections::boxFacts(Value boxes) {
+Value DetectionOutputBuilder::sidesAndAreas(Value boxes) {
   const int64_t padded = llvm::alignTo(sizes.candidates, kWord);
-  auto type = tensor({sizes.images, sizes.classes, kBoxFacts, padded}, number);
+  auto type = tensor({sizes.images, sizes.classes, kSidesAndArea, padded}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
     Value box = s.clamp(body.loop(3), sizes.candidates);
@@ -42,7 +42,7 @@ Value Detections::boxFacts(Value boxes) {
 
 /// Intersection over union of candidates i and j of the class at loops 0 and 1;
 /// 0 where they do not meet.
-Value Detections::overlap(NestBuilder::Body &body, Value facts, Value i,
+Value DetectionOutputBuilder::overlap(NestBuilder::Body &body, Value facts, Value i,
                           Value j) {
   ScalarBuilder &s = body.s;
   auto fact = [&](Value box, int64_t which) {
@@ -64,21 +64,21 @@ Value Detections::overlap(NestBuilder::Body &body, Value facts, Value i,
   return s.select(meet, s.div(shared, all), zero);
 }
 
-Value Detections::bit(ScalarBuilder &s, Value index) {
+Value DetectionOutputBuilder::bit(ScalarBuilder &s, Value index) {
   return arith::ShLIOp::create(s.b, s.loc, s.constant(i32, 1), asI32(s, index));
 }
 
-Value Detections::layerThreshold(ScalarBuilder &s) {
+Value DetectionOutputBuilder::layerThreshold(ScalarBuilder &s) {
   return s.constant(number, op.getNmsThreshold().convertToFloat());
 }
 
 /// Whether the threshold is another one after a candidate has been kept.
-bool Detections::shrinks() {
+bool DetectionOutputBuilder::shrinks() {
   return op.getEta().convertToFloat() < 1 && op.getNmsThreshold().isFinite();
 }
 
 /// What is no number exceeds every limit.
-Value Detections::exceeds(ScalarBuilder &s, Value share, Value limit) {
+Value DetectionOutputBuilder::exceeds(ScalarBuilder &s, Value share, Value limit) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UGT, share,
                                limit);
 }
@@ -87,7 +87,7 @@ Value Detections::exceeds(ScalarBuilder &s, Value share, Value limit) {
 /// word begins, overlaps one that is kept among those before (`words`; null:
 /// there are none): infinity for more than the layer's threshold, and where no
 /// candidate is; 0 for less than one that does not shrink.
-Value Detections::overlapBefore(Value values, Value words, Value facts,
+Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value facts,
                                 int64_t first, int64_t count) {
   auto type = tensor({sizes.images, sizes.classes, count}, number);
   auto ifThere = [&](NestBuilder::Body &body, Value share) -> Value {
@@ -120,7 +120,7 @@ Value Detections::overlapBefore(Value values, Value words, Value facts,
 
 /// Which candidates of a block each one of it overlaps too much: images,
 /// classes, candidates, words.
-Value Detections::overlapWithin(Value facts, int64_t first, int64_t count) {
+Value DetectionOutputBuilder::overlapWithin(Value facts, int64_t first, int64_t count) {
   const int64_t wordCount = llvm::divideCeil(count, kWord);
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, count, wordCount, kWord},
@@ -143,7 +143,7 @@ Value Detections::overlapWithin(Value facts, int64_t first, int64_t count) {
 /// overlap of earlier blocks. Returns the words that say which are kept;
 /// `threshold` (null: the layer's), if it shrinks, becomes that behind them. If
 /// it does not, all blocks are decided by the same code.
-SmallVector<Value> Detections::decide(Value facts, Value before, int64_t first,
+SmallVector<Value> DetectionOutputBuilder::suppressBlock(Value facts, Value before, int64_t first,
                                       int64_t count, Value &threshold) {
   const int64_t wordCount = llvm::divideCeil(count, kWord);
   const double eta = op.getEta().convertToFloat();
@@ -221,18 +221,18 @@ SmallVector<Value> Detections::decide(Value facts, Value before, int64_t first,
 
 /// Which candidates are kept: images, classes, candidates. They are decided in
 /// blocks: against all earlier blocks at once, and within a block one by one.
-Value Detections::suppress(Value values, Value boxes) {
+Value DetectionOutputBuilder::suppress(Value values, Value boxes) {
   const int64_t wordCount = llvm::divideCeil(sizes.candidates, kWord);
   // As many words make a block as there are blocks: both take code, words in
   // the one kernel that decides, blocks in those that compare.
   const int64_t block = std::ceil(std::sqrt(wordCount));
   auto type = tensor({sizes.images, sizes.classes, wordCount}, i32);
-  Value facts = boxFacts(boxes), words, threshold;
+  Value facts = sidesAndAreas(boxes), words, threshold;
   for (int64_t word = 0; word < wordCount; word += block) {
     const int64_t first = word * kWord;
     const int64_t count = std::min(block * kWord, sizes.candidates - first);
     Value before = overlapBefore(values, words, facts, first, count);
-    SmallVector<Value> decided = decide(facts, before, first, count, threshold);
+    SmallVector<Value> decided = suppressBlock(facts, before, first, count, threshold);
     NestBuilder gather(b, loc, type.getShape());
     for (Value each : decided)
       gather.input(each, {0, 1});
@@ -258,7 +258,7 @@ Value Detections::suppress(Value values, Value boxes) {
 
 /// Of an image's detections, only the keep_top_k with the best scores. The last
 /// of those, by a sort, tells which are better.
-Value Detections::keepBest(Value kept, Value values) {
+Value DetectionOutputBuilder::keepBest(Value kept, Value values) {
   int64_t all = sizes.classes * sizes.candidates;
   if (sizes.perImage == all)
     return kept;

@@ -64,14 +64,14 @@ LogicalResult PsRoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult PsRoiPoolingOp::propagateItemCounts(ItemCounts &counts) {
-  return countRegions(*this, counts, getX(), getRois());
+  return propagateRegionCount(*this, counts, getX(), getRois());
 }
 
 LogicalResult
 PsRoiPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                ArrayRef<bool> needed,
                                MutableArrayRef<Value> operandGradients) {
-  if (failed(refuseRegionGradient(*this, needed[1])))
+  if (failed(rejectRegionGradient(*this, needed[1])))
     return failure();
   if (Value dy = resultGradients[0])
     operandGradients[0] = PsRoiPoolingBackwardOp::create(

@@ -25,7 +25,7 @@ LogicalResult brew::dialects::checkRegions(Operation *layer, Value x,
   return success();
 }
 
-LogicalResult brew::dialects::refuseRegionGradient(Operation *layer,
+LogicalResult brew::dialects::rejectRegionGradient(Operation *layer,
                                                    bool needed) {
   if (!needed)
     return success();
@@ -33,7 +33,7 @@ LogicalResult brew::dialects::refuseRegionGradient(Operation *layer,
                               "propagate_down: true and false";
 }
 
-LogicalResult brew::dialects::countRegions(Operation *layer, ItemCounts &counts,
+LogicalResult brew::dialects::propagateRegionCount(Operation *layer, ItemCounts &counts,
                                            Value x, Value rois) {
   if (failed(counts.requireAllItems(layer, x)))
     return failure();

@@ -17,12 +17,12 @@ mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
 
 /// The regions may be counted items, and with them the top's; the features may
 /// not, as regions say which of them they are of.
-mlir::LogicalResult countRegions(mlir::Operation *layer, ItemCounts &counts,
+mlir::LogicalResult propagateRegionCount(mlir::Operation *layer, ItemCounts &counts,
                                  mlir::Value x, mlir::Value rois);
 
 /// Fails, with an error at the layer, if the regions need a gradient: they have
 /// none.
-mlir::LogicalResult refuseRegionGradient(mlir::Operation *layer, bool needed);
+mlir::LogicalResult rejectRegionGradient(mlir::Operation *layer, bool needed);
 
 /// Image of region `roi`, inside [0, images).
 mlir::Value regionImage(NestBuilder::Body &body, mlir::Value rois,

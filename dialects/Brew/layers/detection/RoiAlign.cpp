@@ -212,14 +212,14 @@ LogicalResult RoiAlignOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult RoiAlignOp::propagateItemCounts(ItemCounts &counts) {
-  return countRegions(*this, counts, getX(), getRois());
+  return propagateRegionCount(*this, counts, getX(), getRois());
 }
 
 LogicalResult
 RoiAlignOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                            ArrayRef<bool> needed,
                            MutableArrayRef<Value> operandGradients) {
-  if (failed(refuseRegionGradient(*this, needed[1])))
+  if (failed(rejectRegionGradient(*this, needed[1])))
     return failure();
   if (Value dy = resultGradients[0])
     operandGradients[0] = RoiAlignBackwardOp::create(
