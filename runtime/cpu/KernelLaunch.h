@@ -4,7 +4,7 @@
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/KernelImages.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/executor/CallKey.h"
+#include "runtime/executor/CallTimingKey.h"
 
 #include <utility>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include "runtime/cuda/KernelLaunch.h"
 #include "runtime/cuda/VendorCall.h"
-#include "runtime/executor/CallKey.h"
+#include "runtime/executor/CallTimingKey.h"
 
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ public:
         generator(std::move(generator)) {}
 
   std::string key() const override {
-    return library->key() + besideText(generator);
+    return library->key() + generatedAlternativeKey(generator);
   }
   int candidates() const override { return library->candidates() + 1; }
   std::string describe(int candidate) const override {

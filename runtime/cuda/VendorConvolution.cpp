@@ -3,7 +3,7 @@
 #include "runtime/cuda/VendorLibrary.h"
 
 #include "plan/WindowAxes.h"
-#include "runtime/executor/CallKey.h"
+#include "runtime/executor/CallTimingKey.h"
 #include "support/Error.h"
 
 #include <algorithm>

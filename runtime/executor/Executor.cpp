@@ -2,7 +2,7 @@
 #include "runtime/executor/Executor.h"
 
 #include "runtime/executor/Backend.h"
-#include "runtime/executor/Checks.h"
+#include "runtime/executor/CheckFailure.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -243,7 +243,7 @@ void Executor::runChecks(const plan::Program &description,
       continue;
     const plan::Buffer &values = buffer(check.values_buffer_index());
     reader(check.values_buffer_index(), [&](const std::byte *bytes) {
-      failCheck(check, status, values, bytes);
+      throwCheckFailure(check, status, values, bytes);
     });
   }
 }

@@ -2,7 +2,7 @@
 #include "runtime/cpu/onednn/CallMaker.h"
 
 #include "runtime/cpu/CpuFeatures.h"
-#include "runtime/executor/CallKey.h"
+#include "runtime/executor/CallTimingKey.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -67,13 +67,13 @@ struct Candidates {
 struct Text {
   std::string operator()(const plan::ConvolutionCall &call,
                          const Operands &on) const {
-    return convolutionText(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
+    return convolutionKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
                            *on.y.buffer) +
            fixed(on);
   }
   std::string operator()(const plan::InnerProductCall &call,
                          const Operands &on) const {
-    return innerProductText(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
+    return innerProductKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
                             *on.y.buffer) +
            fixed(on);
   }
@@ -122,7 +122,7 @@ std::string CallMaker::keyOf(const plan::Step &step, int program) const {
          (context.threads == 1 ? " thread, " : " threads, ") +
          libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
          (context.exactConvolutions ? " exact" : "") +
-         (step.has_generated_alternative() ? besideText(bindings.generator) : "");
+         (step.has_generated_alternative() ? generatedAlternativeKey(bindings.generator) : "");
 }
 
 std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,

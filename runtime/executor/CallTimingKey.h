@@ -1,4 +1,4 @@
-//===- CallKey.h - Which library calls can share a choice -------*- C++ -*-===//
+//===- CallTimingKey.h - Which library calls can share a choice -------*- C++ -*-===//
 //
 // Texts for keys of the timing cache: equal for calls that compute the same on
 // operands that lie alike.
@@ -16,10 +16,10 @@ namespace brew::runtime {
 std::string layoutText(const plan::Buffer &buffer);
 
 /// Of a call on these operands; `b` may be null.
-std::string convolutionText(const plan::ConvolutionCall &call,
+std::string convolutionKey(const plan::ConvolutionCall &call,
                             const plan::Buffer &x, const plan::Buffer &w,
                             const plan::Buffer *b, const plan::Buffer &y);
-std::string innerProductText(const plan::InnerProductCall &call,
+std::string innerProductKey(const plan::InnerProductCall &call,
                              const plan::Buffer &x, const plan::Buffer &w,
                              const plan::Buffer *b, const plan::Buffer &y);
 
@@ -27,7 +27,7 @@ std::string innerProductText(const plan::InnerProductCall &call,
 inline constexpr const char *kGeneratedCode = "generated code";
 /// Goes behind the text of a call beside which there is one: `generator` is
 /// what made it and for which machine, as other code takes other times.
-inline std::string besideText(const std::string &generator) {
+inline std::string generatedAlternativeKey(const std::string &generator) {
   return " beside " + generator;
 }
 

@@ -1,4 +1,4 @@
-//===- Checks.h - Conditions that kernels check on the device ---*- C++ -*-===//
+//===- CheckFailure.h - Conditions that kernels check on the device ---*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -10,7 +10,7 @@ namespace brew::runtime {
 
 /// Throws the Error (1) that a check's nonzero `status` stands for. `bytes`
 /// hold the buffer of checked values.
-[[noreturn]] void failCheck(const plan::Check &check, std::int32_t status,
+[[noreturn]] void throwCheckFailure(const plan::Check &check, std::int32_t status,
                             const plan::Buffer &values, const std::byte *bytes);
 
 } // namespace brew::runtime

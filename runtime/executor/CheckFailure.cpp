@@ -1,5 +1,5 @@
-//===- Checks.cpp - Conditions that kernels check on the device -----------===//
-#include "runtime/executor/Checks.h"
+//===- CheckFailure.cpp - Conditions that kernels check on the device -----------===//
+#include "runtime/executor/CheckFailure.h"
 
 #include "caffe/weights/ShortFloats.h"
 #include "support/Error.h"
@@ -33,7 +33,7 @@ static double readElement(plan::DataType type, const std::byte *bytes,
   return 0;
 }
 
-void failCheck(const plan::Check &check, std::int32_t status,
+void throwCheckFailure(const plan::Check &check, std::int32_t status,
                const plan::Buffer &values, const std::byte *bytes) {
   std::int64_t position = std::int64_t(status) - 1;
   if (position < 0 || position >= plan::elementCount(values))

@@ -1,5 +1,5 @@
-//===- CallKey.cpp - Which library calls can share a choice ---------------===//
-#include "runtime/executor/CallKey.h"
+//===- CallTimingKey.cpp - Which library calls can share a choice ---------------===//
+#include "runtime/executor/CallTimingKey.h"
 
 #include "plan/WindowAxes.h"
 #include "support/NumberText.h"
@@ -35,7 +35,7 @@ static std::string epilogueText(const plan::Epilogue &epilogue) {
   return text;
 }
 
-std::string convolutionText(const plan::ConvolutionCall &call,
+std::string convolutionKey(const plan::ConvolutionCall &call,
                             const plan::Buffer &x, const plan::Buffer &w,
                             const plan::Buffer *b, const plan::Buffer &y) {
   std::string window;
@@ -51,7 +51,7 @@ std::string convolutionText(const plan::ConvolutionCall &call,
          epilogueText(call.epilogue());
 }
 
-std::string innerProductText(const plan::InnerProductCall &call,
+std::string innerProductKey(const plan::InnerProductCall &call,
                              const plan::Buffer &x, const plan::Buffer &w,
                              const plan::Buffer *b, const plan::Buffer &y) {
   return "inner product " + plan::Direction_Name(call.direction()) +
