@@ -55,7 +55,7 @@ Affinities affinities(const Neighbours &neighbours, double perplexity,
   const double scale = 0.5 / static_cast<double>(rows);
   std::vector<float> own(neighbours.rows.size());
   constexpr std::int64_t kGrain = 64;
-  forBlocks(threads, rows, kGrain,
+  parallelForBlocks(threads, rows, kGrain,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               std::vector<double> p(static_cast<std::size_t>(count));
               for (std::int64_t i = begin; i < end; ++i) {

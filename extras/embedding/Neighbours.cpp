@@ -172,7 +172,7 @@ Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
   const Search search(rows, count, result);
   for (std::int64_t from = 0; from < rows.rows; from += kStep) {
     step();
-    forBlocks(threads, std::min(kStep, rows.rows - from), kQueries,
+    parallelForBlocks(threads, std::min(kStep, rows.rows - from), kQueries,
               [&](std::int64_t, std::int64_t begin, std::int64_t end) {
                 search.find(from + begin, from + end);
               });

@@ -1,7 +1,7 @@
 //===- Neighbours.h - Each row's nearest rows -------------------*- C++ -*-===//
 #pragma once
 
-#include "extras/embedding/Products.h"
+#include "extras/embedding/MatrixProducts.h"
 
 #include <functional>
 

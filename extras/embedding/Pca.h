@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "extras/embedding/Products.h"
+#include "extras/embedding/MatrixProducts.h"
 
 namespace brew::embedding {
 

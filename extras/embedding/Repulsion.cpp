@@ -3,7 +3,7 @@
 #include "extras/embedding/Repulsion.h"
 
 #include "extras/embedding/Lanes.h"
-#include "extras/embedding/Products.h"
+#include "extras/embedding/MatrixProducts.h"
 
 #include <algorithm>
 
@@ -61,7 +61,7 @@ double Repulsion::compute(const Points &points, Points &forces) {
   forces.x.resize(points.x.size());
   forces.y.resize(points.y.size());
   sums.assign((points.x.size() + kLanes - 1) / kLanes, 0);
-  forBlocks(threads, points.size(), kShare,
+  parallelForBlocks(threads, points.size(), kShare,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               List list;
               for (std::int64_t i = begin; i < end; i += kLanes)

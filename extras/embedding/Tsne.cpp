@@ -159,7 +159,7 @@ double Divergence::compute(const Points &points, double exaggeration,
     places[2 * i + 1] = points.y[i];
   }
   parts.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
-  forBlocks(threads, rows, kGrain,
+  parallelForBlocks(threads, rows, kGrain,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               for (std::int64_t i = begin; i < end; ++i) {
                 const std::int64_t from = affinities.begins[i];

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "caffe/RandomStream.h"
-#include "extras/embedding/Products.h"
+#include "extras/embedding/MatrixProducts.h"
 
 #include <vector>
 

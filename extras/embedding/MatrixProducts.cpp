@@ -1,6 +1,6 @@
-//===- Products.cpp - Products of matrices of floats ----------------------===//
+//===- MatrixProducts.cpp - Products of matrices of floats ----------------------===//
 
-#include "extras/embedding/Products.h"
+#include "extras/embedding/MatrixProducts.h"
 
 #include "support/Error.h"
 
@@ -66,7 +66,7 @@ static constexpr std::int64_t kBlockRows = 512;
 void HostRowProducts::project(const std::vector<float> &directions,
                               std::int64_t count, std::vector<float> &scores) {
   scores.resize(static_cast<std::size_t>(features.rows * count));
-  forBlocks(threads, features.rows, kBlockRows,
+  parallelForBlocks(threads, features.rows, kBlockRows,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               multiply(false, false, end - begin, count, features.columns,
                        features.row(begin), features.columns, directions.data(),
@@ -79,7 +79,7 @@ void HostRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
   const std::int64_t size = features.columns * count;
   const std::int64_t blocks = (features.rows - 1) / kBlockRows + 1;
   std::vector<float> parts(static_cast<std::size_t>(blocks * size));
-  forBlocks(threads, features.rows, kBlockRows,
+  parallelForBlocks(threads, features.rows, kBlockRows,
             [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
               multiply(true, false, features.columns, count, end - begin,
                        features.row(begin), features.columns,

@@ -1,4 +1,4 @@
-//===- Products.h - Products of matrices of floats --------------*- C++ -*-===//
+//===- MatrixProducts.h - Products of matrices of floats --------------*- C++ -*-===//
 //
 // oneDNN's, a block at a time and each block on one thread: what comes out does
 // not depend on how many threads there are.
@@ -66,7 +66,7 @@ Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
 /// Calls body(block, begin, end) for blocks of so many rows, in parallel, each
 /// with the library's own threads off. The first that a body throws comes out.
 template <typename Body>
-void forBlocks(const runtime::Threads &threads, std::int64_t rows,
+void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
                std::int64_t size, const Body &body);
 
 } // namespace brew::embedding
@@ -79,7 +79,7 @@ void forBlocks(const runtime::Threads &threads, std::int64_t rows,
 namespace brew::embedding {
 
 template <typename Body>
-void forBlocks(const runtime::Threads &threads, std::int64_t rows,
+void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
                std::int64_t size, const Body &body) {
   std::exception_ptr thrown;
   std::mutex guard;
