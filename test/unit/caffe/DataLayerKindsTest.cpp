@@ -1,4 +1,4 @@
-//===- FeedKindsTest.cpp --------------------------------------------------===//
+//===- DataLayerKindsTest.cpp --------------------------------------------------===//
 #include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
@@ -9,7 +9,7 @@ using namespace brew::caffe;
 
 namespace {
 
-TEST(FeedKinds, EverySourceHasOneType) {
+TEST(DataLayerKinds, EverySourceHasOneType) {
   for (brew::caffe::DataLayerSource source :
        {brew::caffe::DataLayerSource::Input, brew::caffe::DataLayerSource::Memory,
         brew::caffe::DataLayerSource::Database, brew::caffe::DataLayerSource::Annotated,
@@ -26,7 +26,7 @@ TEST(FeedKinds, EverySourceHasOneType) {
   EXPECT_EQ(brew::caffe::findDataLayerKind(""), nullptr);
 }
 
-TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
+TEST(DataLayerKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
   for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData",
                            "Random", "WindowData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
@@ -35,7 +35,7 @@ TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isRefilled) << type;
 }
 
-TEST(FeedKinds, DummyDataIsRefilledUnlessItIsConstant) {
+TEST(DataLayerKinds, DummyDataIsRefilledUnlessItIsConstant) {
   const brew::caffe::DataLayerKind &dummy = *brew::caffe::findDataLayerKind("DummyData");
   brew::caffe::LayerParameter layer;
   EXPECT_FALSE(isRefilled(dummy, layer, 0)); // zeros
@@ -50,14 +50,14 @@ TEST(FeedKinds, DummyDataIsRefilledUnlessItIsConstant) {
   EXPECT_FALSE(isRefilled(*brew::caffe::findDataLayerKind("Input"), layer, 0));
 }
 
-TEST(FeedKinds, OnlyTheCallerHasInputs) {
+TEST(DataLayerKinds, OnlyTheCallerHasInputs) {
   for (const char *type : {"Input", "MemoryData"})
     EXPECT_TRUE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
   for (const char *type : {"Data", "DummyData", "HDF5Data", "InfogainLoss"})
     EXPECT_FALSE(brew::caffe::findDataLayerKind(type)->isFromCaller()) << type;
 }
 
-TEST(FeedKinds, RecordsAreImagesWithALabel) {
+TEST(DataLayerKinds, RecordsAreImagesWithALabel) {
   for (const char *type : {"Data", "ImageData"}) {
     const brew::caffe::DataLayerKind &data = *brew::caffe::findDataLayerKind(type);
     EXPECT_TRUE(data.hasImages());
