@@ -40,7 +40,7 @@ brew::passes::recordShape(const caffe::LayerParameter &layer,
 
 AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
                                             const std::string &path,
-                                            bool countsBoxes) {
+                                            bool countBoxes) {
   auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
   auto where = [&] {
@@ -54,15 +54,15 @@ AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
                  record.image.width};
   shape.hasBoxes =
       record.hasType || layer.annotated_data_param().has_anno_type();
-  for (; countsBoxes && shape.hasBoxes && cursor->valid(); cursor->next())
-    shape.mostBoxes = std::max<int64_t>(
-        shape.mostBoxes,
+  for (; countBoxes && shape.hasBoxes && cursor->valid(); cursor->next())
+    shape.maxBoxes = std::max<int64_t>(
+        shape.maxBoxes,
         static_cast<int64_t>(formats::countObjects(cursor->value(), where())));
   return shape;
 }
 
 std::vector<int64_t>
-brew::passes::listedShape(const caffe::LayerParameter &layer,
+brew::passes::listedImageShape(const caffe::LayerParameter &layer,
                           const std::string &path,
                           const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();

@@ -19,15 +19,15 @@ struct AnnotatedShape {
   std::vector<int64_t>
       image;             ///< of the first record, before any transformation
   bool hasBoxes = false; ///< else records have a label each
-  int64_t mostBoxes = 0; ///< of a record, if they were counted
+  int64_t maxBoxes = 0; ///< of a record, if they were counted
 };
-/// Likewise; with `countsBoxes` all records are read.
+/// Likewise; with `countBoxes` all records are read.
 AnnotatedShape annotatedShape(const caffe::LayerParameter &layer,
-                              const std::string &path, bool countsBoxes);
+                              const std::string &path, bool countBoxes);
 
 /// The same of the first image that an ImageData layer's list at `path` names;
 /// `folders` are those in which it is looked up.
-std::vector<int64_t> listedShape(const caffe::LayerParameter &layer,
+std::vector<int64_t> listedImageShape(const caffe::LayerParameter &layer,
                                  const std::string &path,
                                  const std::vector<std::string> &folders);
 

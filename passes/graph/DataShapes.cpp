@@ -396,7 +396,7 @@ std::vector<DataShape> Feed::annotatedShapes() {
     shapes.push_back({1, 1, toldLabels->at(2), kRow});
   else
     shapes.push_back(
-        {1, 1, batch * std::max<int64_t>(record.mostBoxes, 1), kRow});
+        {1, 1, batch * std::max<int64_t>(record.maxBoxes, 1), kRow});
   return shapes;
 }
 
@@ -424,7 +424,7 @@ std::vector<DataShape> Feed::imageShapes() {
     isCropped = true;
   } else if (auto list =
                  findSource(settings.source(), "list of images", "N,C,H,W")) {
-    image = listedShape(layer, *list, folders);
+    image = listedImageShape(layer, *list, folders);
     from = *list;
   } else {
     image = imageIn(*told);
