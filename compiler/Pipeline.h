@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "dialects/Target/Choices.h"
+#include "dialects/Target/TargetEnums.h"
 #include "dialects/Target/DefaultCpu.h"
 
 #include "mlir/IR/BuiltinOps.h"

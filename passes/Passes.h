@@ -1,7 +1,7 @@
 //===- Passes.h - The transformations between phases ------------*- C++ -*-===//
 #pragma once
 
-#include "dialects/Target/Choices.h"
+#include "dialects/Target/TargetEnums.h"
 #include "dialects/Target/DefaultCpu.h"
 
 #include "mlir/IR/BuiltinOps.h"

@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// The values that an option of an enumeration of dialects/Target/Choices.td has,
+// The values that an option of an enumeration of dialects/Target/TargetEnums.td has,
 // under the names that the enumeration gives them.
 class valuesOf<list<string> cases, string enumeration> {
   string text = "::llvm::cl::values(" # !interleave(!foreach(each, cases,
@@ -587,7 +587,7 @@ def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
     a bucket has the bytes for which the time that no step hides is least: each of
     the buckets takes a time to begin (a), and the last one its transfer (at w bytes per
     second), so for G bytes of gradients n = sqrt(G * a * w), with a and w of
-    dialects/Target/Link.h.
+    dialects/Target/Interconnect.h.
 
     A program `reduce` adds all gradients up at once, for iterations in which those of
     several batches are accumulated before. How many ranks there are is not known here;

@@ -3,7 +3,7 @@
 
 #include "caffe/weights/Layout.h"
 #include "compiler/WinogradScratch.h"
-#include "dialects/Target/Link.h"
+#include "dialects/Target/Interconnect.h"
 #include "support/NumberText.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -133,9 +133,9 @@ AllReduceCosts CostModel::allReduceCosts(const plan::Program &program) const {
       now = std::max(now, linkFree); // sums end in their order
       continue;
     }
-    const double seconds = dialects::target::kLinkSeconds +
+    const double seconds = dialects::target::kAllReduceLatencySeconds +
                            static_cast<double>(step.bytes()) /
-                               dialects::target::kLinkBytesPerSecond;
+                               dialects::target::kAllReduceBytesPerSecond;
     linkFree = std::max(linkFree, now) + seconds;
     if (step.all_reduce().statistic())
       continue; // no gradients, though steps wait for them

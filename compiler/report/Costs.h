@@ -45,7 +45,7 @@ struct AllReduceCosts {
   std::vector<Start> starts;
   int64_t buckets = 0;
   int64_t bytes = 0;
-  double seconds = 0; ///< that the sums take by the link's rates (Link.h)
+  double seconds = 0; ///< that the sums take by the link's rates (Interconnect.h)
   double exposed = 0; ///< of them, after the last step that runs beside them
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/report/AccessBytes.h"
-#include "dialects/Target/Choices.h"
+#include "dialects/Target/TargetEnums.h"
 #include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"

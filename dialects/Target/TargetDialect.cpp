@@ -8,7 +8,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
-#include "dialects/Target/Choices.cpp.inc"
+#include "dialects/Target/TargetEnums.cpp.inc"
 #include "dialects/Target/TargetDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Target/TargetAttributes.cpp.inc"

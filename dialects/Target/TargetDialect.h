@@ -1,7 +1,7 @@
 //===- TargetDialect.h - The machine that a module is compiled for --------===//
 #pragma once
 
-#include "dialects/Target/Choices.h"
+#include "dialects/Target/TargetEnums.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"

@@ -2,7 +2,7 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/SubviewType.h"
-#include "dialects/Target/Link.h"
+#include "dialects/Target/Interconnect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/ParameterOffsets.h"
 #include "passes/analysis/ValueStorage.h"
@@ -160,8 +160,8 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
   if (!most)
     most = std::max<int64_t>(
         1, std::llround(
-               std::sqrt(double(total) * brew::dialects::target::kLinkSeconds *
-                         brew::dialects::target::kLinkBytesPerSecond)));
+               std::sqrt(double(total) * brew::dialects::target::kAllReduceLatencySeconds *
+                         brew::dialects::target::kAllReduceBytesPerSecond)));
 
   auto waits = OpBuilder::atBlockEnd(&block);
   for (Operation &op : block)

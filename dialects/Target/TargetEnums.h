@@ -1,9 +1,9 @@
-//===- Choices.h - What a compilation chooses between -----------*- C++ -*-===//
+//===- TargetEnums.h - What a compilation chooses between -----------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/OpImplementation.h"
 
-#include "dialects/Target/Choices.h.inc"
+#include "dialects/Target/TargetEnums.h.inc"
 
 namespace brew::dialects::target {
 

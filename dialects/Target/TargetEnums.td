@@ -1,6 +1,6 @@
-//===- Choices.td - What a compilation chooses between -----*- tablegen -*-===//
-#ifndef TARGET_CHOICES_TD
-#define TARGET_CHOICES_TD
+//===- TargetEnums.td - What a compilation chooses between -----*- tablegen -*-===//
+#ifndef TARGET_ENUMS_TD
+#define TARGET_ENUMS_TD
 
 include "mlir/IR/EnumAttr.td"
 
@@ -22,4 +22,4 @@ def Target_BlobLayout : Target_I32Enum<"BlobLayout", "Order of activations' dime
   I32EnumAttrCase<"NCHW", 1, "nchw">,
   I32EnumAttrCase<"NHWC", 2, "nhwc">]>;
 
-#endif // TARGET_CHOICES_TD
+#endif // TARGET_ENUMS_TD

@@ -1,4 +1,4 @@
-//===- Link.h - What connects the ranks of a data-parallel run --*- C++ -*-===//
+//===- Interconnect.h - What connects the ranks of a data-parallel run --*- C++ -*-===//
 //
 // The number of ranks and what lies between them are not known when a net is
 // compiled. These stand for what is common on a CPU machine and between two of
@@ -10,8 +10,8 @@
 namespace brew::dialects::target {
 
 /// Seconds that beginning and ending one all-reduce takes, whatever its size.
-inline constexpr double kLinkSeconds = 50e-6;
+inline constexpr double kAllReduceLatencySeconds = 50e-6;
 /// Bytes of a bucket that are added up per second when it is large.
-inline constexpr double kLinkBytesPerSecond = 2e9;
+inline constexpr double kAllReduceBytesPerSecond = 2e9;
 
 } // namespace brew::dialects::target
