@@ -76,8 +76,8 @@ typedef struct brew_tuned_call {
                      * "convolution by the data", "... by the weights" */
   /* What is taken unmeasured, and the fastest, which is taken from now on; the
    * same if none is faster. Names are the library's. */
-  const char *first, *fastest;
-  double first_seconds, fastest_seconds;
+  const char *untuned, *fastest;
+  double untuned_seconds, fastest_seconds;
 } brew_tuned_call;
 typedef void (*brew_tune_function)(const brew_tuned_call *call, void *user);
 /* Measures the ways to do each library call of the plan, keeps the fastest in

@@ -157,8 +157,8 @@ class TunedCall(typing.NamedTuple):
     layers: list[str]
     #: ``"convolution"``, ``"inner product"``; backward ``"... by the data"``, ``"... by the weights"``.
     kind: str
-    first: str
-    first_seconds: float
+    untuned: str
+    untuned_seconds: float
     fastest: str
     fastest_seconds: float
 

@@ -271,8 +271,8 @@ void brew::python::bindSession(nb::module_ &module) {
                  calls.push_back({call.program,
                                   {step.layers, step.layers + step.layer_count},
                                   call.kind,
-                                  call.first,
-                                  call.first_seconds,
+                                  call.untuned,
+                                  call.untuned_seconds,
                                   call.fastest,
                                   call.fastest_seconds});
                });

@@ -329,9 +329,9 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function tell,
       told.program = call.program;
       told.step = call.step;
       told.kind = kind.c_str();
-      told.first = call.first.name.c_str();
+      told.untuned = call.first.name.c_str();
       told.fastest = call.fastest.name.c_str();
-      told.first_seconds = call.first.seconds;
+      told.untuned_seconds = call.first.seconds;
       told.fastest_seconds = call.fastest.seconds;
       tell(&told, user);
     });

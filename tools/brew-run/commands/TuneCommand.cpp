@@ -30,17 +30,17 @@ int tune(const PlanOptions &options) {
   std::size_t calls = 0, changed = 0;
   double first = 0, fastest = 0;
   session.tune([&](const brew_tuned_call &call) {
-    const bool isNew = std::string(call.first) != call.fastest;
+    const bool isNew = std::string(call.untuned) != call.fastest;
     ++calls;
     changed += isNew;
-    first += call.first_seconds;
+    first += call.untuned_seconds;
     fastest += call.fastest_seconds;
     std::printf("%-18s %-32s %-26s %10s %10s  %s%s\n",
                 session.plan.programInfo(call.program).name,
                 layersOf(session.plan.step(call.program, call.step)).c_str(),
-                call.kind, milliseconds(call.first_seconds).c_str(),
+                call.kind, milliseconds(call.untuned_seconds).c_str(),
                 milliseconds(call.fastest_seconds).c_str(), call.fastest,
-                isNew ? (" (first: " + std::string(call.first) + ")").c_str()
+                isNew ? (" (first: " + std::string(call.untuned) + ")").c_str()
                       : "");
     std::fflush(stdout);
   });
