@@ -38,7 +38,7 @@ embedding::Matrix checkedRows(const float *features, std::int64_t rows,
   return embedding::centred(features, rows, columns);
 }
 
-embedding::Components componentsOf(const embedding::Matrix &rows,
+embedding::PrincipalComponents componentsOf(const embedding::Matrix &rows,
                                    std::int64_t components,
                                    const brew_pca_options &given) {
   const auto *plan = given.plan ? given.plan->file.get() : nullptr;
@@ -52,7 +52,7 @@ embedding::Components componentsOf(const embedding::Matrix &rows,
 }
 
 /// Scores and variances of the features as they were before they were scaled.
-void undoScale(embedding::Components &found, double scale) {
+void undoScale(embedding::PrincipalComponents &found, double scale) {
   if (scale == 1)
     return;
   for (float &score : found.scores.values) {
@@ -163,7 +163,7 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
     if (rows < 2)
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
-    embedding::Components found = componentsOf(matrix, components, given);
+    embedding::PrincipalComponents found = componentsOf(matrix, components, given);
     undoScale(found, matrix.scale);
     copyTo(to.scores, found.scores.values);
     copyTo(to.directions, found.directions.values);

@@ -17,7 +17,7 @@ struct Neighbours {
 
 /// Exact: all distances by products of blocks, those of the nearest once more
 /// by differences, since products lose digits. `centredRows` have their mean at
-/// 0, which keeps that loss small, and are finite, as their squares' sums are
+/// 0, which keeps that loss small, and are finite, as their cells' sums are
 /// (as centred() makes them; Error (70) else). 1 <= count < rows. `step` is
 /// called now and then and may throw.
 Neighbours nearestNeighbours(const Matrix &centredRows, std::int64_t count,

@@ -117,14 +117,14 @@ void fixSign(Vector &direction) {
 
 } // namespace
 
-Components principalComponents(const Matrix &rows, std::int64_t components,
+PrincipalComponents principalComponents(const Matrix &rows, std::int64_t components,
                                std::uint64_t seed, RowProducts &products) {
   const runtime::OpenCvFunctions &functions =
       runtime::openCv("compute principal components");
   const auto wanted = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
   const Covariance covariance(rows, products);
-  Components result;
+  PrincipalComponents result;
   for (float value : rows.values)
     result.variance += double(value) * value;
   result.variance /= static_cast<double>(rows.rows - 1);
@@ -188,7 +188,7 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
   return result;
 }
 
-Components principalComponents(const Matrix &rows, std::int64_t components,
+PrincipalComponents principalComponents(const Matrix &rows, std::int64_t components,
                                std::uint64_t seed,
                                const runtime::Threads &threads) {
   HostRowProducts products(rows, threads);

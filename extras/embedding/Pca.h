@@ -13,7 +13,7 @@
 
 namespace brew::embedding {
 
-struct Components {
+struct PrincipalComponents {
   Matrix directions;             ///< a row each, of length 1, best first
   Matrix scores;                 ///< the features' rows x components
   std::vector<double> variances; ///< along each, with rows - 1
@@ -25,11 +25,11 @@ struct Components {
 /// are 0, but for rounding. `seed`: of the vectors to begin with. 1 <=
 /// components <= columns, and two rows at least. Scores and variances are those
 /// of the rows as they are scaled (Matrix::scale).
-Components principalComponents(const Matrix &centredRows,
+PrincipalComponents principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                const runtime::Threads &threads);
 /// Likewise with products of these rows that are done elsewhere.
-Components principalComponents(const Matrix &centredRows,
+PrincipalComponents principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                RowProducts &products);
 

@@ -1,4 +1,4 @@
-//===- QuadTree.cpp - Points of a plane by squares ------------------------===//
+//===- QuadTree.cpp - Points of a plane by cells ------------------------===//
 
 #include "extras/embedding/QuadTree.h"
 
@@ -8,7 +8,7 @@
 namespace brew::embedding {
 namespace {
 
-/// Bits of a coordinate; the smallest square is 2^-kBits of the largest.
+/// Bits of a coordinate; the smallest cell is 2^-kBits of the largest.
 constexpr int kBits = 22;
 constexpr std::int32_t kLeafPoints = 8;
 constexpr int kDigit = 11; ///< bits sorted at a time
@@ -109,10 +109,10 @@ void QuadTree::add(std::int32_t begin, std::int32_t end, int level,
       from = to;
     }
   }
-  Square &square = nodes[node];
-  square.x = static_cast<float>(x / square.mass());
-  square.y = static_cast<float>(y / square.mass());
-  square.next = static_cast<std::int32_t>(nodes.size());
+  QuadTreeCell &cell = nodes[node];
+  cell.x = static_cast<float>(x / cell.mass());
+  cell.y = static_cast<float>(y / cell.mass());
+  cell.next = static_cast<std::int32_t>(nodes.size());
 }
 
 } // namespace brew::embedding

@@ -1,4 +1,4 @@
-//===- QuadTree.h - Points of a plane by squares ----------------*- C++ -*-===//
+//===- QuadTree.h - Points of a plane by cells ----------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@ struct Points {
   std::int64_t size() const { return static_cast<std::int64_t>(x.size()); }
 };
 
-/// A square's points, by their mean.
-struct Square {
+/// A cell's points, by their mean.
+struct QuadTreeCell {
   float x, y;
-  float side;              ///< of the square
+  float side;              ///< of the cell
   std::int32_t begin, end; ///< its points, in the tree's order
-  std::int32_t next;       ///< the square after all those within this one
+  std::int32_t next;       ///< the cell after all those within this one
   bool leaf;
   float mass() const { return static_cast<float>(end - begin); }
 };
 
-/// Squares that hold few points, within squares of twice their side and so on.
+/// Squares that hold few points, within cells of twice their side and so on.
 /// Made anew for each layout, in buffers that stay.
 class QuadTree {
 public:
   void build(const Points &points);
 
   /// Each before those within it: going on with the next of the list goes into
-  /// a square, with Square::next around it.
-  const std::vector<Square> &squares() const { return nodes; }
-  /// The points along a curve that fills one square after the other.
+  /// a cell, with QuadTreeCell::next around it.
+  const std::vector<QuadTreeCell> &cells() const { return nodes; }
+  /// The points along a curve that fills one cell after the other.
   const Points &sorted() const { return ordered; }
   /// Where in the caller's order a sorted point is.
   const std::vector<std::int32_t> &order() const { return indices; }
@@ -48,7 +48,7 @@ private:
   std::vector<std::int32_t> indices;
   Points ordered;
   float width = 0; ///< of the whole
-  std::vector<Square> nodes;
+  std::vector<QuadTreeCell> nodes;
 };
 
 } // namespace brew::embedding

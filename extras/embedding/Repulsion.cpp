@@ -41,8 +41,8 @@ BREW_EMBED_FOR_PROCESSORS(void, forcesOn,
 
 } // namespace
 
-/// What acts on sixteen points: squares' means and single points.
-struct Repulsion::List {
+/// What acts on sixteen points: cells' means and single points.
+struct Repulsion::InteractionList {
   std::vector<float> x, y, mass;
   void clear() {
     x.clear();
@@ -63,7 +63,7 @@ double Repulsion::compute(const Points &points, Points &forces) {
   sums.assign((points.x.size() + kLanes - 1) / kLanes, 0);
   parallelForBlocks(threads, points.size(), kShare,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-              List list;
+              InteractionList list;
               for (std::int64_t i = begin; i < end; i += kLanes)
                 sums[i / kLanes] =
                     repel(static_cast<std::int32_t>(i), list, forces);
@@ -75,34 +75,34 @@ double Repulsion::compute(const Points &points, Points &forces) {
 }
 
 void Repulsion::collect(std::int32_t begin, std::int32_t end,
-                        List &list) const {
+                        InteractionList &list) const {
   const Points &points = tree.sorted();
   const auto [left, right] =
       std::minmax_element(points.x.begin() + begin, points.x.begin() + end);
   const auto [bottom, top] =
       std::minmax_element(points.y.begin() + begin, points.y.begin() + end);
-  const std::vector<Square> &squares = tree.squares();
-  for (std::size_t at = 0; at < squares.size();) {
-    const Square &square = squares[at];
-    const float dx = std::max({*left - square.x, square.x - *right, 0.0f});
-    const float dy = std::max({*bottom - square.y, square.y - *top, 0.0f});
-    // A square's mean never stands for the points themselves.
-    const bool apart = square.end <= begin || square.begin >= end;
+  const std::vector<QuadTreeCell> &cells = tree.cells();
+  for (std::size_t at = 0; at < cells.size();) {
+    const QuadTreeCell &cell = cells[at];
+    const float dx = std::max({*left - cell.x, cell.x - *right, 0.0f});
+    const float dy = std::max({*bottom - cell.y, cell.y - *top, 0.0f});
+    // A cell's mean never stands for the points themselves.
+    const bool apart = cell.end <= begin || cell.begin >= end;
     if (apart &&
-        square.side * square.side < squaredTheta * (dx * dx + dy * dy)) {
-      list.add(square.x, square.y, square.mass());
-      at = static_cast<std::size_t>(square.next);
-    } else if (square.leaf) {
-      for (std::int32_t i = square.begin; i < square.end; ++i)
+        cell.side * cell.side < squaredTheta * (dx * dx + dy * dy)) {
+      list.add(cell.x, cell.y, cell.mass());
+      at = static_cast<std::size_t>(cell.next);
+    } else if (cell.leaf) {
+      for (std::int32_t i = cell.begin; i < cell.end; ++i)
         list.add(points.x[i], points.y[i], 1);
-      at = static_cast<std::size_t>(square.next);
+      at = static_cast<std::size_t>(cell.next);
     } else {
       ++at;
     }
   }
 }
 
-double Repulsion::repel(std::int32_t begin, List &list, Points &forces) const {
+double Repulsion::repel(std::int32_t begin, InteractionList &list, Points &forces) const {
   const Points &points = tree.sorted();
   const auto end = static_cast<std::int32_t>(
       std::min<std::int64_t>(begin + kLanes, points.size()));

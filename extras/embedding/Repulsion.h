@@ -2,7 +2,7 @@
 //
 // Barnes and Hut's approximation (as in van der Maaten, "Accelerating t-SNE
 // using tree-based algorithms", JMLR 2014), for sixteen neighbouring points at
-// a time: what a square's mean may stand for is decided once for all of them,
+// a time: what a cell's mean may stand for is decided once for all of them,
 // by the nearest place that one of them could have, and the sums are vectors.
 //
 //===----------------------------------------------------------------------===//
@@ -15,7 +15,7 @@ namespace brew::embedding {
 
 class Repulsion {
 public:
-  /// A square's mean stands for its points where its side is less than `theta`
+  /// A cell's mean stands for its points where its side is less than `theta`
   /// (0 to 1) times the distance. 0: every pair counts.
   Repulsion(double theta, const runtime::Threads &threads)
       : squaredTheta(static_cast<float>(theta * theta)), threads(threads) {}
@@ -26,9 +26,9 @@ public:
   double compute(const Points &points, Points &forces);
 
 private:
-  struct List;
-  void collect(std::int32_t begin, std::int32_t end, List &list) const;
-  double repel(std::int32_t begin, List &list, Points &forces) const;
+  struct InteractionList;
+  void collect(std::int32_t begin, std::int32_t end, InteractionList &list) const;
+  double repel(std::int32_t begin, InteractionList &list, Points &forces) const;
 
   float squaredTheta;
   const runtime::Threads &threads;

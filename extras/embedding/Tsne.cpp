@@ -54,7 +54,7 @@ BREW_EMBED_FOR_PROCESSORS(void, attract,
 /// The first two principal components, as small as the gradient wants them.
 Points start(const Matrix &rows, std::uint64_t seed,
              const runtime::Threads &threads) {
-  const Components components = principalComponents(
+  const PrincipalComponents components = principalComponents(
       rows, std::min<std::int64_t>(2, rows.columns), seed, threads);
   const std::int64_t count = components.scores.columns;
   const double deviation =

@@ -65,7 +65,7 @@ TEST(GpuRowProducts, AreThoseOfTheHost) {
 TEST(GpuRowProducts, GiveTheSameComponents) {
   const Matrix rows = manyRows();
   GpuRowProducts gpu(simulator(), 0, rows);
-  const Components found = principalComponents(rows, 3, 0, gpu),
+  const PrincipalComponents found = principalComponents(rows, 3, 0, gpu),
                    expected = principalComponents(rows, 3, 0, Threads(1));
   for (std::size_t i = 0; i < 3; ++i)
     EXPECT_NEAR(found.variances[i], expected.variances[i],

@@ -30,14 +30,14 @@ const std::vector<double> kScores = {-2.50525058, -0.93989979, 0.98380841,
 } // namespace
 
 TEST(Pca, AgreesWithRecordedEigenvectors) {
-  const Components all =
+  const PrincipalComponents all =
       principalComponents(centred(kRows.data(), 6, 4), 4, 0, kTwo);
   EXPECT_NEAR(all.variance, 14.733333, 1e-5);
   for (std::size_t i = 0; i < 4; ++i)
     EXPECT_NEAR(all.variances[i], kVariances[i], 1e-5);
   for (std::size_t i = 0; i < kDirections.size(); ++i)
     EXPECT_NEAR(all.directions.values[i], kDirections[i], 1e-5) << i;
-  const Components two =
+  const PrincipalComponents two =
       principalComponents(centred(kRows.data(), 6, 4), 2, 1, kTwo);
   for (std::size_t i = 0; i < kScores.size(); ++i)
     EXPECT_NEAR(two.scores.values[i], kScores[i], 2e-5) << i;
@@ -54,7 +54,7 @@ TEST(Pca, ManyColumnsNeedNoCovariance) {
       values[i * columns + j] =
           static_cast<float>(scale * (first + (j % 2 ? second : -second)));
     }
-  const Components found =
+  const PrincipalComponents found =
       principalComponents(centred(values.data(), rows, columns), 2, 0, kTwo);
   const double n = double(rows) / (rows - 1);
   EXPECT_NEAR(found.variances[0], 9 * n, 1e-4);
@@ -77,7 +77,7 @@ TEST(Pca, OnlyExtremeRowsAreScaled) {
 
 TEST(Pca, EqualRowsHaveNoComponents) {
   const std::vector<float> values(40, 2.5f);
-  const Components found =
+  const PrincipalComponents found =
       principalComponents(centred(values.data(), 10, 4), 2, 0, kTwo);
   EXPECT_EQ(found.variance, 0);
   for (float score : found.scores.values)
@@ -88,7 +88,7 @@ TEST(Pca, RowsOfALineHaveOneComponent) {
   std::vector<float> values;
   for (int i = 0; i < 9; ++i)
     values.insert(values.end(), {float(i), float(2 * i), float(-2 * i)});
-  const Components found =
+  const PrincipalComponents found =
       principalComponents(centred(values.data(), 9, 3), 2, 0, kTwo);
   EXPECT_NEAR(found.variances[0], 9 * 7.5, 1e-3);
   EXPECT_NEAR(found.variances[1], 0, 1e-4);
@@ -99,9 +99,9 @@ TEST(Pca, RowsOfALineHaveOneComponent) {
 
 TEST(Pca, SameBitsForAnyNumberOfThreads) {
   const Matrix rows = brew::test::clusters(3000, 40);
-  const Components one = principalComponents(rows, 5, 3, Threads(1));
+  const PrincipalComponents one = principalComponents(rows, 5, 3, Threads(1));
   for (int threads : {2, 4}) {
-    const Components more = principalComponents(rows, 5, 3, Threads(threads));
+    const PrincipalComponents more = principalComponents(rows, 5, 3, Threads(threads));
     EXPECT_EQ(one.scores.values, more.scores.values);
     EXPECT_EQ(one.variances, more.variances);
   }

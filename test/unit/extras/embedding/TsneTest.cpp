@@ -167,7 +167,7 @@ TEST(Tsne, BarnesHutOfThetaZeroIsExact) {
     Points forces;
     EXPECT_NEAR(Repulsion(0, kTwo).compute(points, forces), sum, 2e-6 * sum);
     EXPECT_LT(error(forces, x, y), scale < 1e-3 ? 1e-4 : 1e-5);
-    // With squares in place of points it is an approximation.
+    // With cells in place of points it is an approximation.
     EXPECT_NEAR(Repulsion(0.5, kTwo).compute(points, forces), sum, 2e-3 * sum);
     EXPECT_LT(error(forces, x, y), 0.02);
     EXPECT_NEAR(Repulsion(1, kTwo).compute(points, forces), sum, 2e-2 * sum);
@@ -323,6 +323,6 @@ TEST(Tsne, MorePairsThanMemoryAreAnError) {
 
 TEST(Tsne, DistancesThatAreNotFiniteAreADefect) {
   Matrix rows = clusters(50, 3);
-  rows.values[7] = 1e30f; // its square is not finite
+  rows.values[7] = 1e30f; // its cell is not finite
   EXPECT_THROW(neighboursOf(rows, 49), Error);
 }
