@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/check/NetMetadata.h"
 #include "plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,7 +24,7 @@ struct PlanMetadata {
   std::string initialWeights; ///< recorded for a training plan
   std::string initialWeightsFolder;
   /// The programs' nets, by the programs' names.
-  std::map<std::string, prototxt::NetRecord> records;
+  std::map<std::string, prototxt::NetMetadata> records;
 };
 
 /// The manifest of a module in phase plan; `kernels` are its generated

@@ -48,9 +48,9 @@ private:
   void addParameters();
   void addPersistentState();
   void addProgram(dialects::plan::ProgramOp program,
-                  const prototxt::NetRecord *record);
+                  const prototxt::NetMetadata *record);
   void addLayers(dialects::plan::ProgramOp program,
-                 const prototxt::NetRecord &record, plan::Program &out);
+                 const prototxt::NetMetadata &record, plan::Program &out);
   unsigned buffer(llvm::StringRef name, dialects::plan::ArenaKind arena,
                   uint64_t offset, mlir::MemRefType type, int program);
 

@@ -36,13 +36,13 @@ uint64_t ManifestBuilder::bytesOf(ValueRange buffers) {
 }
 
 void ManifestBuilder::addLayers(ProgramOp program,
-                                const brew::prototxt::NetRecord &record,
+                                const brew::prototxt::NetMetadata &record,
                                 plan::Program &out) {
   out.set_source(record.source);
   for (const std::string &line : record.rules)
     out.add_filter_log_lines(line);
   DictionaryAttr blobs = program.getBlobsAttr();
-  for (const brew::prototxt::RecordedLayer &layer : record.layers) {
+  for (const brew::prototxt::LayerMetadata &layer : record.layers) {
     plan::Layer *to = out.add_layers();
     to->set_name(layer.name);
     to->set_type(layer.type);
@@ -67,7 +67,7 @@ void ManifestBuilder::addLayers(ProgramOp program,
 }
 
 void ManifestBuilder::addProgram(ProgramOp program,
-                                 const brew::prototxt::NetRecord *record) {
+                                 const brew::prototxt::NetMetadata *record) {
   currentProgram = manifest.programs_size();
   plan::Program *out = manifest.add_programs();
   out->set_name(program.getSymName().str());

@@ -22,7 +22,7 @@ struct Planned {
   int test = 0; ///< its number, if it is a test
   FilteredNet net;
   bool differentiate = false;
-  /// Where the net stands; see NetRecord.
+  /// Where the net stands; see NetMetadata.
   std::string source;
 
   std::string name() const { return dialects::programName(role, test); }
@@ -258,12 +258,12 @@ void Importer::build() {
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
     collectGivenBlobs(graphs[i], program.net.source->locations(), result.blobs);
-    NetRecord &record = result.records[program.name()];
-    record = {program.source, recordRules(program.net),
-              recordLayers(graphs[i], program.differentiate
+    NetMetadata &record = result.records[program.name()];
+    record = {program.source, listUnmetRules(program.net),
+              listLayers(graphs[i], program.differentiate
                                           ? options.seeds
                                           : std::vector<std::string>())};
-    for (RecordedLayer &layer : record.layers)
+    for (LayerMetadata &layer : record.layers)
       if (layer.layer >= 0)
         layer.place = program.net.source->locations()
                           .where(*graphs[i].layers[layer.layer].layer)

@@ -8,7 +8,7 @@
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/check/GivenBlobs.h"
-#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/check/NetMetadata.h"
 #include "frontends/prototxt/text/Diagnostic.h"
 #include "frontends/prototxt/text/PrototxtFile.h"
 
@@ -58,7 +58,7 @@ struct ImportedNet {
   /// `name` of the net.
   std::string netName;
   /// The nets of the programs, by the programs' names.
-  std::map<std::string, NetRecord> records;
+  std::map<std::string, NetMetadata> records;
   /// Weights inside the prototxts.
   GivenBlobs blobs;
 };

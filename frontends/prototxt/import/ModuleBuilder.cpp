@@ -158,7 +158,7 @@ namespace {
 /// Keeps what debug_info shows: see ModuleBuilder::addProgram().
 class DebugKeeper {
 public:
-  DebugKeeper(OpBuilder &b, const NetGraph &graph, const NetRecord *record,
+  DebugKeeper(OpBuilder &b, const NetGraph &graph, const NetMetadata *record,
               bool differentiate)
       : b(b), graph(graph), record(record), differentiate(differentiate) {}
 
@@ -189,7 +189,7 @@ private:
       each(LayerValue::BottomDiff, bottoms);
   }
 
-  void addSplit(Location loc, const RecordedLayer &layer,
+  void addSplit(Location loc, const LayerMetadata &layer,
                 ArrayRef<Value> values) {
     Value source = values[layer.blob];
     SmallVector<StringRef> tops(layer.tops.begin(), layer.tops.end());
@@ -205,7 +205,7 @@ private:
 
   OpBuilder &b;
   const NetGraph &graph;
-  const NetRecord *record;
+  const NetMetadata *record;
   bool differentiate;
   size_t next = 0; ///< the record's layer for what is built now
   std::map<std::pair<int, int>, Value> splits;
@@ -215,7 +215,7 @@ private:
 
 void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
                                const FilteredNet &net, const NetGraph &graph,
-                               bool differentiate, const NetRecord *shown) {
+                               bool differentiate, const NetMetadata *shown) {
   const SourceMap &locations = net.source->locations();
   const std::vector<std::string> paramNames = declareParams(net, graph);
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/check/NetMetadata.h"
 #include "frontends/prototxt/import/LayerBuild.h"
 
 #include "mlir/IR/Builders.h"
@@ -31,7 +31,7 @@ public:
   /// after a run; for that, blobs are split as the record has it.
   void addProgram(dialects::ProgramRole role, const std::string &name,
                   const FilteredNet &net, const NetGraph &graph,
-                  bool differentiate, const NetRecord *shown = nullptr);
+                  bool differentiate, const NetMetadata *shown = nullptr);
 
   mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(module); }
 

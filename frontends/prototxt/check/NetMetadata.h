@@ -1,4 +1,4 @@
-//===- NetRecord.h - A net's layers as Caffe lists them ---------*- C++ -*-===//
+//===- NetMetadata.h - A net's layers as Caffe lists them ---------*- C++ -*-===//
 //
 // Caffe puts a Split layer behind every blob with more than one reader before
 // it sets a net up, and reports layer by layer. Compiled nets have no such
@@ -15,7 +15,7 @@
 
 namespace brew::prototxt {
 
-struct RecordedLayer {
+struct LayerMetadata {
   std::string name;
   std::string type;
   std::vector<std::string> bottoms; ///< after splitting
@@ -37,20 +37,20 @@ struct RecordedLayer {
 };
 
 /// What a log says about one program's net.
-struct NetRecord {
+struct NetMetadata {
   /// "net file: lenet.prototxt", "test_net_param", ...: where the net stands.
   std::string source;
   /// Caffe's lines about the include and exclude rules that are not met.
   std::vector<std::string> rules;
-  std::vector<RecordedLayer> layers;
+  std::vector<LayerMetadata> layers;
 };
 
-std::vector<std::string> recordRules(const FilteredNet &net);
+std::vector<std::string> listUnmetRules(const FilteredNet &net);
 
 /// The layers of a graph free of errors, in the order Caffe sets them up.
 /// `seeds`: blobs that begin with a gradient from outside, as losses do.
-std::vector<RecordedLayer>
-recordLayers(const NetGraph &graph, const std::vector<std::string> &seeds = {});
+std::vector<LayerMetadata>
+listLayers(const NetGraph &graph, const std::vector<std::string> &seeds = {});
 
 /// How a blob version is split among its readers.
 struct BlobSplit {

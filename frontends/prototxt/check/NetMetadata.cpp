@@ -1,6 +1,6 @@
-//===- NetRecord.cpp - A net's layers as Caffe lists them -----------------===//
+//===- NetMetadata.cpp - A net's layers as Caffe lists them -----------------===//
 
-#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/check/NetMetadata.h"
 
 #include <algorithm>
 #include <map>
@@ -29,7 +29,7 @@ public:
   Recorder(const NetGraph &graph, const std::vector<std::string> &seeds)
       : graph(graph), seeds(seeds.begin(), seeds.end()) {}
 
-  std::vector<RecordedLayer> run() {
+  std::vector<LayerMetadata> run() {
     for (size_t i = 0; i < graph.layers.size(); ++i)
       addLayer(static_cast<int>(i));
     findNeeded();
@@ -39,17 +39,17 @@ public:
 private:
   void addLayer(int index);
   void addSplit(int blob, int tops);
-  void connect(RecordedLayer &layer, bool learns);
+  void connect(LayerMetadata &layer, bool learns);
   void findNeeded();
 
   const NetGraph &graph;
   std::set<std::string> seeds;
-  std::vector<RecordedLayer> layers;
+  std::vector<LayerMetadata> layers;
   std::map<std::string, bool> blobNeedsBackward;
 };
 
 /// Notes which bottoms a gradient could have to reach.
-void Recorder::connect(RecordedLayer &layer, bool learns) {
+void Recorder::connect(LayerMetadata &layer, bool learns) {
   const caffe::LayerParameter *source =
       layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
   layer.needsBackward = learns;
@@ -69,7 +69,7 @@ void Recorder::connect(RecordedLayer &layer, bool learns) {
 void Recorder::addLayer(int index) {
   const GraphLayer &entry = graph.layers[index];
   const caffe::LayerParameter &source = *entry.layer;
-  RecordedLayer layer;
+  LayerMetadata layer;
   layer.name = source.name();
   layer.type = source.type();
   layer.layer = index;
@@ -113,7 +113,7 @@ void Recorder::addLayer(int index) {
 
 void Recorder::addSplit(int blobIndex, int tops) {
   const BlobVersion &blob = graph.blobs[blobIndex];
-  RecordedLayer layer;
+  LayerMetadata layer;
   layer.name = splitName(graph, blob);
   layer.type = "Split";
   layer.blob = blobIndex;
@@ -194,7 +194,7 @@ std::optional<std::string> unmetLine(const caffe::NetState &state,
 
 } // namespace
 
-std::vector<std::string> recordRules(const FilteredNet &net) {
+std::vector<std::string> listUnmetRules(const FilteredNet &net) {
   std::vector<std::string> lines;
   for (const caffe::LayerParameter &layer : net.source->net().layer()) {
     auto isMet = [&](const caffe::NetStateRule &rule) {
@@ -219,7 +219,7 @@ BlobSplit splitOf(const NetGraph &graph, int index) {
   return uses > 1 ? BlobSplit{uses, loss} : BlobSplit{};
 }
 
-std::vector<RecordedLayer> recordLayers(const NetGraph &graph,
+std::vector<LayerMetadata> listLayers(const NetGraph &graph,
                                         const std::vector<std::string> &seeds) {
   return Recorder(graph, seeds).run();
 }

@@ -1,6 +1,6 @@
-//===- NetRecordTest.cpp - Layers as Caffe lists them ---------------------===//
+//===- NetMetadataTest.cpp - Layers as Caffe lists them ---------------------===//
 
-#include "frontends/prototxt/check/NetRecord.h"
+#include "frontends/prototxt/check/NetMetadata.h"
 #include "Parse.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string listing(const std::string &text,
   const NetGraph graph = NetGraph::build(filtered, diagnostics, true);
   EXPECT_EQ(diagnostics.str(), "");
   std::string lines;
-  for (const RecordedLayer &layer : recordLayers(graph)) {
+  for (const LayerMetadata &layer : listLayers(graph)) {
     lines += layer.name + (layer.needsBackward ? "*:" : ":");
     for (const std::string &bottom : layer.bottoms)
       lines += " " + bottom;
@@ -45,7 +45,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y"
 )";
 
 // What Caffe's own log lists for the phases of LeNet.
-TEST(NetRecord, lenet) {
+TEST(NetMetadata, lenet) {
   const std::string net = R"(
 layer { name: "mnist" type: "Input" top: "data" top: "label"
         input_param { shape { dim: 2 dim: 8 } shape { dim: 2 } } }
@@ -70,7 +70,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip2" bottom: "label"
 }
 
 // A written loss weight takes the first top of the split.
-TEST(NetRecord, aLossWeightIsAReader) {
+TEST(NetMetadata, aLossWeightIsAReader) {
   EXPECT_EQ(listing(std::string(data) + R"(
 layer { name: "r" type: "Reduction" bottom: "x" top: "s" loss_weight: 2 }
 layer { name: "q" type: "Silence" bottom: "s" bottom: "t" }
@@ -81,7 +81,7 @@ layer { name: "q" type: "Silence" bottom: "s" bottom: "t" }
             "q: s_r_0_split_1 t ->\n");
 }
 
-TEST(NetRecord, splitsFollowTheVersionTheyBelongTo) {
+TEST(NetMetadata, splitsFollowTheVersionTheyBelongTo) {
   EXPECT_EQ(listing(std::string(data) + ip + R"(
 layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }
 layer { name: "a" type: "EuclideanLoss" bottom: "y" bottom: "t" }
@@ -96,7 +96,7 @@ layer { name: "b" type: "EuclideanLoss" bottom: "y" bottom: "x" }
             "b*: y_relu_0_split_1 x_d_0_split_1 -> (auto)(1)\n");
 }
 
-TEST(NetRecord, whatNothingLearnsFromNeedsNoBackward) {
+TEST(NetMetadata, whatNothingLearnsFromNeedsNoBackward) {
   // lr_mult 0 in the first layer, and a branch cut by propagate_down.
   EXPECT_EQ(listing(std::string(data) + R"(
 layer { name: "fixed" type: "InnerProduct" bottom: "x" top: "f"
@@ -115,7 +115,7 @@ layer { name: "l" type: "EuclideanLoss" bottom: "h" bottom: "t" top: "loss" }
             "l*: h t -> loss(1)\n");
 }
 
-TEST(NetRecord, seedsCountAsLosses) {
+TEST(NetMetadata, seedsCountAsLosses) {
   Diagnostics diagnostics;
   auto net = netOf(std::string(data) + R"(
 layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"
@@ -129,7 +129,7 @@ layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
                       diagnostics, true);
   auto learning = [&](const std::vector<std::string> &seeds) {
     std::string names;
-    for (const RecordedLayer &layer : recordLayers(graph, seeds))
+    for (const LayerMetadata &layer : listLayers(graph, seeds))
       if (layer.needsBackward)
         names += layer.name + " ";
     return names;
@@ -139,7 +139,7 @@ layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
   EXPECT_EQ(learning({"b"}), "one two ");
 }
 
-TEST(NetRecord, sharedParametersAreListed) {
+TEST(NetMetadata, sharedParametersAreListed) {
   Diagnostics diagnostics;
   auto net = netOf(std::string(data) + R"(
 layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"
@@ -151,13 +151,13 @@ layer { name: "two" type: "InnerProduct" bottom: "x" top: "b"
   const NetGraph graph =
       NetGraph::build(filterNet(net, standaloneState(net->net(), caffe::TEST)),
                       diagnostics, true);
-  for (const RecordedLayer &layer : recordLayers(graph))
+  for (const LayerMetadata &layer : listLayers(graph))
     EXPECT_EQ(layer.sharing.size(), layer.name == "two" ? 1u : 0u);
-  EXPECT_EQ(recordLayers(graph).back().sharing.at(0),
+  EXPECT_EQ(listLayers(graph).back().sharing.at(0),
             "Sharing parameters 'w' owned by layer 'one', param index 0");
 }
 
-TEST(NetRecord, rulesNotMetAreListed) {
+TEST(NetMetadata, rulesNotMetAreListed) {
   Diagnostics diagnostics;
   auto net = netOf(R"(
 layer { name: "a" type: "Silence" include { phase: TRAIN } }
@@ -173,7 +173,7 @@ layer { name: "d" type: "Silence" include { stage: "t" } include { stage: "u" } 
   state.add_stage("t");
   const std::string end = " specified by a rule in layer ";
   EXPECT_EQ(
-      recordRules(filterNet(net, state)),
+      listUnmetRules(filterNet(net, state)),
       (std::vector<std::string>{
           "The NetState phase (1) differed from the phase (0)" + end + "a",
           "The NetState did not contain stage 's'" + end + "b",
