@@ -63,7 +63,7 @@ Value PrepareProgram::derive(Value value, StringRef layer, int64_t index,
   return ParamValueOp::create(at, value.getLoc(), type, symbol);
 }
 
-void PrepareProgram::eraseUnread() {
+void PrepareProgram::eraseUnused() {
   llvm::StringSet<> read;
   module.walk([&](ParamValueOp value) { read.insert(value.getParam()); });
   Block &block = program.getBody().front();

@@ -35,7 +35,7 @@ public:
   mlir::Value derive(mlir::Value value, llvm::StringRef layer, int64_t index,
                      llvm::StringRef suffix, mlir::OpBuilder &at);
   /// Erases derived parameters that no program reads, with what computes them.
-  void eraseUnread();
+  void eraseUnused();
 
 private:
   mlir::ModuleOp module;

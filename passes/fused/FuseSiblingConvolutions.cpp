@@ -130,7 +130,7 @@ public:
       if (read.use_empty())
         read.erase();
     if (prepare) // of what has been joined since it was prepared
-      prepare.eraseUnread();
+      prepare.eraseUnused();
   }
 
 private:

@@ -76,7 +76,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
 
   /// A layer may want no more of a bottom than its shape (the reference of a
   /// Crop): then nothing reads what makes that bottom any more.
-  static void eraseUnread(ProgramOp program) {
+  static void eraseUnused(ProgramOp program) {
     IRRewriter rewriter(program.getContext());
     (void)runRegionDCE(rewriter, program.getBody());
   }
@@ -121,7 +121,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
         op->erase();
       }
       materializeFills(program);
-      eraseUnread(program);
+      eraseUnused(program);
     }
   }
 };

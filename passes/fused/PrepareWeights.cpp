@@ -55,7 +55,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
         op.erase();
-    prepare.eraseUnread();
+    prepare.eraseUnused();
   }
 
 private:

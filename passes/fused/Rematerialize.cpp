@@ -55,7 +55,7 @@ public:
           });
       }
     }
-    eraseUnread();
+    eraseUnused();
   }
 
 private:
@@ -142,7 +142,7 @@ private:
   }
 
   /// Not all parts of a joined tensor that was made again need be read.
-  void eraseUnread() {
+  void eraseUnused() {
     Block &block = *saved.backward->getBlock();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (Origin::of(&op).isRematerialized && isOpTriviallyDead(&op))
