@@ -17,7 +17,7 @@ using namespace brew::dialects::target;
 static constexpr int64_t kCpuMhz = 2500;
 
 /// A gradient of as many elements comes from memory, not from a cache.
-static constexpr int64_t kLongSum = 1 << 20;
+static constexpr int64_t kSlowBiasElements = 1 << 20;
 
 CpuAttr brew::dialects::target::describeCpu(MLIRContext *context,
                                             int64_t vectorBits, bool bf16) {
@@ -25,8 +25,8 @@ CpuAttr brew::dialects::target::describeCpu(MLIRContext *context,
   const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
   // oneDNN.
   auto library = LibraryAttr::get(
-      context, /*channels_last=*/true, /*leaky_products=*/true, bf16,
-      /*f16=*/false, /*tf32=*/false, /*wide_gradients=*/true, kLongSum);
+      context, /*channels_last=*/true, /*fused_leaky_relu=*/true, bf16,
+      /*f16=*/false, /*tf32=*/false, /*f32_weight_gradients=*/true, kSlowBiasElements);
   return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library,
                       kCpuMhz);
 }
@@ -92,9 +92,9 @@ GpuAttr brew::dialects::target::describeGpu(MLIRContext *context,
   };
   // cuDNN and cuBLASLt: tensor cores want channels last, others do not.
   auto library = LibraryAttr::get(
-      context, /*channels_last=*/false, /*leaky_products=*/false,
+      context, /*channels_last=*/false, /*fused_leaky_relu=*/false,
       /*bf16=*/all(80), /*f16=*/all(70), /*tf32=*/all(80),
-      /*wide_gradients=*/false, kLongSum);
+      /*f32_weight_gradients=*/false, kSlowBiasElements);
   return GpuAttr::get(context, archs.front(), board->multiprocessors,
                       board->threads, /*block_threads=*/1024,
                       /*shared_bytes=*/48 << 10, board->cacheBytes,

@@ -18,7 +18,7 @@ static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
   // A vector of 16-bit operands has twice as many of them.
   result.productFlopsPerSecond =
       result.flopsPerSecond *
-      (!f64 && cpu.getLibrary().gainsBy(precision) ? 2 : 1);
+      (!f64 && cpu.getLibrary().isFasterIn(precision) ? 2 : 1);
   result.launchSeconds = CpuAttr::kWakeCycles / cycles;
   return result;
 }
@@ -32,7 +32,7 @@ static Roofline ofGpu(GpuAttr gpu, Precision precision, bool f64) {
   result.bytesPerSecond = cycles * static_cast<double>(gpu.getMemoryBytes());
   result.flopsPerSecond = cycles * kFlops * operations;
   result.productFlopsPerSecond = result.flopsPerSecond;
-  if (!f64 && gpu.getProductOperations() && gpu.getLibrary().gainsBy(precision))
+  if (!f64 && gpu.getProductOperations() && gpu.getLibrary().isFasterIn(precision))
     result.productFlopsPerSecond =
         cycles * kFlops * static_cast<double>(gpu.getProductOperations()) /
         (precision == Precision::TF32 ? 2 : 1);

@@ -33,18 +33,18 @@ class Target_Attr<string name, string word> : AttrDef<Target_Dialect, name> {
 def Target_LibraryAttr : Target_Attr<"Library", "library"> {
   let summary = "What the machine's vendor library is good at";
   let description = [{
-    `channels_last`: convolutions in full precision want it. `leaky_products`: inner
+    `channels_last`: convolutions in full precision want it. `fused_leaky_relu`: inner
     products take a ReLU with a slope. `bf16`, `f16`, `tf32`: products take such
-    operands and gain by it. `wide_gradients`: convolutions with operands of 16 bits
-    give gradients by the weights in f32. `long_sum`: elements from which on a sum
+    operands and gain by it. `f32_weight_gradients`: convolutions with operands of 16 bits
+    give gradients by the weights in f32. `slow_bias_elements`: elements from which on a sum
     for a bias is slow as part of a convolution's gradient.
   }];
-  let parameters = (ins "bool":$channels_last, "bool":$leaky_products, "bool":$bf16,
-    "bool":$f16, "bool":$tf32, "bool":$wide_gradients, "int64_t":$long_sum);
+  let parameters = (ins "bool":$channels_last, "bool":$fused_leaky_relu, "bool":$bf16,
+    "bool":$f16, "bool":$tf32, "bool":$f32_weight_gradients, "int64_t":$slow_bias_elements);
   let genVerifyDecl = 0;
   let extraClassDeclaration = [{
     /// Whether products in `precision` are faster than those in full precision.
-    bool gainsBy(Precision precision) const;
+    bool isFasterIn(Precision precision) const;
   }];
 }
 

@@ -23,7 +23,7 @@ void TargetDialect::initialize() {
       >();
 }
 
-bool LibraryAttr::gainsBy(Precision precision) const {
+bool LibraryAttr::isFasterIn(Precision precision) const {
   switch (precision) {
   case Precision::F32:
     return false;

@@ -33,7 +33,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     if (layout != BlobLayout::Auto)
       return layout == BlobLayout::NHWC;
     auto library = brew::dialects::target::libraryOf(getOperation());
-    if (!library.getChannelsLast() && !library.gainsBy(precision))
+    if (!library.getChannelsLast() && !library.isFasterIn(precision))
       return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     bool found = false;

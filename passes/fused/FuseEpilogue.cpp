@@ -144,7 +144,7 @@ struct FuseEpilogue : brew::passes::impl::FuseEpilogueBase<FuseEpilogue> {
     RewritePatternSet patterns(&getContext());
     patterns.add<FuseReLU>(
         &getContext(),
-        !brew::dialects::target::libraryOf(getOperation()).getLeakyProducts());
+        !brew::dialects::target::libraryOf(getOperation()).getFusedLeakyRelu());
     // cuDNN adds in further passes over the result, generated code in one.
     if (!brew::dialects::target::isForGpu(getOperation()))
       patterns.add<FuseSum>(&getContext());

@@ -123,7 +123,7 @@ private:
         op = splitBias(weights);
     // A product's own sums are f32, and libraries can give them as such.
     if (isa<InnerProductBackwardWeightsOp>(op) ||
-        (isa<ConvolutionBackwardWeightsOp>(op) && library.getWideGradients()))
+        (isa<ConvolutionBackwardWeightsOp>(op) && library.getF32WeightGradients()))
       return;
     for (OpResult result : op->getResults()) {
       if (calls)
@@ -294,7 +294,7 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
         return signalPassFailure();
       }
     const auto library = brew::dialects::target::libraryOf(getOperation());
-    const bool calls = library.gainsBy(type);
+    const bool calls = library.isFasterIn(type);
     for (auto program : getOperation().getOps<ProgramOp>())
       // Programs without layers compute with parameters and what belongs to
       // them, which stay f32.

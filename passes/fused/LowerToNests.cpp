@@ -88,7 +88,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     // at a fraction of the memory's speed, and cuDNN has no more than a
     // function of its deprecated interface for that.
     const int64_t summedApart =
-        brew::dialects::target::libraryOf(getOperation()).getLongSum();
+        brew::dialects::target::libraryOf(getOperation()).getSlowBiasElements();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
         if (!brew::passes::usesLibrary(op, disabled))

@@ -140,8 +140,8 @@ TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
   EmittedModule module(
       "module attributes {target.machine = #target.cpu<vector_bits = 256, "
       "l2_bytes = 262144, cores = 4, library = <channels_last = true, "
-      "leaky_products = true, bf16 = false, f16 = false, tf32 = false, "
-      "wide_gradients = true, long_sum = 1048576>>} {\n" +
+      "fused_leaky_relu = true, bf16 = false, f16 = false, tf32 = false, "
+      "f32_weight_gradients = true, slow_bias_elements = 1048576>>} {\n" +
       kernel + "}\n");
   auto wholeNumbers = [](unsigned, std::size_t i) { return double(i % 5); };
   EXPECT_EQ(compareWithInterpreter(module, "k", 0, wholeNumbers, /*teams=*/{}),
