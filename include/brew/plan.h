@@ -47,7 +47,7 @@ typedef struct brew_plan_info {
   int cuda;             /* whether it runs on a GPU, else on the CPU */
   brew_dtype precision; /* that of blobs */
   int embeds_weights;   /* whether its weights are in the plan */
-  int trains;           /* whether a trainer can be opened */
+  int trainable;           /* whether a trainer can be opened */
 } brew_plan_info;
 
 BREW_API brew_status brew_plan_get_info(const brew_plan *plan,
@@ -57,7 +57,7 @@ typedef struct brew_program_info {
   size_t struct_size;
   const char *name; /* for the plan's life */
   int test_phase;   /* Caffe's TEST, else TRAIN */
-  int gradients;    /* whether it has a backward pass */
+  int has_backward;    /* whether it has a backward pass */
   size_t step_count;
   /* Names of the blobs that nothing in the net takes; for the plan's life. */
   size_t output_count;

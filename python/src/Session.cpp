@@ -147,7 +147,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "bytes"_a, "name"_a)
       .def("describe", [](const Plan &it) { return it.describe(); })
       .def_prop_ro("trains",
-                   [](const Plan &it) { return it.info().trains != 0; })
+                   [](const Plan &it) { return it.info().trainable != 0; })
       .def_prop_ro("net", [](const Plan &it) { return it.info().net; })
       .def_prop_ro("cuda", [](const Plan &it) { return it.info().cuda != 0; })
       .def_prop_ro("programs",
@@ -164,7 +164,7 @@ void brew::python::bindSession(nb::module_ &module) {
                                              info.outputs + info.output_count);
            })
       .def("gradients", [](const Plan &it, int program) {
-        return it.programInfo(program).gradients != 0;
+        return it.programInfo(program).has_backward != 0;
       });
 
   nb::class_<SharedPool>(module, "Pool").def(nb::init<int>(), "threads"_a = 0);

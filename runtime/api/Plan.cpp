@@ -100,7 +100,7 @@ brew_status brew_plan_get_info(const brew_plan *plan, brew_plan_info *info) {
       learns |= program.name() == plan::programs::kForwardBackward;
       updates |= program.name() == plan::programs::kUpdate;
     }
-    result.trains = learns && updates;
+    result.trainable = learns && updates;
     give(info, result);
   });
 }
@@ -118,7 +118,7 @@ brew_status brew_plan_get_program(const brew_plan *plan, int program,
     brew_program_info result{};
     result.name = description.name().c_str();
     result.test_phase = description.test_phase();
-    result.gradients = static_cast<int>(description.first_backward_step()) <
+    result.has_backward = static_cast<int>(description.first_backward_step()) <
                            description.steps_size() ||
                        !description.blob_gradients().empty();
     result.step_count = static_cast<size_t>(description.steps_size());

@@ -268,7 +268,7 @@ TEST_F(PlanApi, PlansTellByStatusAlone) {
   EXPECT_EQ(brew_plan_get_step(plan.get(), kUpdate, 2, &step), BREW_USAGE);
   EXPECT_STREQ(brew_plan_message(plan.get()), "");
   EXPECT_FALSE(plan.info().embeds_weights);
-  EXPECT_TRUE(plan.info().trains);
+  EXPECT_TRUE(plan.info().trainable);
 }
 
 /// Whatever the locale, and with a space behind the comma.

@@ -78,7 +78,7 @@ void feedLine(const brew_feed_request *requests, std::size_t count) {
 
 TEST(RuntimeApi, RunsANetOnTheCallersValues) {
   const Plan plan = planOf(kNet);
-  EXPECT_FALSE(plan.info().trains);
+  EXPECT_FALSE(plan.info().trainable);
   const int program = plan.program("deploy");
   ASSERT_EQ(plan.programInfo(program).output_count, 1u);
   EXPECT_STREQ(plan.programInfo(program).outputs[0], "z");
@@ -285,7 +285,7 @@ TEST(RuntimeApi, StructuresMayBeOlderOrNewer) {
 
 TEST(RuntimeApi, TrainsOnAFeedAndTellsOfIt) {
   const Plan plan = planOf(kSolver);
-  ASSERT_TRUE(plan.info().trains);
+  ASSERT_TRUE(plan.info().trainable);
   std::vector<double> losses;
   SessionOptions options;
   options.listener = [&](const brew_event &event) {

@@ -132,7 +132,7 @@ int eval(const EvalOptions &options) {
     preferred = {"main", "forward_backward"};
   const int program = session.chooseProgram(options.program, preferred);
   const brew_program_info info = session.plan.programInfo(program);
-  if (options.gradients && !info.gradients)
+  if (options.gradients && !info.has_backward)
     throw usage("the program '" + std::string(info.name) +
                 "' computes no gradients; compile the net with --gradients");
 
