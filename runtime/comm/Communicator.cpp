@@ -6,7 +6,7 @@
 #include "runtime/comm/CollectiveOperations.h"
 #include "runtime/comm/StallDetector.h"
 #include "runtime/comm/Transport.h"
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -223,7 +223,7 @@ bool Communicator::isLaunched() {
 Communicator::Communicator(CommunicatorOptions options)
     : state(std::make_unique<State>(options)) {
   State &it = *state;
-  it.thread = startSilentThread([&it] { it.run(); });
+  it.thread = startThreadWithoutSignals([&it] { it.run(); });
   std::unique_lock<std::mutex> lock(it.mutex);
   it.changed.wait(lock, [&] { return it.begun || it.failure; });
   if (it.begun)

@@ -1,7 +1,7 @@
 //===- WorkerPool.cpp - One team of threads for several sessions ----------===//
 #include "runtime/cpu/WorkerPool.h"
 
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <exception>
 
@@ -15,7 +15,7 @@ struct WorkerPool::Turn {
 };
 
 WorkerPool::WorkerPool(int threads) : team(threads) {
-  leader = startSilentThread([this] { serve(); });
+  leader = startThreadWithoutSignals([this] { serve(); });
 }
 
 WorkerPool::~WorkerPool() {

@@ -2,7 +2,7 @@
 #include "runtime/cuda/Nccl.h"
 
 #include "support/Error.h"
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <chrono>
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
             ? "connecting the GPU of one rank"
             : "connecting the GPUs of " + std::to_string(count) + " ranks");
   try {
-    watcher = startSilentThread([this] { watch(); });
+    watcher = startThreadWithoutSignals([this] { watch(); });
   } catch (...) {
     ncclCommDestroy(opened); // no destructor will
     throw;

@@ -3,7 +3,7 @@
 #include "runtime/data/Prefetcher.h"
 
 #include "runtime/data/PixelBlock.h"
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <new>
 
@@ -50,7 +50,7 @@ void Prefetcher::start() {
   if (thread.joinable())
     return;
   started = Clock::now();
-  thread = startSilentThread([this] { run(); });
+  thread = startThreadWithoutSignals([this] { run(); });
 }
 
 void Prefetcher::run() {

@@ -2,7 +2,7 @@
 
 #include "runtime/data/ReaderTeam.h"
 
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ ReaderTeam::~ReaderTeam() {
 void ReaderTeam::start() {
   while (threads.size() + 1 < number) {
     const unsigned worker = static_cast<unsigned>(threads.size()) + 1;
-    threads.push_back(startSilentThread([this, worker] { run(worker); }));
+    threads.push_back(startThreadWithoutSignals([this, worker] { run(worker); }));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "runtime/train/hooks/BackgroundHooks.h"
 
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <exception>
 #include <utility>
@@ -29,7 +29,7 @@ bool BackgroundHooks::isFree(Slot &slot) {
 void BackgroundHooks::start(std::shared_ptr<Slot> slot, HookAction::Rest rest) {
   // Where there is no thread, there is nothing to wait for.
   if (!thread.joinable())
-    thread = startSilentThread([this] { work(); });
+    thread = startThreadWithoutSignals([this] { work(); });
   slot->busy = true;
   {
     std::lock_guard<std::mutex> lock(mutex);

@@ -5,7 +5,7 @@
 #include "formats/SnapshotChecksum.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 
 #include <cerrno>
 #include <memory>
@@ -29,7 +29,7 @@ void SnapshotWriter::start(Job given) {
   };
   done = false;
   try {
-    thread = startSilentThread(body);
+    thread = startThreadWithoutSignals(body);
   } catch (const Error &) {
     body();
   }

@@ -2,7 +2,7 @@
 #include "runtime/data/Feeder.h"
 #include "TestPlan.h"
 #include "runtime/data/Prefetcher.h"
-#include "support/SilentThread.h"
+#include "support/ThreadWithoutSignals.h"
 #include "test/common/NoMoreThreads.h"
 #include "test/common/TestFiles.h"
 
@@ -126,7 +126,7 @@ TEST(Prefetcher, NeedsAThread) {
 TEST(SilentThread, TakesNoSignals) {
   sigset_t before, inside, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  startSilentThread([&] {
+  startThreadWithoutSignals([&] {
     pthread_sigmask(SIG_SETMASK, nullptr, &inside);
   }).join();
   pthread_sigmask(SIG_SETMASK, nullptr, &after);

@@ -1,4 +1,4 @@
-//===- SilentThread.h - Threads that take no signals ------------*- C++ -*-===//
+//===- ThreadWithoutSignals.h - Threads that take no signals ------------*- C++ -*-===//
 #pragma once
 
 #include "support/Error.h"
@@ -13,7 +13,7 @@ namespace brew {
 
 /// Starts a thread on which no signal is delivered: signals are the business of
 /// the program's own threads. Throws Error (3) if the system gives no thread.
-template <typename Body> std::thread startSilentThread(Body &&body) {
+template <typename Body> std::thread startThreadWithoutSignals(Body &&body) {
   struct Blocked {
     sigset_t previous;
     Blocked() {
