@@ -43,7 +43,7 @@ private:
               const NestSchedule &inner) const {
     const int64_t bytes = bytesOf(argument, isPack ? inner.pack : 1);
     return {static_cast<unsigned>(
-                std::min(bytes, dialects::target::GpuAttr::kAccessBytes)),
+                std::min(bytes, dialects::target::GpuAttr::kMaxAccessBytes)),
             std::min(elements, kernel.arguments[argument].getNumElements())};
   }
 

@@ -22,7 +22,7 @@ unsigned columnsOf(const Part &part, const PartSchedule &base) {
   if (llvm::is_contained(sums.combine, Combine::None))
     return 1;
   const int64_t extent = part.nests[0].loops[part.grid - 1].extent;
-  int64_t columns = GpuAttr::columnsOf(extent);
+  int64_t columns = GpuAttr::columnsPerBlock(extent);
   // Threads without a point of their own would store what others do.
   if (!part.nests.front().stores.empty())
     while (extent % columns != 0)

@@ -86,7 +86,7 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
   for (Operation &op : nest.body()->without_terminator())
     operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
   cost +=
-      operations * elementsPerCycle / static_cast<double>(gpu.getOperations());
+      operations * elementsPerCycle / static_cast<double>(gpu.getOpsPerCycle());
   int64_t reductions = 1;
   for (const Loop &inner : nest.loops)
     if (inner.reduction)

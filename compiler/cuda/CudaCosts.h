@@ -14,7 +14,7 @@ class CudaCosts {
 public:
   CudaCosts(const Kernel &kernel, dialects::target::GpuAttr gpu)
       : kernel(kernel), gpu(gpu),
-        elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
+        elementsPerCycle(static_cast<double>(gpu.getBytesPerCycle()) / 4) {}
 
   struct Cost {
     double traffic = 0, latency = 0;

@@ -164,7 +164,7 @@ private:
     // Smallest first; larger ones take several accesses.
     for (auto [bytes, moved] : bySize)
       if (moved * kLarge >= all)
-        return std::min(static_cast<unsigned>(GpuAttr::kAccessBytes / bytes),
+        return std::min(static_cast<unsigned>(GpuAttr::kMaxAccessBytes / bytes),
                         kMostNeighbours);
     return 1;
   }
@@ -177,7 +177,7 @@ private:
           elementBytes(kernel.arguments[moved.argument].getElementType(),
                        moved.widest >= pack ? pack : 1);
       count += static_cast<double>(moved.bytes) /
-               static_cast<double>(std::min(width, GpuAttr::kAccessBytes));
+               static_cast<double>(std::min(width, GpuAttr::kMaxAccessBytes));
     });
     return count;
   }

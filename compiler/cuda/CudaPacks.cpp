@@ -29,7 +29,7 @@ bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
       return false;
   // A buffer may itself begin at any element of the whole it is part of.
   return alignments[argument] %
-             std::min(pack * elements[argument], GpuAttr::kAccessBytes) ==
+             std::min(pack * elements[argument], GpuAttr::kMaxAccessBytes) ==
          0;
 }
 

@@ -205,7 +205,7 @@ private:
     const unsigned columns = columnsOf(part, candidate);
     if (columns == 1)
       return std::nullopt;
-    candidate.team = GpuAttr::kColumnThreads;
+    candidate.team = GpuAttr::kReductionThreads;
     setColumns(part, candidate, columns);
     Cost total;
     int64_t bytes = 0;
@@ -309,9 +309,9 @@ private:
     }
     if (best.nests.empty())
       refuse(kernel.op, "the values between its nests fit no memory");
-    const bool mustBeColumns = forced == GpuAttr::kColumnThreads;
+    const bool mustBeColumns = forced == GpuAttr::kReductionThreads;
     if ((forced == 0 || mustBeColumns) && !several &&
-        threads.value_or(GpuAttr::kColumnThreads) == GpuAttr::kColumnThreads)
+        threads.value_or(GpuAttr::kReductionThreads) == GpuAttr::kReductionThreads)
       if (auto columns = inColumns(
               part, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
         return *columns;
@@ -367,7 +367,7 @@ private:
   }
 
   /// Stages have the same memory, one after the other.
-  int64_t sharedLimit() const { return gpu.sharedBytesOfPart(partsOfStage); }
+  int64_t sharedLimit() const { return gpu.sharedBytesPerSubKernel(partsOfStage); }
 
   /// Shared memory of one team.
   static int64_t sharedBytes(const Part &part, const PartSchedule &candidate) {

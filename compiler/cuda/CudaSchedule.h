@@ -104,7 +104,7 @@ struct CudaSchedule {
 
 /// Brings the kernel's loops into normal form and chooses how they run on
 /// `gpu`: with teams of `team` threads where they can, by estimated cost if
-/// that is 0; columns have GpuAttr::kColumnThreads. `alignments` has, for each
+/// that is 0; columns have GpuAttr::kReductionThreads. `alignments` has, for each
 /// argument, bytes of which every address that it is given is a multiple.
 /// Throws Error (Bug) if a grid point's values fit no memory.
 CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,

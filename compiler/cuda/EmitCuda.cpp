@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kWideElements = int64_t(1) << 30;
 
 constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
-static_assert(kWidestAccess == dialects::target::GpuAttr::kAccessBytes,
+static_assert(kWidestAccess == dialects::target::GpuAttr::kMaxAccessBytes,
               "packs are as wide as what arenas are aligned to");
 
 /// The buffers of every launch that there is, or may be, of a module's kernels.

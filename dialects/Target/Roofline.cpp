@@ -25,16 +25,16 @@ static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
 
 static Roofline ofGpu(GpuAttr gpu, Precision precision, bool f64) {
   const double cycles = static_cast<double>(gpu.getClockMhz()) * 1e6;
-  const double operations = static_cast<double>(f64 && gpu.getDoubleOperations()
-                                                    ? gpu.getDoubleOperations()
-                                                    : gpu.getOperations());
+  const double operations = static_cast<double>(f64 && gpu.getF64OpsPerCycle()
+                                                    ? gpu.getF64OpsPerCycle()
+                                                    : gpu.getOpsPerCycle());
   Roofline result;
-  result.bytesPerSecond = cycles * static_cast<double>(gpu.getMemoryBytes());
+  result.bytesPerSecond = cycles * static_cast<double>(gpu.getBytesPerCycle());
   result.flopsPerSecond = cycles * kFlops * operations;
   result.productFlopsPerSecond = result.flopsPerSecond;
-  if (!f64 && gpu.getProductOperations() && gpu.getLibrary().isFasterIn(precision))
+  if (!f64 && gpu.getTensorOpsPerCycle() && gpu.getLibrary().isFasterIn(precision))
     result.productFlopsPerSecond =
-        cycles * kFlops * static_cast<double>(gpu.getProductOperations()) /
+        cycles * kFlops * static_cast<double>(gpu.getTensorOpsPerCycle()) /
         (precision == Precision::TF32 ? 2 : 1);
   result.launchSeconds = GpuAttr::kLaunchCycles / cycles;
   return result;

@@ -83,21 +83,21 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     those that a multiprocessor runs at the same time, `block_threads` the most of a
     block, `shared_bytes` the memory that they can share, `cache_bytes` a
     multiprocessor's first-level cache and shared memory together. Per cycle, the
-    device moves `memory_bytes` and does `operations` in f32, `double_operations` in
-    f64, and `product_operations` of its tensor cores on 16-bit operands (half as many
+    device moves `bytes_per_cycle` and does `operations` in f32, `f64_ops_per_cycle` in
+    f64, and `tensor_ops_per_cycle` of its tensor cores on 16-bit operands (half as many
     on TF32); 0 stands for as many as in f32. A multiplication with an addition is one.
     `clock_mhz` turns cycles into the times of reports.
   }];
   let parameters = (ins StringRefParameter<>:$arch, "int64_t":$multiprocessors,
     "int64_t":$threads, "int64_t":$block_threads, "int64_t":$shared_bytes,
-    "int64_t":$cache_bytes, "int64_t":$memory_bytes, "int64_t":$operations,
+    "int64_t":$cache_bytes, "int64_t":$bytes_per_cycle, "int64_t":$ops_per_cycle,
     "LibraryAttr":$library, DefaultValuedParameter<"int64_t", "1000">:$clock_mhz,
-    DefaultValuedParameter<"int64_t", "0">:$double_operations,
-    DefaultValuedParameter<"int64_t", "0">:$product_operations);
+    DefaultValuedParameter<"int64_t", "0">:$f64_ops_per_cycle,
+    DefaultValuedParameter<"int64_t", "0">:$tensor_ops_per_cycle);
   let extraClassDeclaration = [{
     // What all generations have in common.
     static constexpr int64_t kWarp = 32;        ///< threads
-    static constexpr int64_t kAccessBytes = 16; ///< most of one load or store
+    static constexpr int64_t kMaxAccessBytes = 16; ///< most of one load or store
     static constexpr int64_t kSectorBytes = 32; ///< least that memory moves
     /// Elements that a thread keeps in registers besides operands.
     static constexpr int64_t kThreadElements = 64;
@@ -109,27 +109,27 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     static constexpr double kIterationCycles = 12, kLoadCycles = 100,
                             kShuffleCycles = 30, kSharedCycles = 80,
                             kNestCycles = 20, kLaunchCycles = 2000,
-                            kHandoverCycles = 5000;
+                            kDependentLaunchCycles = 5000;
     /// Neighbouring sums (channels, where these come last) that a block adds up
     /// together, so that its loads take whole sectors, and its threads, which
     /// share each of them.
-    static constexpr int64_t kColumns = 32, kColumnThreads = 512;
+    static constexpr int64_t kReductionColumns = 32, kReductionThreads = 512;
 
     /// Shared memory that is left to partial results of reductions.
     static constexpr int64_t kPartialBytes = 8192;
 
     /// Shared memory for values of one of so many parts of a kernel.
-    int64_t sharedBytesOfPart(int64_t parts) const {
+    int64_t sharedBytesPerSubKernel(int64_t parts) const {
       return (getSharedBytes() - kPartialBytes) / parts;
     }
     /// Threads that share each of `sums` neighbouring sums.
-    static int64_t columnShares(int64_t sums) {
-      return kColumnThreads / columnsOf(sums);
+    static int64_t threadsPerColumn(int64_t sums) {
+      return kReductionThreads / columnsPerBlock(sums);
     }
     /// How many of `sums` neighbouring ones a block takes.
-    static int64_t columnsOf(int64_t sums) {
+    static int64_t columnsPerBlock(int64_t sums) {
       int64_t columns = 1;
-      while (columns < sums && columns < kColumns)
+      while (columns < sums && columns < kReductionColumns)
         columns *= 2;
       return columns;
     }
@@ -140,8 +140,8 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     }
     /// Bytes that memory gives while the device does an operation.
     double bytesPerOperation() const {
-      return static_cast<double>(getMemoryBytes()) /
-             static_cast<double>(getOperations());
+      return static_cast<double>(getBytesPerCycle()) /
+             static_cast<double>(getOpsPerCycle());
     }
   }];
 }

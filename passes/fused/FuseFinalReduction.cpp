@@ -74,8 +74,8 @@ public:
     int64_t tiles = 1, threads = kThreads;
     auto sums = neighbouringSums(nests);
     if (sums && givesSums(partial)) {
-      tiles = llvm::divideCeil(*sums, GpuAttr::columnsOf(*sums));
-      threads = GpuAttr::kColumnThreads;
+      tiles = llvm::divideCeil(*sums, GpuAttr::columnsPerBlock(*sums));
+      threads = GpuAttr::kReductionThreads;
     }
     double cycles = 0;
     for (auto nest : nests) {
@@ -160,7 +160,7 @@ struct FuseFinalReduction : brew::passes::impl::FuseFinalReductionBase<FuseFinal
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;
-    room = gpu.sharedBytesOfPart(2);
+    room = gpu.sharedBytesPerSubKernel(2);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<KernelOp> kernels(
           program.getBody().front().getOps<KernelOp>());
@@ -174,7 +174,7 @@ private:
   /// The kernel that `second` is to be the end of, if there is one.
   KernelOp firstOf(KernelOp second) const {
     const double most =
-        maxCycles ? static_cast<double>(maxCycles) : GpuAttr::kHandoverCycles;
+        maxCycles ? static_cast<double>(maxCycles) : GpuAttr::kDependentLaunchCycles;
     SmallVector<linalg::GenericOp> nests = onlyPart(second);
     if (nests.empty() || Pair::bytesBetween(nests) > room)
       return {};

@@ -235,7 +235,7 @@ int64_t Joiner::callBytes() const {
   using brew::dialects::target::CpuAttr;
   using brew::dialects::target::GpuAttr;
   return static_cast<int64_t>(
-      gpu ? GpuAttr::kLaunchCycles * double(gpu.getMemoryBytes())
+      gpu ? GpuAttr::kLaunchCycles * double(gpu.getBytesPerCycle())
           : CpuAttr::kWakeCycles * CpuAttr::kMemoryBytes);
 }
 

@@ -64,7 +64,7 @@ public:
 
 private:
   static int64_t wanted(Type element) {
-    return GpuAttr::kAccessBytes * 8 / element.getIntOrFloatBitWidth();
+    return GpuAttr::kMaxAccessBytes * 8 / element.getIntOrFloatBitWidth();
   }
 
   /// Whether a call reads an image of too few channels and makes enough: else

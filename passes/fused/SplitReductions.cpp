@@ -186,7 +186,7 @@ private:
     enoughWork = minWork;
     if (enoughWork == 0)
       enoughWork = llvm::bit_ceil<uint64_t>(
-          gpu.getMemoryBytes() / sizeof(float) *
+          gpu.getBytesPerCycle() / sizeof(float) *
           static_cast<uint64_t>(
               brew::dialects::target::GpuAttr::kLaunchCycles));
   }
@@ -288,7 +288,7 @@ private:
     // Half as many threads as could be resident still hide most of the wait.
     const bool across = readsAcross(nest);
     const int64_t shares =
-        across ? brew::dialects::target::GpuAttr::columnShares(points) : 1;
+        across ? brew::dialects::target::GpuAttr::threadsPerColumn(points) : 1;
     const int64_t few = across ? enoughThreads / 2 / shares : fewResults;
     const int64_t enough = across ? enoughThreads / 2 / shares : enoughSums;
     if (points >= few || points * length < enoughWork)

@@ -240,7 +240,7 @@ private:
     const int64_t arena = brew::passes::BufferAssignment(program, places).arenaBytes;
     // What is read from memory in less time than a launch takes.
     auto waiting = static_cast<int64_t>(
-        GpuAttr::kHandoverCycles * static_cast<double>(gpu.getMemoryBytes()));
+        GpuAttr::kDependentLaunchCycles * static_cast<double>(gpu.getBytesPerCycle()));
     int64_t spare = 0;
     ProgramOp good; // that takes a little more
     for (int turn = 1; turn <= kTurns; ++turn) {

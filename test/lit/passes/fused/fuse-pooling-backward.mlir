@@ -22,7 +22,7 @@
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[IN]]#0, %[[S]] : {{.*}} attrs = {brew.backward, brew.layer = "pool+apply"}
 // CHECK: tensor.extract %[[IN]]#1
 // CHECK: tensor.extract %[[IN]]#1
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @windows train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -75,7 +75,7 @@ brew.program @windows train {
 // CHECK-LABEL: brew.program @alone
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @alone train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -129,7 +129,7 @@ brew.program @alone train {
 // CHECK-LABEL: brew.program @neighbours
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @neighbours train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -182,7 +182,7 @@ brew.program @neighbours train {
 // CHECK-LABEL: brew.program @stored
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @stored train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -236,7 +236,7 @@ brew.program @stored train {
 // CHECK-LABEL: brew.program @apart
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @apart train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32

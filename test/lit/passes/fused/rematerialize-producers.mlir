@@ -154,7 +154,7 @@ brew.program @dear train {
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[X]] :
 // CHECK: %[[C:.*]] = linalg.index 0
 // CHECK: tensor.extract %[[X]][%[[C]],
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @probe train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x4096xf32>
   %e = tensor.empty() : tensor<4xf32>
