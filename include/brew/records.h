@@ -20,7 +20,7 @@ typedef struct brew_records_options {
   size_t ndim;
   int64_t dims[BREW_MAX_DIMS];
   /* The dataset of an HDF5 file: this one, or inputs/ and this. */
-  const char *blob;
+  const char *dataset;
   /* Subtracted from images: numbers separated by commas, one or one per
    * channel, or the name of a .binaryproto; NULL: nothing. */
   const char *mean;

@@ -20,7 +20,7 @@ class Records {
 public:
   /// `dims`: what a record becomes.
   Records(const std::string &path, const std::vector<std::int64_t> &dims,
-          const std::string &blob = "", const std::string &mean = "",
+          const std::string &dataset = "", const std::string &mean = "",
           double scale = 1) {
     auto options = makeStruct<brew_records_options>();
     if (dims.size() > BREW_MAX_DIMS)
@@ -28,7 +28,7 @@ public:
     options.ndim = dims.size();
     for (std::size_t i = 0; i < dims.size(); ++i)
       options.dims[i] = dims[i];
-    options.blob = blob.c_str();
+    options.dataset = dataset.c_str();
     options.mean = mean.empty() ? nullptr : mean.c_str();
     options.scale = &scale;
     brew_records *opened = nullptr;

@@ -57,7 +57,7 @@ brew_status brew_records_open(const char *path,
     if (given.mean)
       runtime::readMean(given.mean, shape, preprocessing);
     handle.source = runtime::openSamples(text(path, "the path"),
-                                         given.blob ? given.blob : "", shape,
+                                         given.dataset ? given.dataset : "", shape,
                                          preprocessing);
   });
 }
