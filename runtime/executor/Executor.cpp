@@ -21,7 +21,7 @@ std::string describeStep(const plan::PlanFile &plan,
 }
 
 /// Whether two plans' parameters lie in memory alike.
-static bool layParametersAlike(const plan::Manifest &a,
+static bool haveEqualParameterLayout(const plan::Manifest &a,
                                const plan::Manifest &b) {
   auto sizeOf = [](const plan::Manifest &manifest) {
     std::uint64_t size = 0;
@@ -55,7 +55,7 @@ std::unique_ptr<Backend> Executor::makeBackend(const ExecutorOptions &options) {
     if (!parameters || onGpu)
       throw Error(ExitStatus::Usage,
                   plan->path() + ": only sessions on the CPU share parameters");
-    if (!layParametersAlike(manifest(), owner->manifest()))
+    if (!haveEqualParameterLayout(manifest(), owner->manifest()))
       throw Error(ExitStatus::Usage,
                   plan->path() +
                       ": its parameters do not lie in memory like "
@@ -228,7 +228,7 @@ Executor::runTimed(int index,
   backend->runTimed(index, observer);
   runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
   RunResults results;
-  keepResults(description, results);
+  copyResults(description, results);
   return results;
 }
 
@@ -262,7 +262,7 @@ void RunResults::read(std::uint32_t index,
 }
 
 std::vector<std::uint32_t>
-Executor::resultsOf(const plan::Program &description) const {
+Executor::resultBuffers(const plan::Program &description) const {
   std::set<std::uint32_t> indices;
   for (const plan::Output &output : description.outputs())
     indices.insert(output.buffer_index());
@@ -278,9 +278,9 @@ Executor::resultsOf(const plan::Program &description) const {
 }
 
 /// Copies what a program has left that was run and waited for.
-void Executor::keepResults(const plan::Program &description,
+void Executor::copyResults(const plan::Program &description,
                            RunResults &results) const {
-  for (std::uint32_t result : resultsOf(description)) {
+  for (std::uint32_t result : resultBuffers(description)) {
     std::vector<std::byte> bytes(buffer(result).size());
     backend->download(result, bytes.data());
     results.values[result] = std::move(bytes);
@@ -288,16 +288,16 @@ void Executor::keepResults(const plan::Program &description,
 }
 
 void Executor::start(const std::vector<int> &programs) {
-  Started run{programs, {}, {}, false};
+  PendingRun run{programs, {}, {}, false};
   for (int index : programs)
-    for (std::uint32_t result : resultsOf(program(index)))
+    for (std::uint32_t result : resultBuffers(program(index)))
       if (std::find(run.reads.begin(), run.reads.end(), result) ==
           run.reads.end())
         run.reads.push_back(result);
   if (!backend->start(programs, run.reads)) {
     for (int index : programs) {
       this->run(index);
-      keepResults(program(index), run.results);
+      copyResults(program(index), run.results);
     }
     run.done = true;
   }
@@ -307,7 +307,7 @@ void Executor::start(const std::vector<int> &programs) {
 RunResults Executor::finish() {
   if (pending.empty())
     throw Error(ExitStatus::Bug, "no run was started");
-  Started run = std::move(pending.front());
+  PendingRun run = std::move(pending.front());
   pending.pop_front();
   if (run.done)
     return std::move(run.results);
@@ -376,10 +376,10 @@ std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
   return {};
 }
 
-bool Executor::canRunTogether(int first, int second) const {
+bool Executor::canStartTogether(int first, int second) const {
   constexpr std::uint64_t kMostBytes = 1 << 20;
   std::uint64_t total = 0;
-  const std::vector<std::uint32_t> results = resultsOf(program(first));
+  const std::vector<std::uint32_t> results = resultBuffers(program(first));
   for (std::uint32_t index : results)
     total += buffer(index).size();
   if (total > kMostBytes)

@@ -196,18 +196,18 @@ public:
 
   /// Starts programs that run one after the other; a device returns before they
   /// end, though not before their last host layer. Programs may be started
-  /// together if canRunTogether() says so.
+  /// together if canStartTogether() says so.
   void start(const std::vector<int> &programs);
   /// Runs that were started and whose results were not taken.
-  std::size_t started() const { return pending.size(); }
+  std::size_t pendingRuns() const { return pending.size(); }
   /// Whether what was started has ended when start() returns.
-  bool runsAtOnce() const { return pending.empty() || pending.back().done; }
+  bool runsSynchronously() const { return pending.empty() || pending.back().done; }
   /// Waits for the oldest of them, runs its programs' checks as run() does, and
   /// returns what its programs left.
   RunResults finish();
   /// Whether the results of `first` are still there after `second`, and few
   /// enough to be copied after every run.
-  bool canRunTogether(int first, int second) const;
+  bool canStartTogether(int first, int second) const;
 
   /// Runs `programs` one after the other, `count` times, without looking at
   /// their checks; times are the device's own.
@@ -244,10 +244,10 @@ private:
   using Reader = std::function<void(
       std::uint32_t, const std::function<void(const std::byte *)> &)>;
   void runChecks(const plan::Program &program, const Reader &reader) const;
-  std::vector<std::uint32_t> resultsOf(const plan::Program &program) const;
-  void keepResults(const plan::Program &program, RunResults &results) const;
+  std::vector<std::uint32_t> resultBuffers(const plan::Program &program) const;
+  void copyResults(const plan::Program &program, RunResults &results) const;
 
-  struct Started {
+  struct PendingRun {
     std::vector<int> programs;
     std::vector<std::uint32_t> reads;
     RunResults results; ///< where the device has no queue: already there
@@ -256,7 +256,7 @@ private:
 
   std::shared_ptr<const plan::PlanFile> plan;
   std::unique_ptr<Backend> backend;
-  std::deque<Started> pending;
+  std::deque<PendingRun> pending;
 };
 
 } // namespace brew::runtime

@@ -179,7 +179,7 @@ double Trainer::forwardBackward() {
 bool Trainer::stepsTogether() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
          !watch->nanCheck() && !sharded &&
-         executor.canRunTogether(trainProgram, updateProgram);
+         executor.canStartTogether(trainProgram, updateProgram);
 }
 
 /// One iteration whose halves are started at once. Its loss is only waited for
@@ -196,7 +196,7 @@ void Trainer::stepTogether() {
   running.push_back({iteration, learningRate});
   ++currentIteration;
   iterating = false;
-  settle(shown || executor.runsAtOnce() ? 0 : 1);
+  settle(shown || executor.runsSynchronously() ? 0 : 1);
   if (shown)
     display(iteration);
   tellRate(iteration, learningRate, stepBefore);
@@ -204,7 +204,7 @@ void Trainer::stepTogether() {
 
 /// Takes the losses of all iterations but the last `stillRunning`.
 void Trainer::settle(std::size_t stillRunning) {
-  while (executor.started() > stillRunning) {
+  while (executor.pendingRuns() > stillRunning) {
     // finish() takes the run off its queue, also where a check of it fails.
     const Running done = running.front();
     running.pop_front();

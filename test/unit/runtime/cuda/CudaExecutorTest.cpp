@@ -161,7 +161,7 @@ TEST_F(CudaExecutor, RunsPartsAndTimesSteps) {
 TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
   buildCounter();
   Executor executor(b.build());
-  ASSERT_TRUE(executor.canRunTogether(0, 1));
+  ASSERT_TRUE(executor.canStartTogether(0, 1));
   float sum = 0;
   auto take = [&](float expected) {
     executor.finish().read(total, [&](const std::byte *bytes) {
@@ -176,13 +176,13 @@ TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
     setScale(executor, float(i % 3));
     executor.start({0, 1});
     sums.push_back(sum += float(i + 1) * float(i % 3));
-    if (executor.started() > 2) {
+    if (executor.pendingRuns() > 2) {
       take(sums[sums.size() - 3]);
     }
   }
   take(sums[4]);
   take(sums[5]);
-  EXPECT_EQ(executor.started(), 0u);
+  EXPECT_EQ(executor.pendingRuns(), 0u);
   EXPECT_EQ(errorOf([&] { executor.finish(); }).substr(0, 3), "70:");
   EXPECT_EQ(floats(executor, other, 1)[0], 1);
 }
@@ -208,14 +208,14 @@ TEST_F(CudaExecutor, LargeInputsTravelWhileItComputes) {
       EXPECT_EQ(reinterpret_cast<const float *>(bytes)[kCount - 1], float(i));
     });
   EXPECT_EQ(floats(executor, input, 1)[0], 7);
-  EXPECT_FALSE(executor.canRunTogether(0, 0)); // too much to copy every time
+  EXPECT_FALSE(executor.canStartTogether(0, 0)); // too much to copy every time
 }
 
 TEST_F(CudaExecutor, ResultsThatAreOverwrittenForbidRunningTogether) {
   buildCounter();
-  EXPECT_TRUE(Executor(b.build()).canRunTogether(0, 1));
+  EXPECT_TRUE(Executor(b.build()).canStartTogether(0, 1));
   b.launch(*b.manifest.mutable_programs(1), 0, {other, labels});
-  EXPECT_FALSE(Executor(b.build()).canRunTogether(0, 1));
+  EXPECT_FALSE(Executor(b.build()).canStartTogether(0, 1));
 }
 
 TEST_F(CudaExecutor, ChecksNameTheLabel) {

@@ -304,9 +304,9 @@ TEST_F(HostLayers, KeepResultsOfOthersApart) {
   addForward(b.program("writes"), {x}, {out});
   addForward(b.program("apart"), {x}, {y});
   Executor executor(b.build(), optionsWith(squareType()));
-  EXPECT_FALSE(executor.canRunTogether(0, 1));
-  EXPECT_FALSE(executor.canRunTogether(0, 2));
-  EXPECT_TRUE(executor.canRunTogether(0, 3));
+  EXPECT_FALSE(executor.canStartTogether(0, 1));
+  EXPECT_FALSE(executor.canStartTogether(0, 2));
+  EXPECT_TRUE(executor.canStartTogether(0, 3));
 }
 
 TEST_F(HostLayers, AreOneForEachProgramAndName) {
