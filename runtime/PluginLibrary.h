@@ -28,7 +28,7 @@ PluginLibrary openPluginLibrary(const char *file, const char *entryName,
 /// The table of functions of an opened plugin. Without one, or for a table of
 /// another version, returns null and sets `plugin.reason`.
 template <typename Table>
-const Table *tableOf(PluginLibrary &plugin, std::uint32_t version) {
+const Table *functionTable(PluginLibrary &plugin, std::uint32_t version) {
   if (!plugin.entry)
     return nullptr;
   const Table *table = reinterpret_cast<const Table *(*)()>(plugin.entry)();

@@ -13,7 +13,7 @@ const BrewCommPlugin &openTransport() {
   // MPIs open parts of their own, which look for their symbols everywhere.
   PluginLibrary plugin = openPluginLibrary("libbrew_mpi.so", BREW_COMM_ENTRY,
                                            RTLD_NOW | RTLD_GLOBAL);
-  if (const auto *table = tableOf<BrewCommPlugin>(plugin, kBrewCommVersion))
+  if (const auto *table = functionTable<BrewCommPlugin>(plugin, kBrewCommVersion))
     return *table;
   throw unavailable(
       "several ranks need Brew's plugin for MPI, which cannot be opened: " +

@@ -14,7 +14,7 @@ struct OpenedFunctions {
   PluginLibrary plugin = openPluginLibrary(
       "libbrew_opencv.so", BREW_OPENCV_ENTRY, RTLD_NOW | RTLD_LOCAL);
   const OpenCvFunctions *functions =
-      tableOf<OpenCvFunctions>(plugin, kOpenCvVersion);
+      functionTable<OpenCvFunctions>(plugin, kOpenCvVersion);
 };
 
 } // namespace
