@@ -12,7 +12,7 @@
 namespace brew::embedding {
 namespace {
 
-/// Largest values up to 2^30 and from 2^-30 on have cells that floats hold
+/// Largest values up to 2^30 and from 2^-30 on have squares that floats hold
 /// with room for sums of 2^60 of them, and for differences in the last digit.
 constexpr int kPlainExponent = 30;
 

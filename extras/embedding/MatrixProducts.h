@@ -59,7 +59,7 @@ private:
   const runtime::Threads &threads;
 };
 
-/// The rows less their mean. Where cells of what is left, or sums of them,
+/// The rows less their mean. Where squares of what is left, or sums of them,
 /// might overflow or vanish they are scaled by a power of two.
 Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
 

@@ -59,22 +59,22 @@ private:
 
 /// Distances (less the query's own cell) of a query to candidates, in place
 /// of their products; returns the least of each sixteen.
-BREW_EMBED_INLINE void distancesBody(float *products, const float *cells,
+BREW_EMBED_INLINE void distancesBody(float *products, const float *squares,
                                      std::int64_t count, float *least) {
   for (std::int64_t at = 0; at < count; at += kLanes) {
     float smallest = std::numeric_limits<float>::infinity();
     const std::int64_t end = at + kLanes < count ? at + kLanes : count;
     for (std::int64_t i = at; i < end; ++i) {
-      products[i] = cells[i] - 2 * products[i];
+      products[i] = squares[i] - 2 * products[i];
       smallest = products[i] < smallest ? products[i] : smallest;
     }
     least[at / kLanes] = smallest;
   }
 }
 BREW_EMBED_FOR_PROCESSORS(void, distances,
-                          (float *products, const float *cells,
+                          (float *products, const float *squares,
                            std::int64_t count, float *least),
-                          distancesBody, (products, cells, count, least))
+                          distancesBody, (products, squares, count, least))
 
 BREW_EMBED_INLINE float squaredDistanceBody(const float *a, const float *b,
                                             std::int64_t count) {
@@ -98,10 +98,10 @@ public:
   Search(const Matrix &matrix, std::int64_t count, Neighbours &result)
       : rows(matrix), neighbours(result),
         kept(std::min(count + kSpare, matrix.rows - 1)) {
-    cells.reserve(static_cast<std::size_t>(rows.rows));
+    squares.reserve(static_cast<std::size_t>(rows.rows));
     const std::vector<float> zeros(static_cast<std::size_t>(rows.columns));
     for (std::int64_t i = 0; i < rows.rows; ++i)
-      cells.push_back(
+      squares.push_back(
           squaredDistance(rows.row(i), zeros.data(), rows.columns));
   }
 
@@ -119,7 +119,7 @@ public:
                kCandidates);
       for (std::int64_t query = begin; query < end; ++query) {
         float *row = &products[(query - begin) * kCandidates];
-        distances(row, &cells[from], size, least.data());
+        distances(row, &squares[from], size, least.data());
         look(query, row, least.data(), from, size, nearest[query - begin]);
       }
     }
@@ -157,7 +157,7 @@ private:
   const Matrix &rows;
   Neighbours &neighbours;
   std::int64_t kept;
-  std::vector<float> cells;
+  std::vector<float> squares;
 };
 
 } // namespace
