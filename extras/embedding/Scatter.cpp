@@ -47,11 +47,11 @@ std::size_t letters(const std::string &text) {
 } // namespace
 
 ScatterLayout layoutScatter(const ScatterData &data) {
-  ScatterLayout plan{};
-  plan.width = data.width;
-  plan.height = data.height;
-  plan.title = data.title;
-  plan.textSize = kTextSize;
+  ScatterLayout layout{};
+  layout.width = data.width;
+  layout.height = data.height;
+  layout.title = data.title;
+  layout.textSize = kTextSize;
 
   // The classes that there are, by number.
   std::map<std::int32_t, std::int32_t> entries;
@@ -60,7 +60,7 @@ ScatterLayout layoutScatter(const ScatterData &data) {
   const bool unknown = entries.count(-1) != 0;
   std::size_t longest = 0, index = 0;
   for (auto &[number, entry] : entries) {
-    entry = static_cast<std::int32_t>(plan.legend.size());
+    entry = static_cast<std::int32_t>(layout.legend.size());
     std::string name = "no class";
     Colour colour = kNone;
     if (number >= 0) {
@@ -69,30 +69,30 @@ ScatterLayout layoutScatter(const ScatterData &data) {
                                          : std::to_string(number);
       colour = colourOf(index++, entries.size() - (unknown ? 1 : 0));
     }
-    plan.legend.push_back({colour, name, 0});
+    layout.legend.push_back({colour, name, 0});
     longest = std::max(longest, letters(name));
   }
   const bool shown = entries.size() > (unknown ? 1u : 0u);
 
-  plan.left = kMargin;
-  plan.top = kMargin + (data.title.empty() ? 0 : kLine + 6);
-  plan.titleY = kMargin + kLine / 2;
-  plan.bottom = data.height - kMargin;
+  layout.left = kMargin;
+  layout.top = kMargin + (data.title.empty() ? 0 : kLine + 6);
+  layout.titleY = kMargin + kLine / 2;
+  layout.bottom = data.height - kMargin;
   const double legendWidth =
       shown ? std::min(24 + kLetter * kTextSize * static_cast<double>(longest),
                        data.width / 3.0)
             : 0;
-  plan.right = data.width - kMargin - legendWidth - (shown ? kMargin : 0);
-  plan.legendX = plan.right + kMargin;
+  layout.right = data.width - kMargin - legendWidth - (shown ? kMargin : 0);
+  layout.legendX = layout.right + kMargin;
   const auto most =
-      static_cast<std::size_t>(std::max(1.0, (plan.bottom - plan.top) / kLine));
-  for (std::size_t i = 0; i < plan.legend.size(); ++i)
-    plan.legend[i].y = plan.top + kLine * (static_cast<double>(i) + 0.5);
-  plan.legendRows = shown ? std::min(most, plan.legend.size()) : 0;
-  plan.legendCut = shown && plan.legend.size() > most;
-  if (plan.legendCut)
-    plan.legend[most - 1].name =
-        "and " + std::to_string(plan.legend.size() - most + 1) + " more";
+      static_cast<std::size_t>(std::max(1.0, (layout.bottom - layout.top) / kLine));
+  for (std::size_t i = 0; i < layout.legend.size(); ++i)
+    layout.legend[i].y = layout.top + kLine * (static_cast<double>(i) + 0.5);
+  layout.legendRows = shown ? std::min(most, layout.legend.size()) : 0;
+  layout.legendCut = shown && layout.legend.size() > most;
+  if (layout.legendCut)
+    layout.legend[most - 1].name =
+        "and " + std::to_string(layout.legend.size() - most + 1) + " more";
 
   // One scale for both directions, the points in the middle.
   double lowX = 0, highX = 0, lowY = 0, highY = 0;
@@ -105,33 +105,33 @@ ScatterLayout layoutScatter(const ScatterData &data) {
   }
   const double room = 12;
   const double scaleX =
-      highX > lowX ? (plan.right - plan.left - 2 * room) / (highX - lowX)
+      highX > lowX ? (layout.right - layout.left - 2 * room) / (highX - lowX)
                    : HUGE_VAL;
   const double scaleY =
-      highY > lowY ? (plan.bottom - plan.top - 2 * room) / (highY - lowY)
+      highY > lowY ? (layout.bottom - layout.top - 2 * room) / (highY - lowY)
                    : HUGE_VAL;
   double scale = std::min(scaleX, scaleY);
   if (!std::isfinite(scale))
     scale = 0;
-  plan.radius = std::clamp(
+  layout.radius = std::clamp(
       0.22 *
-          std::sqrt((plan.right - plan.left) * (plan.bottom - plan.top) /
+          std::sqrt((layout.right - layout.left) * (layout.bottom - layout.top) /
                     static_cast<double>(std::max<std::int64_t>(1, data.count))),
       1.1, 5.0);
-  plan.dots.reserve(static_cast<std::size_t>(data.count));
+  layout.dots.reserve(static_cast<std::size_t>(data.count));
   for (std::int64_t i = 0; i < data.count; ++i) {
     const double x = data.points[2 * i] - (lowX + highX) / 2;
     const double y = data.points[2 * i + 1] - (lowY + highY) / 2;
-    plan.dots.push_back(
-        {static_cast<float>((plan.left + plan.right) / 2 + scale * x),
-         static_cast<float>((plan.top + plan.bottom) / 2 - scale * y),
+    layout.dots.push_back(
+        {static_cast<float>((layout.left + layout.right) / 2 + scale * x),
+         static_cast<float>((layout.top + layout.bottom) / 2 - scale * y),
          entries[data.classes ? std::max(data.classes[i], -1) : -1]});
   }
-  return plan;
+  return layout;
 }
 
-std::string scatterPng(const ScatterLayout &plan) {
-  return runtime::openCv("draw a scatter plot as PNG").scatterPng(plan);
+std::string scatterPng(const ScatterLayout &layout) {
+  return runtime::openCv("draw a scatter plot as PNG").scatterPng(layout);
 }
 
 } // namespace brew::embedding

@@ -47,8 +47,8 @@ struct ScatterLayout {
 
 ScatterLayout layoutScatter(const ScatterData &data);
 
-std::string scatterSvg(const ScatterLayout &plan);
+std::string scatterSvg(const ScatterLayout &layout);
 /// The bytes of a PNG file.
-std::string scatterPng(const ScatterLayout &plan);
+std::string scatterPng(const ScatterLayout &layout);
 
 } // namespace brew::embedding

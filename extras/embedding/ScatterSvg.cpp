@@ -41,39 +41,39 @@ std::string words(double x, double y, const std::string &text) {
 
 } // namespace
 
-std::string scatterSvg(const ScatterLayout &plan) {
-  const std::string width = std::to_string(plan.width),
-                    height = std::to_string(plan.height);
+std::string scatterSvg(const ScatterLayout &layout) {
+  const std::string width = std::to_string(layout.width),
+                    height = std::to_string(layout.height);
   std::string svg =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width +
       "\" height=\"" + height + "\" viewBox=\"0 0 " + width + " " + height +
-      "\" font-family=\"sans-serif\" font-size=\"" + number(plan.textSize) +
+      "\" font-family=\"sans-serif\" font-size=\"" + number(layout.textSize) +
       "\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-  if (!plan.title.empty())
-    svg += words(plan.left, plan.titleY, plan.title);
-  svg += "<rect x=\"" + number(plan.left) + "\" y=\"" + number(plan.top) +
-         "\" width=\"" + number(plan.right - plan.left) + "\" height=\"" +
-         number(plan.bottom - plan.top) +
+  if (!layout.title.empty())
+    svg += words(layout.left, layout.titleY, layout.title);
+  svg += "<rect x=\"" + number(layout.left) + "\" y=\"" + number(layout.top) +
+         "\" width=\"" + number(layout.right - layout.left) + "\" height=\"" +
+         number(layout.bottom - layout.top) +
          "\" fill=\"none\" stroke=\"#cccccc\"/>\n";
   // Dots are lines of no length with round ends, a path for each colour.
-  std::vector<std::string> paths(plan.legend.size());
-  for (const ScatterLayout::Dot &dot : plan.dots)
+  std::vector<std::string> paths(layout.legend.size());
+  for (const ScatterLayout::Dot &dot : layout.dots)
     paths[dot.entry] += "M" + number(dot.x) + " " + number(dot.y) + "h0";
   svg += "<g fill=\"none\" stroke-linecap=\"round\" stroke-opacity=\"0.8\" "
          "stroke-width=\"" +
-         number(2 * plan.radius) + "\">\n";
+         number(2 * layout.radius) + "\">\n";
   for (std::size_t i = 0; i < paths.size(); ++i)
     if (!paths[i].empty())
-      svg += "<path stroke=\"" + hex(plan.legend[i].colour) + "\" d=\"" +
+      svg += "<path stroke=\"" + hex(layout.legend[i].colour) + "\" d=\"" +
              paths[i] + "\"/>\n";
   svg += "</g>\n";
-  for (std::size_t i = 0; i < plan.legendRows; ++i) {
-    const ScatterLayout::Entry &entry = plan.legend[i];
-    if (!plan.legendCut || i + 1 < plan.legendRows)
-      svg += "<circle cx=\"" + number(plan.legendX + 6) + "\" cy=\"" +
+  for (std::size_t i = 0; i < layout.legendRows; ++i) {
+    const ScatterLayout::Entry &entry = layout.legend[i];
+    if (!layout.legendCut || i + 1 < layout.legendRows)
+      svg += "<circle cx=\"" + number(layout.legendX + 6) + "\" cy=\"" +
              number(entry.y) + "\" r=\"6\" fill=\"" + hex(entry.colour) +
              "\"/>\n";
-    svg += words(plan.legendX + 20, entry.y, entry.name);
+    svg += words(layout.legendX + 20, entry.y, entry.name);
   }
   return svg + "</svg>\n";
 }

@@ -20,7 +20,7 @@ void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
               Draws &draws);
 
 EigenDecomposition symmetricEigen(const std::vector<double> &matrix, int size);
-std::string scatterPng(const embedding::ScatterLayout &plan);
+std::string scatterPng(const embedding::ScatterLayout &layout);
 
 void drawCartPole(formats::Image &picture, double position, double angle);
 void drawCaption(formats::Image &picture, const std::string &text);

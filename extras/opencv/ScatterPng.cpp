@@ -57,26 +57,26 @@ void words(cv::Mat &picture, double x, double y, double size,
 
 } // namespace
 
-std::string scatterPng(const ScatterLayout &plan) {
-  cv::Mat large(plan.height * kScale, plan.width * kScale, CV_8UC3,
+std::string scatterPng(const ScatterLayout &layout) {
+  cv::Mat large(layout.height * kScale, layout.width * kScale, CV_8UC3,
                 cv::Scalar(255, 255, 255));
-  words(large, plan.left, plan.titleY, plan.textSize, plan.title);
-  cv::rectangle(large, fine(plan.left, plan.top), fine(plan.right, plan.bottom),
+  words(large, layout.left, layout.titleY, layout.textSize, layout.title);
+  cv::rectangle(large, fine(layout.left, layout.top), fine(layout.right, layout.bottom),
                 cv::Scalar(204, 204, 204), kScale, cv::LINE_AA, kShift);
-  for (const ScatterLayout::Dot &at : plan.dots)
-    dot(large, at.x, at.y, plan.radius, plan.legend[at.entry].colour);
-  for (std::size_t i = 0; i < plan.legendRows; ++i) {
-    const ScatterLayout::Entry &entry = plan.legend[i];
-    if (!plan.legendCut || i + 1 < plan.legendRows)
-      dot(large, plan.legendX + 6, entry.y, 6, entry.colour);
-    words(large, plan.legendX + 20, entry.y, plan.textSize, entry.name);
+  for (const ScatterLayout::Dot &at : layout.dots)
+    dot(large, at.x, at.y, layout.radius, layout.legend[at.entry].colour);
+  for (std::size_t i = 0; i < layout.legendRows; ++i) {
+    const ScatterLayout::Entry &entry = layout.legend[i];
+    if (!layout.legendCut || i + 1 < layout.legendRows)
+      dot(large, layout.legendX + 6, entry.y, 6, entry.colour);
+    words(large, layout.legendX + 20, entry.y, layout.textSize, entry.name);
   }
   formats::Image image;
   image.channels = 3;
-  image.height = plan.height;
-  image.width = plan.width;
-  image.pixels.resize(std::size_t(plan.height) * plan.width * 3);
-  cv::Mat small(plan.height, plan.width, CV_8UC3, image.pixels.data());
+  image.height = layout.height;
+  image.width = layout.width;
+  image.pixels.resize(std::size_t(layout.height) * layout.width * 3);
+  cv::Mat small(layout.height, layout.width, CV_8UC3, image.pixels.data());
   cv::resize(large, small, small.size(), 0, 0, cv::INTER_AREA);
   return formats::encodeImage(image, formats::ImageFormat::Png);
 }

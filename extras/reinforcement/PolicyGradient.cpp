@@ -28,7 +28,7 @@ void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
   for (std::size_t t = 0; t < trajectory.steps.size(); ++t) {
     GradientAccumulator::Step &step = trajectory.steps[t];
     step.advantage = returns[t];
-    step.share = 1 / static_cast<double>(trajectory.steps.size());
+    step.weight = 1 / static_cast<double>(trajectory.steps.size());
     accumulator.add(step);
   }
 }
