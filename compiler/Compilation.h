@@ -75,7 +75,7 @@ private:
   void writeText(llvm::StringRef name, llvm::StringRef text);
   void buildManifest(const std::vector<plan::Kernel> &kernels);
   void makeReport();
-  void checkGivenBlobs();
+  void checkInlineBlobs();
   bool emits(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }

@@ -136,9 +136,9 @@ void Compilation::emitModule(mlir::ModuleOp module, llvm::StringRef name) {
   writeText((name + ".mlir").str(), text);
 }
 
-void Compilation::checkGivenBlobs() {
+void Compilation::checkInlineBlobs() {
   prototxt::Diagnostics diagnostics;
-  compiler::checkGivenBlobs(*imported.module, imported.blobs, diagnostics);
+  compiler::checkInlineBlobs(*imported.module, imported.inlineBlobs, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())
     throw DiagnosedError();
@@ -158,7 +158,7 @@ void Compilation::run() {
   if (options.memoryLimit)
     phaseImport = imported.module->clone();
   runPhase(Phase::Graph, Emit::Graph, "graph");
-  checkGivenBlobs();
+  checkInlineBlobs();
   if (emitsDot(Emit::GraphDot))
     writeText("graph.dot", dotText(layerGraph(*imported.module), "graph"));
   if (options.report == ReportKind::Html)
@@ -186,11 +186,11 @@ void Compilation::run() {
     generateForCpu();
   if (embedsWeights()) {
     prototxt::Diagnostics diagnostics;
-    embedWeights(options.weights, options.allowMissingWeights, imported.blobs,
+    embedWeights(options.weights, options.allowMissingWeights, imported.inlineBlobs,
                  manifest, segments, diagnostics);
     reporter.report(diagnostics);
   } else {
-    addGivenBlobs(imported.blobs, manifest, segments);
+    addInlineBlobs(imported.inlineBlobs, manifest, segments);
   }
   if (options.checkOnly)
     return;

@@ -16,8 +16,8 @@
 using namespace brew;
 using namespace brew::compiler;
 
-void compiler::checkGivenBlobs(mlir::ModuleOp module,
-                               const prototxt::GivenBlobs &blobs,
+void compiler::checkInlineBlobs(mlir::ModuleOp module,
+                               const prototxt::InlineBlobs &blobs,
                                prototxt::Diagnostics &diagnostics) {
   std::set<std::pair<std::string, int>> seen;
   for (auto program : module.getOps<dialects::ProgramOp>()) {
@@ -52,7 +52,7 @@ std::string bytesOf(const std::vector<Element> &values) {
 
 /// The values the prototxt gives for a parameter, as bytes of the plan's
 /// precision; nothing if it gives none.
-std::string givenBytes(const prototxt::GivenBlobs &blobs,
+std::string givenBytes(const prototxt::InlineBlobs &blobs,
                        const plan::Manifest &manifest,
                        const plan::Parameter &parameter) {
   auto given =
@@ -68,7 +68,7 @@ std::string givenBytes(const prototxt::GivenBlobs &blobs,
 /// embedWeights() does.
 void reportUnmatchedLayers(const caffe::WeightBinding &binding,
                     const std::vector<caffe::FileLayer> &layers,
-                    const prototxt::GivenBlobs &blobs,
+                    const prototxt::InlineBlobs &blobs,
                     const plan::Manifest &manifest, const std::string &file,
                     bool allowMissing, prototxt::Diagnostics &diagnostics) {
   caffe::GivenValues given(manifest);
@@ -89,7 +89,7 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
 
 } // namespace
 
-void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
+void compiler::addInlineBlobs(const prototxt::InlineBlobs &blobs,
                              plan::Manifest &manifest,
                              std::vector<std::string> &segments) {
   for (plan::Parameter &parameter : *manifest.mutable_parameters()) {
@@ -103,7 +103,7 @@ void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
 }
 
 void compiler::embedWeights(const std::string &path, bool allowMissing,
-                            const prototxt::GivenBlobs &blobs,
+                            const prototxt::InlineBlobs &blobs,
                             plan::Manifest &manifest,
                             std::vector<std::string> &segments,
                             prototxt::Diagnostics &diagnostics) {

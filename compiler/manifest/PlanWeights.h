@@ -1,7 +1,7 @@
 //===- PlanWeights.h - Weights that go into a plan --------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/check/GivenBlobs.h"
+#include "frontends/prototxt/check/InlineBlobs.h"
 #include "frontends/prototxt/text/Diagnostic.h"
 #include "plan/plan.pb.h"
 
@@ -14,12 +14,12 @@ namespace brew::compiler {
 
 /// Reports the blobs of the prototxt whose shapes are not those of the layers'
 /// parameters; `module` is in phase graph.
-void checkGivenBlobs(mlir::ModuleOp module, const prototxt::GivenBlobs &blobs,
+void checkInlineBlobs(mlir::ModuleOp module, const prototxt::InlineBlobs &blobs,
                      prototxt::Diagnostics &diagnostics);
 
 /// Gives each parameter that the prototxt has values for a segment of them, for
 /// a plan whose other parameters are filled when it runs.
-void addGivenBlobs(const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
+void addInlineBlobs(const prototxt::InlineBlobs &blobs, plan::Manifest &manifest,
                    std::vector<std::string> &segments);
 
 /// Fills the parameter arena: with the weights of file `path` where it has a
@@ -29,7 +29,7 @@ void addGivenBlobs(const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
 /// plan for inference, unless `allowMissing`, else a warning. Throws Error (1)
 /// for these and where file and net do not fit, (3) if there is no such file.
 void embedWeights(const std::string &path, bool allowMissing,
-                  const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
+                  const prototxt::InlineBlobs &blobs, plan::Manifest &manifest,
                   std::vector<std::string> &segments,
                   prototxt::Diagnostics &diagnostics);
 

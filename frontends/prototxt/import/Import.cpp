@@ -257,7 +257,7 @@ void Importer::build() {
   ModuleBuilder builder(context, path, options.f64);
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
-    collectGivenBlobs(graphs[i], program.net.source->locations(), result.blobs);
+    collectInlineBlobs(graphs[i], program.net.source->locations(), result.inlineBlobs);
     NetMetadata &record = result.records[program.name()];
     record = {program.source, listUnmetRules(program.net),
               listLayers(graphs[i], program.differentiate

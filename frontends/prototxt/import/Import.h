@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "frontends/prototxt/check/GivenBlobs.h"
+#include "frontends/prototxt/check/InlineBlobs.h"
 #include "frontends/prototxt/check/NetMetadata.h"
 #include "frontends/prototxt/text/Diagnostic.h"
 #include "frontends/prototxt/text/PrototxtFile.h"
@@ -60,7 +60,7 @@ struct ImportedNet {
   /// The nets of the programs, by the programs' names.
   std::map<std::string, NetMetadata> records;
   /// Weights inside the prototxts.
-  GivenBlobs blobs;
+  InlineBlobs inlineBlobs;
 };
 
 /// Imports the text of a solver or net. What is wrong with its contents goes to

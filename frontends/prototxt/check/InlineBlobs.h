@@ -1,4 +1,4 @@
-//===- GivenBlobs.h - Weights inside a prototxt -----------------*- C++ -*-===//
+//===- InlineBlobs.h - Weights inside a prototxt -----------------*- C++ -*-===//
 //
 // What layers give in `blobs`, which their parameters start from. Weights never
 // become part of the module; they go past it into the plan.
@@ -16,7 +16,7 @@
 
 namespace brew::prototxt {
 
-struct GivenBlob {
+struct InlineBlob {
   formats::Blob blob;
   SourceLocation where;
   LayerText layerWords; ///< "layer 'ip1' (InnerProduct): "
@@ -24,11 +24,11 @@ struct GivenBlob {
 
 /// By layer and index. A blob that a sharer gives is only compared with the
 /// shape: the owner's values count.
-using GivenBlobs = std::map<std::pair<std::string, int>, GivenBlob>;
+using InlineBlobs = std::map<std::pair<std::string, int>, InlineBlob>;
 
 /// Adds what the layers of `graph`, which has no errors, give; what an earlier
 /// program had stays.
-void collectGivenBlobs(const NetGraph &graph, const SourceMap &locations,
-                       GivenBlobs &blobs);
+void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
+                       InlineBlobs &blobs);
 
 } // namespace brew::prototxt

@@ -1,14 +1,14 @@
-//===- GivenBlobs.cpp - Weights inside a prototxt -------------------------===//
+//===- InlineBlobs.cpp - Weights inside a prototxt -------------------------===//
 
-#include "frontends/prototxt/check/GivenBlobs.h"
+#include "frontends/prototxt/check/InlineBlobs.h"
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/check/LayerSettings.h"
 
 namespace brew::prototxt {
 
-void collectGivenBlobs(const NetGraph &graph, const SourceMap &locations,
-                       GivenBlobs &blobs) {
+void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
+                       InlineBlobs &blobs) {
   for (const GraphLayer &entry : graph.layers) {
     const caffe::LayerParameter &layer = *entry.layer;
     if (entry.kind->ignoresBlobs)
