@@ -21,7 +21,7 @@ void Compilation::importNet() {
   auto scope = timingScope.nest("import");
   prototxt::Diagnostics diagnostics;
   prototxt::ImportOptions import = options.import;
-  import.lookOnly = stopsAfter(Emit::Import);
+  import.inspectOnly = stopsAfter(Emit::Import);
   imported = prototxt::importText(context, source, import, diagnostics);
   reporter.report(diagnostics);
   if (diagnostics.hasErrors())

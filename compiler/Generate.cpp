@@ -48,7 +48,7 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   PlanMetadata info;
   info.netName = imported.netName;
   info.input = source.name;
-  info.records = imported.records;
+  info.records = imported.netMetadata;
   info.f64 = options.import.f64;
   if (isTraining()) {
     info.solver = imported.solver;

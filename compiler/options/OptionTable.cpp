@@ -281,7 +281,7 @@ const std::vector<OptionRow> &optionTable() {
             if (llvm::is_contained(o.pipeline.outputGradients, v))
               return;
             o.pipeline.outputGradients.push_back(v);
-            o.import.seeds.push_back(v);
+            o.import.outputGradients.push_back(v);
           }),
       row("solver", Kind::Text, "Solver for a net file")
           .withValueName("file")

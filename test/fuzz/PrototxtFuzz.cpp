@@ -32,7 +32,7 @@ static void readSolver(PrototxtFile file, Diagnostics &diagnostics) {
   if (!document)
     return;
   const caffe::SolverParameter &solver = document->solver();
-  checkTrainable(solver, document->locations(), /*netGiven=*/false,
+  checkTrainable(solver, document->locations(), /*hasNetOverride=*/false,
                  diagnostics);
   // Nets in files of their own are not this input's.
   if (solver.has_net() || solver.has_train_net() || solver.test_net_size() > 0)

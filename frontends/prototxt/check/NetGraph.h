@@ -59,7 +59,7 @@ struct NetOutput {
   std::string name;
   float lossWeight = 0;
   /// It counts for the loss, but Caffe does not report it.
-  bool isInner = false;
+  bool isUnreported = false;
 };
 
 class NetGraph {

@@ -233,7 +233,7 @@ std::string plural(int count, const std::string &word) {
 } // namespace
 
 void checkTrainable(const caffe::SolverParameter &solver,
-                    const SourceMap &locations, bool netGiven,
+                    const SourceMap &locations, bool hasNetOverride,
                     Diagnostics &diagnostics) {
   if (!solver.has_lr_policy())
     diagnostics.error(

@@ -52,7 +52,7 @@ void checkSolver(const caffe::SolverParameter &solver,
 /// nets. With `netGiven` a net comes from the command line and the solver need
 /// not name one.
 void checkTrainable(const caffe::SolverParameter &solver,
-                    const SourceMap &locations, bool netGiven,
+                    const SourceMap &locations, bool hasNetOverride,
                     Diagnostics &diagnostics);
 
 } // namespace brew::prototxt

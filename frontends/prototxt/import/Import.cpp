@@ -54,7 +54,7 @@ private:
   void report(const Diagnostics &found);
   /// Whether something starts a backward pass.
   bool hasGradient(const FilteredNet &net) const {
-    return hasLoss(net) || !options.seeds.empty();
+    return hasLoss(net) || !options.outputGradients.empty();
   }
   bool showsDebugInfo(const Planned &program) const;
   std::string netFile() const { return "net file: " + path; }
@@ -78,7 +78,7 @@ private:
 ImportedNet Importer::run() {
   if (options.gradients && !options.phase)
     usage("--gradients goes with --phase");
-  if (!options.seeds.empty() && options.phase && !options.gradients)
+  if (!options.outputGradients.empty() && options.phase && !options.gradients)
     usage("--output-gradient is about the backward pass, which --phase leaves out: add "
           "--gradients");
   if (options.phase && !options.solverFile.empty())
@@ -247,7 +247,7 @@ void Importer::build() {
               (net.removed.empty()
                    ? std::string()
                    : " in phase " + caffe::Phase_Name(net.state.phase())));
-    graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly,
+    graphs.push_back(NetGraph::build(program.net, found, !options.inspectOnly,
                                      options.hostTypes));
     report(found);
   }
@@ -258,10 +258,10 @@ void Importer::build() {
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
     collectInlineBlobs(graphs[i], program.net.source->locations(), result.inlineBlobs);
-    NetMetadata &record = result.records[program.name()];
+    NetMetadata &record = result.netMetadata[program.name()];
     record = {program.source, listUnmetRules(program.net),
               listLayers(graphs[i], program.differentiate
-                                          ? options.seeds
+                                          ? options.outputGradients
                                           : std::vector<std::string>())};
     for (LayerMetadata &layer : record.layers)
       if (layer.layer >= 0)

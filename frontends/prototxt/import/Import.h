@@ -32,7 +32,7 @@ struct ImportOptions {
   bool gradients = false;
   /// Blobs that begin with a gradient from outside: with any, a net can be
   /// trained without a loss.
-  std::vector<std::string> seeds;
+  std::vector<std::string> outputGradients;
   /// NetState of the training net, or of the only one, besides what the
   /// prototxts say.
   std::optional<int> level;
@@ -45,7 +45,7 @@ struct ImportOptions {
   std::set<std::string> hostTypes;
   /// The module is only looked at: settings without code are warnings instead
   /// of errors.
-  bool lookOnly = false;
+  bool inspectOnly = false;
 };
 
 struct ImportedNet {
@@ -58,7 +58,7 @@ struct ImportedNet {
   /// `name` of the net.
   std::string netName;
   /// The nets of the programs, by the programs' names.
-  std::map<std::string, NetMetadata> records;
+  std::map<std::string, NetMetadata> netMetadata;
   /// Weights inside the prototxts.
   InlineBlobs inlineBlobs;
 };

@@ -270,7 +270,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     OutputOp::create(b, values[output.blob].getLoc(), values[output.blob],
                      b.getStringAttr(output.name),
                      b.getF32FloatAttr(output.lossWeight),
-                     output.isInner ? b.getUnitAttr() : UnitAttr());
+                     output.isUnreported ? b.getUnitAttr() : UnitAttr());
 }
 
 } // namespace brew::prototxt

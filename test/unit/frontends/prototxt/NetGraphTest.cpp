@@ -182,7 +182,7 @@ layer { name: "f" type: "Power" bottom: "a" top: "f" }
   std::string text;
   for (const NetOutput &output : built.graph.outputs)
     text += output.name + "=" + std::to_string(output.lossWeight).substr(0, 3) +
-            (output.isInner ? " inner" : "") + "\n";
+            (output.isUnreported ? " inner" : "") + "\n";
   EXPECT_EQ(text, "b=0.5\n"
                   "d_d_0_split_0=2.0\n"
                   "e=0.0\n"
