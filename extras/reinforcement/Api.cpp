@@ -6,7 +6,7 @@
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
 
-#include <brew/learning.h>
+#include <brew/reinforcement.h>
 
 #include <cmath>
 

@@ -56,11 +56,11 @@
 #include <brew/base.h>
 #include <brew/communicator.h>
 #include <brew/device.h>
-#include <brew/embed.h>
+#include <brew/embedding.h>
 #include <brew/events.h>
 #include <brew/hooks.h>
 #include <brew/inputs.h>
-#include <brew/learning.h>
+#include <brew/reinforcement.h>
 #include <brew/plan.h>
 #include <brew/records.h>
 #include <brew/running.h>

@@ -22,10 +22,10 @@
 #include <brew/brew.h>
 #include <brew/communicator.hpp>
 #include <brew/device.hpp>
-#include <brew/embed.hpp>
+#include <brew/embedding.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
-#include <brew/learning.hpp>
+#include <brew/reinforcement.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
 #include <brew/session.hpp>

@@ -2,7 +2,7 @@
 //-------------------===//
 #include "TrainerBinding.h"
 
-#include <brew/learning.hpp>
+#include <brew/reinforcement.hpp>
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>

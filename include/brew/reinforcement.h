@@ -1,4 +1,4 @@
-/*===- learning.h - Reinforcement learning ------------------------*- C -*-===*\
+/*===- reinforcement.h - Reinforcement learning ------------------------*- C -*-===*\
 |*
 |* Part of brew.h, which says what holds for all calls.
 |*
@@ -9,8 +9,8 @@ for
 |* docs/reinforcement-learning.md says what each of them computes.
 |*
 \*===----------------------------------------------------------------------===*/
-#ifndef BREW_LEARNING_H
-#define BREW_LEARNING_H
+#ifndef BREW_REINFORCEMENT_H
+#define BREW_REINFORCEMENT_H
 
 #include <brew/training.h>
 

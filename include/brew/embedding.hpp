@@ -1,11 +1,11 @@
-//===- embed.hpp - Pictures of many features --------------------*- C++ -*-===//
+//===- embedding.hpp - Pictures of many features --------------------*- C++ -*-===//
 //
 // Part of brew.hpp, which says what holds for all of it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include <brew/embed.h>
+#include <brew/embedding.h>
 #include <brew/plan.hpp>
 #include <brew/support.hpp>
 

@@ -1,11 +1,11 @@
-//===- learning.hpp - Reinforcement learning --------------------*- C++ -*-===//
+//===- reinforcement.hpp - Reinforcement learning --------------------*- C++ -*-===//
 //
 // Part of brew.hpp, which says what holds for all of it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include <brew/learning.h>
+#include <brew/reinforcement.h>
 #include <brew/training.hpp>
 
 #include <cstddef>

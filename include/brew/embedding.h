@@ -1,4 +1,4 @@
-/*===- embed.h - Pictures of many features ------------------------*- C -*-===*\
+/*===- embedding.h - Pictures of many features ------------------------*- C -*-===*\
 |*
 |* Part of brew.h, which says what holds for all calls. Functions of any thread,
 |* without handles: a failure's words go to `message`, which has room for `size`
@@ -9,8 +9,8 @@
 |* any number of threads on processors of one kind.
 |*
 \*===----------------------------------------------------------------------===*/
-#ifndef BREW_EMBED_H
-#define BREW_EMBED_H
+#ifndef BREW_EMBEDDING_H
+#define BREW_EMBEDDING_H
 
 #include <brew/plan.h>
 
