@@ -315,11 +315,11 @@ static std::string kindOf(const plan::Step &step) {
   return name;
 }
 
-brew_status brew_session_tune(brew_session *session, brew_tune_function tell,
+brew_status brew_session_tune(brew_session *session, brew_tune_function report,
                               void *user) {
   return on(session, [&](runtime::Session &it) {
     it.executor().tune([&](const runtime::TunedCall &call) {
-      if (!tell)
+      if (!report)
         return;
       const std::string kind = kindOf(it.manifest()
                                           .programs(call.program)
@@ -329,11 +329,11 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function tell,
       told.program = call.program;
       told.step = call.step;
       told.kind = kind.c_str();
-      told.untuned = call.first.name.c_str();
+      told.untuned = call.untuned.name.c_str();
       told.fastest = call.fastest.name.c_str();
-      told.untuned_seconds = call.first.seconds;
+      told.untuned_seconds = call.untuned.seconds;
       told.fastest_seconds = call.fastest.seconds;
-      tell(&told, user);
+      report(&told, user);
     });
   });
 }

@@ -107,7 +107,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
-  void tune(const std::function<void(const TunedCall &)> &tell) override;
+  void tune(const std::function<void(const TunedCall &)> &report) override;
   HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
@@ -563,7 +563,7 @@ static void touch(const Arena &memory) {
   }
 }
 
-void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
+void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   using Clock = std::chrono::steady_clock;
   settle();
   calls.requireWritable();
@@ -587,7 +587,7 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
     std::optional<CallChooser::Choice> choice;
     onTeam([&] { choice = calls.measure(step, program, chooser); });
     if (choice)
-      tell({program,
+      report({program,
             static_cast<std::size_t>(index),
             {choice->first.name, choice->first.seconds},
             {choice->fastest.name, choice->fastest.seconds}});

@@ -89,7 +89,7 @@ public:
   /// See Executor.
   virtual Measurement measure(const std::vector<int> &programs, int count) = 0;
   /// See Executor.
-  virtual void tune(const std::function<void(const TunedCall &)> &tell) = 0;
+  virtual void tune(const std::function<void(const TunedCall &)> &report) = 0;
   /// What executes a step; see Executor.
   virtual std::string implementation(int program, std::size_t step) const = 0;
   /// The device in a few words.

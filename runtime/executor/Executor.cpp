@@ -396,9 +396,9 @@ bool Executor::canStartTogether(int first, int second) const {
   return true;
 }
 
-void Executor::tune(const std::function<void(const TunedCall &)> &tell) {
+void Executor::tune(const std::function<void(const TunedCall &)> &report) {
   synchronize();
-  backend->tune(tell);
+  backend->tune(report);
 }
 
 Measurement Executor::measure(const std::vector<int> &programs, int count) {

@@ -94,12 +94,12 @@ struct TunedCall {
   int program = 0;
   std::size_t step = 0;
   /// A way to do it, by the backend's name for it.
-  struct Way {
+  struct Implementation {
     std::string name;
     double seconds = 0;
   };
-  Way first;   ///< what is taken unmeasured
-  Way fastest; ///< what is taken from now on; the same if none is faster
+  Implementation untuned;   ///< what is taken unmeasured
+  Implementation fastest; ///< what is taken from now on; the same if none is faster
 };
 
 class Executor {
@@ -219,10 +219,10 @@ public:
                       const std::function<void(std::size_t, double)> &observer);
 
   /// Measures the ways to do each library call, whatever the timing cache says
-  /// of it, keeps the fastest there, and does the calls so from now on; `tell`
+  /// of it, keeps the fastest there, and does the calls so from now on; `report`
   /// hears of each, in order. Blobs and gradients hold anything then. Throws
   /// Error (3) where the cache's file cannot be written.
-  void tune(const std::function<void(const TunedCall &)> &tell);
+  void tune(const std::function<void(const TunedCall &)> &report);
 
   /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
   /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
