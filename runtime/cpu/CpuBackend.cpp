@@ -14,7 +14,7 @@
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
-#include "runtime/cpu/onednn/CallMaker.h"
+#include "runtime/cpu/onednn/CallFactory.h"
 #include "runtime/cpu/onednn/DnnlCall.h"
 #include "runtime/host_layers/HostStep.h"
 #include "support/Error.h"
@@ -179,7 +179,7 @@ private:
   std::vector<std::uint32_t> moved; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  CallMaker calls;
+  CallFactory calls;
   HostLayers hosts;                    ///< before the steps that call them
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
@@ -571,7 +571,7 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   for (const std::shared_ptr<Arena> &arena : arenas)
     touch(*arena);
   CacheFiller filler(workers);
-  CallChooser chooser(dnnl, {[] {
+  CallTuner chooser(dnnl, {[] {
                                return std::chrono::duration<double>(
                                           Clock::now().time_since_epoch())
                                    .count();
@@ -580,11 +580,11 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   auto forEachStep = [&](auto &&visit) {
     for (int program = 0; program < manifest.programs_size(); ++program)
       for (int i = 0; i < manifest.programs(program).steps_size(); ++i)
-        if (CallMaker::isCall(manifest.programs(program).steps(i)))
+        if (CallFactory::isCall(manifest.programs(program).steps(i)))
           visit(program, i, manifest.programs(program).steps(i));
   };
   forEachStep([&](int program, int index, const Step &step) {
-    std::optional<CallChooser::Choice> choice;
+    std::optional<CallTuner::Choice> choice;
     onTeam([&] { choice = calls.measure(step, program, chooser); });
     if (choice)
       report({program,

@@ -4,7 +4,7 @@
 // machine, and some want activations so too. Several combinations are tried and
 // the cheapest by a fixed estimate is taken, the cost of reorders included. The
 // estimate involves no clock: the same plan gives the same bits on every run.
-// Where calls are measured (CallChooser.h), all that oneDNN offers for these
+// Where calls are measured (CallTuner.h), all that oneDNN offers for these
 // combinations is a candidate.
 //
 //===----------------------------------------------------------------------===//

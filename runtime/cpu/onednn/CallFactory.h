@@ -1,7 +1,7 @@
-//===- CallMaker.h - The calls of a plan's steps ----------------*- C++ -*-===//
+//===- CallFactory.h - The calls of a plan's steps ----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/cpu/CallChooser.h"
+#include "runtime/cpu/CallTuner.h"
 #include "runtime/cpu/KernelLaunch.h"
 #include "runtime/cpu/onednn/DnnlCall.h"
 #include "runtime/executor/TimingCache.h"
@@ -16,7 +16,7 @@ namespace brew::runtime {
 
 /// Makes calls as the timing cache says; those that it does not know as a model
 /// without a clock says. Used on the threads that compute.
-class CallMaker {
+class CallFactory {
 public:
   struct Bindings {
     std::function<BoundBuffer(std::uint32_t)> buffer;
@@ -28,7 +28,7 @@ public:
     std::string generator;
   };
   /// Without `follows`, what the cache says is not looked at until measure().
-  CallMaker(DnnlContext &context, Bindings bindings, TimingCache cache,
+  CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
             bool follows);
 
   /// Whether a step is a call.
@@ -47,8 +47,8 @@ public:
   void forgetMeasured() { measured.clear(); }
   /// Measures the ways to do a step's call, whose results are overwritten, and
   /// keeps the fastest in the cache and its file. Nothing where there is none.
-  std::optional<CallChooser::Choice> measure(const plan::Step &step,
-                                             int program, CallChooser &chooser);
+  std::optional<CallTuner::Choice> measure(const plan::Step &step,
+                                             int program, CallTuner &chooser);
 
 private:
   std::string keyOf(const plan::Step &step, int program) const;
@@ -60,7 +60,7 @@ private:
   Bindings bindings;
   TimingCache cache;
   bool follows;
-  std::map<std::string, std::optional<CallChooser::Choice>>
+  std::map<std::string, std::optional<CallTuner::Choice>>
       measured; ///< by key
 };
 

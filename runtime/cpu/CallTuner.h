@@ -1,4 +1,4 @@
-//===- CallChooser.h - The fastest way to do a call -------------*- C++ -*-===//
+//===- CallTuner.h - The fastest way to do a call -------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -12,7 +12,7 @@ namespace brew::runtime {
 
 /// Measures the ways to do a call, on the operands' own memory, whose contents
 /// it changes. Used on the threads that compute.
-class CallChooser {
+class CallTuner {
 public:
   struct Clock {
     std::function<double()> seconds;
@@ -21,7 +21,7 @@ public:
     std::function<void()> disturb;
   };
   /// Calls are made for an oneDNN like `context`, which is not changed.
-  CallChooser(const DnnlContext &context, Clock clock)
+  CallTuner(const DnnlContext &context, Clock clock)
       : context(context), clock(std::move(clock)) {}
 
   struct Time {

@@ -1,5 +1,5 @@
-//===- CallMaker.cpp - The calls of a plan's steps ------------------------===//
-#include "runtime/cpu/onednn/CallMaker.h"
+//===- CallFactory.cpp - The calls of a plan's steps ------------------------===//
+#include "runtime/cpu/onednn/CallFactory.h"
 
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/executor/CallTimingKey.h"
@@ -18,7 +18,7 @@ struct Operands {
 };
 
 template <typename Call>
-Operands operandsOf(const Call &call, const CallMaker::Bindings &bindings,
+Operands operandsOf(const Call &call, const CallFactory::Bindings &bindings,
                     int program) {
   Operands result{bindings.buffer(call.x_buffer_index()),
                   bindings.weights(call.w_buffer_index(), program),
@@ -31,7 +31,7 @@ Operands operandsOf(const Call &call, const CallMaker::Bindings &bindings,
 
 /// Calls `use` with the step's call and its operands.
 template <typename Use>
-auto withCall(const plan::Step &step, const CallMaker::Bindings &bindings,
+auto withCall(const plan::Step &step, const CallFactory::Bindings &bindings,
               int program, const Use &use) {
   if (step.has_convolution())
     return use(step.convolution(),
@@ -111,12 +111,12 @@ std::string libraryVersion() {
 
 } // namespace
 
-CallMaker::CallMaker(DnnlContext &context, Bindings bindings, TimingCache cache,
+CallFactory::CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
                      bool follows)
     : context(context), bindings(std::move(bindings)), cache(std::move(cache)),
       follows(follows) {}
 
-std::string CallMaker::keyOf(const plan::Step &step, int program) const {
+std::string CallFactory::keyOf(const plan::Step &step, int program) const {
   return processorName() + ", " + instructionSet() + ", " +
          std::to_string(context.threads) +
          (context.threads == 1 ? " thread, " : " threads, ") +
@@ -125,7 +125,7 @@ std::string CallMaker::keyOf(const plan::Step &step, int program) const {
          (step.has_generated_alternative() ? generatedAlternativeKey(bindings.generator) : "");
 }
 
-std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
+std::vector<CallCandidate> CallFactory::candidatesOf(const plan::Step &step,
                                                    int program) const {
   std::vector<CallCandidate> candidates;
   try {
@@ -140,7 +140,7 @@ std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
   return candidates;
 }
 
-std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
+std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
                                          const std::string &where) const {
   const TimingCache::Choice *known =
       follows && !cache.isEmpty() ? cache.find(keyOf(step, program)) : nullptr;
@@ -168,13 +168,13 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
   }
 }
 
-std::unique_ptr<CpuCall> CallMaker::generated(const plan::Step &step) const {
+std::unique_ptr<CpuCall> CallFactory::generated(const plan::Step &step) const {
   return std::make_unique<GeneratedCall>(bindings.launch(step.generated_alternative()),
                                          *context.workers);
 }
 
-std::optional<CallChooser::Choice>
-CallMaker::measure(const plan::Step &step, int program, CallChooser &chooser) {
+std::optional<CallTuner::Choice>
+CallFactory::measure(const plan::Step &step, int program, CallTuner &chooser) {
   follows = true;
   const std::string key = keyOf(step, program);
   const auto [entry, isNew] = measured.try_emplace(key);
@@ -203,7 +203,7 @@ CallMaker::measure(const plan::Step &step, int program, CallChooser &chooser) {
   for (std::size_t i = 0; i < results.size(); ++i)
     std::copy(before[i].begin(), before[i].end(), results[i].data);
   if (entry->second) {
-    const CallChooser::Time &fastest = entry->second->fastest;
+    const CallTuner::Time &fastest = entry->second->fastest;
     cache.set(key, {fastest.name, fastest.seconds * 1e6});
     cache.write(); // what was measured outlives a run that is ended now
   }

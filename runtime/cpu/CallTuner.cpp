@@ -1,5 +1,5 @@
-//===- CallChooser.cpp - The fastest way to do a call ---------------------===//
-#include "runtime/cpu/CallChooser.h"
+//===- CallTuner.cpp - The fastest way to do a call ---------------------===//
+#include "runtime/cpu/CallTuner.h"
 
 #include "support/Error.h"
 
@@ -8,14 +8,14 @@
 
 namespace brew::runtime {
 
-struct CallChooser::Trial {
+struct CallTuner::Trial {
   DnnlContext context; ///< with packed weights of its own
   std::unique_ptr<CpuCall> call;
 };
 
 /// Null where the candidate cannot be done.
-std::unique_ptr<CallChooser::Trial>
-CallChooser::prepare(const CallCandidate &candidate) {
+std::unique_ptr<CallTuner::Trial>
+CallTuner::prepare(const CallCandidate &candidate) {
   auto trial = std::make_unique<Trial>();
   trial->context.engine = context.engine;
   trial->context.stream = context.stream;
@@ -45,7 +45,7 @@ CallChooser::prepare(const CallCandidate &candidate) {
 }
 
 /// The least of several runs; of one, if that is far from `least`.
-double CallChooser::timeOf(Trial &trial, double least) {
+double CallTuner::timeOf(Trial &trial, double least) {
   constexpr int kFewest = 3, kMost = 20;
   constexpr double kEnough = 0.05;  // seconds
   trial.call->bind(scratch.data()); // others may have made it larger
@@ -63,8 +63,8 @@ double CallChooser::timeOf(Trial &trial, double least) {
   return best;
 }
 
-std::optional<CallChooser::Choice>
-CallChooser::choose(const std::vector<CallCandidate> &candidates) {
+std::optional<CallTuner::Choice>
+CallTuner::choose(const std::vector<CallCandidate> &candidates) {
   std::optional<Choice> result;
   const CallCandidate *first = nullptr, *fastest = nullptr;
   for (const CallCandidate &candidate : candidates) {

@@ -1,9 +1,9 @@
-//===- CallChooserTest.cpp - The fastest way to do a call -----------------===//
+//===- CpuCallTunerTest.cpp - The fastest way to do a call -----------------===//
 //
 // Calls advance a clock of the test's own; nothing here hangs on real time.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/cpu/CallChooser.h"
+#include "runtime/cpu/CallTuner.h"
 #include "support/Error.h"
 
 #include <gtest/gtest.h>
@@ -23,11 +23,11 @@ struct Fake {
   double later = -1;
 };
 
-class CallChooserTest : public testing::Test {
+class CpuCallTunerTest : public testing::Test {
 protected:
   class FakeCall : public CpuCall {
   public:
-    FakeCall(CallChooserTest &test, const Fake &fake, double seconds)
+    FakeCall(CpuCallTunerTest &test, const Fake &fake, double seconds)
         : test(test), fake(fake), seconds(seconds) {}
     void pack() override { isPacked = true; }
     std::uint64_t scratchBytes() const override { return fake.scratch; }
@@ -44,7 +44,7 @@ protected:
     std::string implementation() const override { return fake.name; }
 
   private:
-    CallChooserTest &test;
+    CpuCallTunerTest &test;
     const Fake &fake;
     double seconds;
     std::byte *scratch = nullptr;
@@ -60,7 +60,7 @@ protected:
               return std::make_unique<FakeCall>(*this, fake, seconds);
             }};
   }
-  std::optional<CallChooser::Choice> choose(const std::vector<Fake> &fakes) {
+  std::optional<CallTuner::Choice> choose(const std::vector<Fake> &fakes) {
     std::vector<CallCandidate> candidates;
     for (const Fake &fake : fakes)
       candidates.push_back(candidateOf(fake));
@@ -71,11 +71,11 @@ protected:
   double now = 100;
   int disturbed = 0;
   std::map<std::string, int> runs, prepared;
-  CallChooser chooser{context,
+  CallTuner chooser{context,
                       {[this] { return now; }, [this] { ++disturbed; }}};
 };
 
-TEST_F(CallChooserTest, TakesTheFastest) {
+TEST_F(CpuCallTunerTest, TakesTheFastest) {
   const auto choice = choose({{"a", 3e-3}, {"b", 1e-3}, {"c", 2e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->first.name, "a");
@@ -88,7 +88,7 @@ TEST_F(CallChooserTest, TakesTheFastest) {
   EXPECT_GE(disturbed, 3 + 3);
 }
 
-TEST_F(CallChooserTest, TheFirstStaysWhereOthersAreHardlyFaster) {
+TEST_F(CpuCallTunerTest, TheFirstStaysWhereOthersAreHardlyFaster) {
   const auto choice = choose({{"a", 1e-3}, {"b", 0.985e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->fastest.name, "a");
@@ -97,7 +97,7 @@ TEST_F(CallChooserTest, TheFirstStaysWhereOthersAreHardlyFaster) {
   EXPECT_EQ(other->fastest.name, "d");
 }
 
-TEST_F(CallChooserTest, TheFirstIsMeasuredOnceMore) {
+TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
   // It only seemed slow: the machine was busy when its turn was.
   const auto choice = choose({{"a", 3e-3, 0, 1e-3}, {"b", 2e-3}});
   ASSERT_TRUE(choice);
@@ -106,18 +106,18 @@ TEST_F(CallChooserTest, TheFirstIsMeasuredOnceMore) {
   EXPECT_EQ(prepared["a"], 2);
 }
 
-TEST_F(CallChooserTest, WhatIsFarSlowerRunsOnce) {
+TEST_F(CpuCallTunerTest, WhatIsFarSlowerRunsOnce) {
   choose({{"a", 1e-3}, {"b", 10e-3}});
   EXPECT_EQ(runs["b"], 2); // before the clock, and with it
 }
 
-TEST_F(CallChooserTest, ScratchIsForTheLargest) {
+TEST_F(CpuCallTunerTest, ScratchIsForTheLargest) {
   const auto choice =
       choose({{"a", 3e-3, 100}, {"b", 2e-3, 1 << 20}, {"c", 1e-3, 10}});
   EXPECT_EQ(choice->fastest.name, "c");
 }
 
-TEST_F(CallChooserTest, PassesOverWhatCannotBeDone) {
+TEST_F(CpuCallTunerTest, PassesOverWhatCannotBeDone) {
   const Fake a{"a", 2e-3}, b{"b", 1e-3};
   std::vector<CallCandidate> candidates = {
       {"none", [](DnnlContext &) { return nullptr; }},
@@ -138,7 +138,7 @@ TEST_F(CallChooserTest, PassesOverWhatCannotBeDone) {
   EXPECT_EQ(choice->fastest.name, "b");
 }
 
-TEST_F(CallChooserTest, ADefectIsNoReasonToGoOn) {
+TEST_F(CpuCallTunerTest, ADefectIsNoReasonToGoOn) {
   EXPECT_THROW(chooser.choose({{"broken",
                                 [](DnnlContext &) -> std::unique_ptr<CpuCall> {
                                   throw Error(ExitStatus::Bug, "test");
