@@ -24,17 +24,17 @@ constexpr double kLeastGain = 0.01, kMoreGain = 0.2, kLessGain = 0.8;
 constexpr double kLongestStep = 5;
 
 /// sum over j of p(ij) q(ij) (y(i) - y(j)).
-BREW_EMBED_INLINE void attractBody(const float *places, std::int64_t row,
+BREW_EMBED_INLINE void attractBody(const float *coordinates, std::int64_t row,
                                    const std::int32_t *columns,
                                    const float *values, std::int64_t count,
                                    float *force) {
-  const float x = places[2 * row], y = places[2 * row + 1];
+  const float x = coordinates[2 * row], y = coordinates[2 * row + 1];
   Lanes forceX = {}, forceY = {};
   for (std::int64_t i = 0; i < count; i += kLanes) {
     Lanes otherX, otherY;
     for (int lane = 0; lane < kLanes; ++lane) {
-      otherX[lane] = places[2 * std::int64_t(columns[i + lane])];
-      otherY[lane] = places[2 * std::int64_t(columns[i + lane]) + 1];
+      otherX[lane] = coordinates[2 * std::int64_t(columns[i + lane])];
+      otherY[lane] = coordinates[2 * std::int64_t(columns[i + lane]) + 1];
     }
     const Lanes dx = x - otherX, dy = y - otherY;
     const Lanes pull = BREW_EMBED_LOAD(values + i) / (1 + dx * dx + dy * dy);
@@ -45,11 +45,11 @@ BREW_EMBED_INLINE void attractBody(const float *places, std::int64_t row,
   force[1] = sumOf(forceY);
 }
 BREW_EMBED_FOR_PROCESSORS(void, attract,
-                          (const float *places, std::int64_t row,
+                          (const float *coordinates, std::int64_t row,
                            const std::int32_t *columns, const float *values,
                            std::int64_t count, float *force),
                           attractBody,
-                          (places, row, columns, values, count, force))
+                          (coordinates, row, columns, values, count, force))
 
 /// The first two principal components, as small as the gradient wants them.
 Points start(const Matrix &rows, std::uint64_t seed,
@@ -80,12 +80,12 @@ Points start(const Matrix &rows, std::uint64_t seed,
 
 /// One coordinate of all points, with what gradient descent remembers of it.
 struct Coordinate {
-  std::vector<float> &places;
+  std::vector<float> &coordinates;
   std::vector<float> gradient;
   std::vector<double> step, gain, exact;
 
   explicit Coordinate(std::vector<float> &at)
-      : places(at), gradient(at.size()), step(at.size()), gain(at.size(), 1),
+      : coordinates(at), gradient(at.size()), step(at.size()), gain(at.size(), 1),
         exact(at.begin(), at.end()) {}
 
   void prepare(std::size_t i, double momentum, double rate) {
@@ -102,7 +102,7 @@ struct Coordinate {
       mean += exact[i] += step[i];
     mean /= static_cast<double>(exact.size());
     for (std::size_t i = 0; i < exact.size(); ++i)
-      places[i] = static_cast<float>(exact[i] -= mean);
+      coordinates[i] = static_cast<float>(exact[i] -= mean);
   }
 };
 
@@ -153,12 +153,12 @@ double Divergence::compute(const Points &points, double exaggeration,
                            bool wanted, Points &gradient) {
   const double sum = repulsion.compute(points, gradient);
   const std::int64_t rows = points.size();
-  places.resize(static_cast<std::size_t>(2 * rows));
+  coordinates.resize(static_cast<std::size_t>(2 * rows));
   for (std::int64_t i = 0; i < rows; ++i) {
-    places[2 * i] = points.x[i];
-    places[2 * i + 1] = points.y[i];
+    coordinates[2 * i] = points.x[i];
+    coordinates[2 * i + 1] = points.y[i];
   }
-  parts.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
+  rowDivergences.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
   parallelForBlocks(threads, rows, kGrain,
             [&](std::int64_t, std::int64_t begin, std::int64_t end) {
               for (std::int64_t i = begin; i < end; ++i) {
@@ -167,7 +167,7 @@ double Divergence::compute(const Points &points, double exaggeration,
                 const std::int32_t *columns = &affinities.columns[from];
                 const float *values = &affinities.values[from];
                 float force[2];
-                attract(places.data(), i, columns, values, count, force);
+                attract(coordinates.data(), i, columns, values, count, force);
                 gradient.x[i] = static_cast<float>(exaggeration * force[0] -
                                                    gradient.x[i] / sum);
                 gradient.y[i] = static_cast<float>(exaggeration * force[1] -
@@ -180,12 +180,12 @@ double Divergence::compute(const Points &points, double exaggeration,
                     continue;
                   const double dx = double(points.x[i]) - points.x[columns[j]];
                   const double dy = double(points.y[i]) - points.y[columns[j]];
-                  parts[i] += p * std::log(p * sum * (1 + dx * dx + dy * dy));
+                  rowDivergences[i] += p * std::log(p * sum * (1 + dx * dx + dy * dy));
                 }
               }
             });
   double divergence = 0;
-  for (double part : parts)
+  for (double part : rowDivergences)
     divergence += part;
   return divergence;
 }

@@ -33,8 +33,8 @@ private:
   const Affinities &affinities;
   Repulsion repulsion;
   const runtime::Threads &threads;
-  std::vector<float> places; ///< x and y by turns
-  std::vector<double> parts; ///< of the divergence, of each row
+  std::vector<float> coordinates; ///< x and y by turns
+  std::vector<double> rowDivergences; ///< of the divergence, of each row
 };
 
 /// What t-SNE does by default is what openTSNE does.
