@@ -242,12 +242,12 @@ void checkTrainable(const caffe::SolverParameter &solver,
   const std::vector<std::string> fields = {"net", "net_param", "train_net",
                                            "train_net_param"};
   const std::vector<std::string> sources = given(solver, fields);
-  if (sources.empty() && !netGiven)
+  if (sources.empty() && !hasNetOverride)
     diagnostics.error(locations.where(solver),
                       "the solver names no net to train; "
                       "it needs one of " +
                           join(fields));
-  if (sources.size() > 1 && !netGiven)
+  if (sources.size() > 1 && !hasNetOverride)
     diagnostics
         .error(locations.where(solver, sources[1]),
                "the solver names more than one net to train; it takes one of " +
@@ -257,7 +257,7 @@ void checkTrainable(const caffe::SolverParameter &solver,
 
   const int own = solver.test_net_size() + solver.test_net_param_size();
   const int iters = solver.test_iter_size();
-  const bool generic = netGiven || solver.has_net() || solver.has_net_param();
+  const bool generic = hasNetOverride || solver.has_net() || solver.has_net_param();
   const char *ownField =
       solver.test_net_size() > 0 ? "test_net" : "test_net_param";
   if (generic ? iters < own : iters != own) {

@@ -49,7 +49,7 @@ void checkSolver(const caffe::SolverParameter &solver,
 
 /// What a solver must have before it can train: an lr_policy, exactly one
 /// training net, and test_iter, test_state and test_interval to match the test
-/// nets. With `netGiven` a net comes from the command line and the solver need
+/// nets. With `hasNetOverride` a net comes from the command line and the solver need
 /// not name one.
 void checkTrainable(const caffe::SolverParameter &solver,
                     const SourceMap &locations, bool hasNetOverride,
