@@ -33,34 +33,34 @@ bool contains(const std::string &text, const std::string &part) {
 } // namespace
 
 TEST(Scatter, PlacesEverything) {
-  const ScatterLayout plan = layoutScatter(data());
-  ASSERT_EQ(plan.dots.size(), 5u);
-  for (const ScatterLayout::Dot &dot : plan.dots) {
-    EXPECT_GT(dot.x - plan.radius, plan.left);
-    EXPECT_LT(dot.x + plan.radius, plan.right);
-    EXPECT_GT(dot.y - plan.radius, plan.top);
-    EXPECT_LT(dot.y + plan.radius, plan.bottom);
+  const ScatterLayout layout = layoutScatter(data());
+  ASSERT_EQ(layout.dots.size(), 5u);
+  for (const ScatterLayout::Dot &dot : layout.dots) {
+    EXPECT_GT(dot.x - layout.radius, layout.left);
+    EXPECT_LT(dot.x + layout.radius, layout.right);
+    EXPECT_GT(dot.y - layout.radius, layout.top);
+    EXPECT_LT(dot.y + layout.radius, layout.bottom);
   }
   // One scale for both directions; up is less on a picture.
-  EXPECT_NEAR((plan.dots[1].x - plan.dots[0].x) /
-                  (plan.dots[0].y - plan.dots[3].y),
+  EXPECT_NEAR((layout.dots[1].x - layout.dots[0].x) /
+                  (layout.dots[0].y - layout.dots[3].y),
               2, 1e-3);
   // The classes that there are, by number, those without one first.
-  ASSERT_EQ(plan.legendRows, 4u);
-  EXPECT_EQ(plan.legend[0].name, "no class");
-  EXPECT_EQ(plan.legend[1].name, "zero");
-  EXPECT_EQ(plan.legend[2].name, "<two> & co");
-  EXPECT_EQ(plan.legend[3].name, "7");
-  EXPECT_EQ(plan.dots[1].entry, 2);
-  EXPECT_EQ(plan.dots[4].entry, 0);
+  ASSERT_EQ(layout.legendRows, 4u);
+  EXPECT_EQ(layout.legend[0].name, "no class");
+  EXPECT_EQ(layout.legend[1].name, "zero");
+  EXPECT_EQ(layout.legend[2].name, "<two> & co");
+  EXPECT_EQ(layout.legend[3].name, "7");
+  EXPECT_EQ(layout.dots[1].entry, 2);
+  EXPECT_EQ(layout.dots[4].entry, 0);
 }
 
 TEST(Scatter, WithoutClassesThereIsNoLegend) {
   ScatterData plain = data();
   plain.classes = nullptr;
-  const ScatterLayout plan = layoutScatter(plain);
-  EXPECT_EQ(plan.legendRows, 0u);
-  EXPECT_GT(plan.right, layoutScatter(data()).right);
+  const ScatterLayout layout = layoutScatter(plain);
+  EXPECT_EQ(layout.legendRows, 0u);
+  EXPECT_GT(layout.right, layoutScatter(data()).right);
   plain.count = 0;
   EXPECT_TRUE(layoutScatter(plain).dots.empty());
   EXPECT_TRUE(contains(scatterSvg(layoutScatter(plain)), "</svg>"));
@@ -71,14 +71,14 @@ TEST(Scatter, ManyClassesAreCutShort) {
   std::vector<std::int32_t> classes;
   for (int i = 0; i < 200; ++i)
     classes.push_back(i);
-  const ScatterLayout plan =
+  const ScatterLayout layout =
       layoutScatter({points.data(), 200, classes.data(), {}, "", 400, 300});
-  EXPECT_TRUE(plan.legendCut);
-  EXPECT_EQ(plan.legend[plan.legendRows - 1].name,
-            "and " + std::to_string(200 - plan.legendRows + 1) + " more");
-  EXPECT_LE(plan.legend[plan.legendRows - 1].y, plan.bottom);
+  EXPECT_TRUE(layout.legendCut);
+  EXPECT_EQ(layout.legend[layout.legendRows - 1].name,
+            "and " + std::to_string(200 - layout.legendRows + 1) + " more");
+  EXPECT_LE(layout.legend[layout.legendRows - 1].y, layout.bottom);
   // All in one place: in the middle.
-  EXPECT_NEAR(plan.dots[7].x, (plan.left + plan.right) / 2, 1e-3);
+  EXPECT_NEAR(layout.dots[7].x, (layout.left + layout.right) / 2, 1e-3);
 }
 
 TEST(Scatter, SvgHasColoursAndEscapedNames) {
@@ -98,17 +98,17 @@ TEST(Scatter, SvgIsUtf8) {
 }
 
 TEST(Scatter, PngShowsThePointsInTheirColours) {
-  const ScatterLayout plan = layoutScatter(data());
-  const std::string bytes = scatterPng(plan);
+  const ScatterLayout layout = layoutScatter(data());
+  const std::string bytes = scatterPng(layout);
   formats::Image image;
   formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
                        "plot", image);
   ASSERT_EQ(image.width, 640);
   ASSERT_EQ(image.height, 480);
-  for (const ScatterLayout::Dot &dot : plan.dots) {
+  for (const ScatterLayout::Dot &dot : layout.dots) {
     const auto at = static_cast<std::size_t>(
         (std::lround(dot.y) * 640 + std::lround(dot.x)) * 3);
-    const Colour &colour = plan.legend[dot.entry].colour;
+    const Colour &colour = layout.legend[dot.entry].colour;
     EXPECT_EQ(image.pixels[at], colour.blue);
     EXPECT_EQ(image.pixels[at + 1], colour.green);
     EXPECT_EQ(image.pixels[at + 2], colour.red);
