@@ -69,36 +69,36 @@ caffe::NetState stackStates(caffe::Phase phase, const Document &document,
 std::vector<Program> expandSolver(const SolverDocument &document,
                                   Diagnostics &diagnostics,
                                   const StateOptions &options,
-                                  Document netGiven,
+                                  Document netOverride,
                                   const std::set<std::string> &hostTypes) {
   const caffe::SolverParameter &solver = document.solver();
   const SourceMap &locations = document.locations();
   const size_t errorsBefore = diagnostics.errorCount();
-  checkTrainable(solver, locations, netGiven != nullptr, diagnostics);
+  checkTrainable(solver, locations, netOverride != nullptr, diagnostics);
   if (diagnostics.errorCount() != errorsBefore)
     return {};
 
   NetOpener nets(document, diagnostics, hostTypes);
-  Document generic = netGiven;
+  Document generic = netOverride;
   const char *genericField = solver.has_net() ? "net" : "net_param";
-  if (!netGiven && solver.has_net())
+  if (!netOverride && solver.has_net())
     generic = nets.file(solver.net(), "net", 0);
-  else if (!netGiven && solver.has_net_param())
+  else if (!netOverride && solver.has_net_param())
     generic = nets.inlineNet(solver.net_param());
 
   std::string genericSource = "net file: " + solver.net();
-  if (netGiven)
-    genericSource = "net file: " + netGiven->file();
+  if (netOverride)
+    genericSource = "net file: " + netOverride->file();
   else if (solver.has_net_param())
     genericSource = "net_param";
   std::string trainSource = genericSource;
   Document train = generic;
   const char *trainField = genericField;
-  if (!netGiven && solver.has_train_net()) {
+  if (!netOverride && solver.has_train_net()) {
     train = nets.file(solver.train_net(), "train_net", 0);
     trainField = "train_net";
     trainSource = "train_net file: " + solver.train_net();
-  } else if (!netGiven && solver.has_train_net_param()) {
+  } else if (!netOverride && solver.has_train_net_param()) {
     train = nets.inlineNet(solver.train_net_param());
     trainField = "train_net_param";
     trainSource = trainField;

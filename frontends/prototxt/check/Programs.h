@@ -34,14 +34,14 @@ struct Program {
 ///
 /// Net files are looked up from the working directory, then from the solver's
 /// folder; a file that is not there throws brew::Error (status 3) with the
-/// location that names it. With `netGiven` that net stands for the solver's
+/// location that names it. With `netOverride` that net stands for the solver's
 /// `net` (and for its training net, if it has a separate one). Programs whose
 /// file could not be parsed are missing from the result; see `diagnostics`.
 /// `hostTypes` are layer types that the program computes itself.
 std::vector<Program>
 expandSolver(const SolverDocument &solver, Diagnostics &diagnostics,
              const StateOptions &options = {},
-             std::shared_ptr<const NetDocument> netGiven = nullptr,
+             std::shared_ptr<const NetDocument> netOverride = nullptr,
              const std::set<std::string> &hostTypes = {});
 
 } // namespace brew::prototxt
