@@ -92,7 +92,7 @@ void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
   const DeviceMemory given = uploaded(scores);
   const auto size = static_cast<std::size_t>(columns * count);
   const auto blocks = static_cast<std::size_t>((rows - 1) / kMostRows + 1);
-  const DeviceMemory parts(device, blocks * size * sizeof(float), kPurpose);
+  const DeviceMemory blockSums(device, blocks * size * sizeof(float), kPurpose);
   for (std::size_t block = 0; block < blocks; ++block) {
     const std::int64_t begin = static_cast<std::int64_t>(block) * kMostRows,
                        of = std::min(kMostRows, rows - begin);
@@ -106,13 +106,13 @@ void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
                  of,        columns,
                  columns,   1};
     problem.d = {
-        plan::F32, at(parts.address(), static_cast<std::int64_t>(block * size)),
+        plan::F32, at(blockSums.address(), static_cast<std::int64_t>(block * size)),
         count,     columns,
         1,         count};
     multiply(problem);
   }
   std::vector<float> all(blocks * size);
-  download(parts, all);
+  download(blockSums, all);
   result.assign(size, 0);
   for (std::size_t block = 0; block < blocks; ++block)
     for (std::size_t i = 0; i < size; ++i)

@@ -78,18 +78,18 @@ void HostRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
                            std::vector<double> &result) {
   const std::int64_t size = features.columns * count;
   const std::int64_t blocks = (features.rows - 1) / kBlockRows + 1;
-  std::vector<float> parts(static_cast<std::size_t>(blocks * size));
+  std::vector<float> blockSums(static_cast<std::size_t>(blocks * size));
   parallelForBlocks(threads, features.rows, kBlockRows,
             [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
               multiply(true, false, features.columns, count, end - begin,
                        features.row(begin), features.columns,
-                       &scores[begin * count], count, &parts[block * size],
+                       &scores[begin * count], count, &blockSums[block * size],
                        count);
             });
   result.assign(static_cast<std::size_t>(size), 0);
   for (std::int64_t block = 0; block < blocks; ++block)
     for (std::int64_t i = 0; i < size; ++i)
-      result[i] += parts[block * size + i];
+      result[i] += blockSums[block * size + i];
 }
 
 } // namespace brew::embedding
