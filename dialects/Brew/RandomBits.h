@@ -2,7 +2,7 @@
 //
 // A layer that draws random numbers reads a *key*: a tensor<2xi32> that a
 // `brew.data_input` of kind "Random" delivers. The importer gives a layer its key
-// with `LayerBuild::randomKey()`. Before every run of the program the host
+// with `LayerBuilder::randomKey()`. Before every run of the program the host
 // writes a fresh one, a function of the seed (the solver's `random_seed`),
 // program and layer, and the number of runs so far (runtime/data/Feeder.cpp).
 // Solver states record that number, so that a run that resumes goes on with the

@@ -15,8 +15,8 @@
 
 namespace brew::prototxt {
 
-class LayerBuild;
-class LayerCheck;
+class LayerBuilder;
+class LayerChecker;
 
 /// A parameter blob that a layer has.
 struct ParamBlob {
@@ -56,11 +56,11 @@ struct LayerKind {
 
   /// Reports what is wrong with the settings, as far as it can be said without
   /// shapes; null: nothing can be.
-  void (*check)(LayerCheck &) = nullptr;
+  void (*check)(LayerChecker &) = nullptr;
   /// The parameters in the order of their indices; null: none.
   std::vector<ParamBlob> (*params)(const caffe::LayerParameter &) = nullptr;
   /// Turns a checked layer into operations.
-  void (*build)(LayerBuild &) = nullptr;
+  void (*build)(LayerBuilder &) = nullptr;
 
   bool reads(const std::string &block) const;
   /// Whether force_backward makes bottom `index` get a gradient that nothing
@@ -70,7 +70,7 @@ struct LayerKind {
   }
 
   // For the rows: the same kind with one thing more.
-  constexpr LayerKind checkedBy(void (*function)(LayerCheck &)) const {
+  constexpr LayerKind checkedBy(void (*function)(LayerChecker &)) const {
     LayerKind kind = *this;
     kind.check = function;
     return kind;
@@ -81,7 +81,7 @@ struct LayerKind {
     kind.params = function;
     return kind;
   }
-  constexpr LayerKind builtBy(void (*function)(LayerBuild &)) const {
+  constexpr LayerKind builtBy(void (*function)(LayerBuilder &)) const {
     LayerKind kind = *this;
     kind.build = function;
     return kind;

@@ -115,7 +115,7 @@ Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
       value);
 }
 
-SmallVector<Value> ModuleBuilder::createLayer(const LayerBuild &build,
+SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
                                               Location loc,
                                               ArrayRef<Value> bottoms,
                                               ArrayRef<Value> params) {
@@ -259,7 +259,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     // A layer may have a phase of its own, whatever the net's.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
-    LayerBuild build(graph, entry, phase, graph.forceBackward, folder);
+    LayerBuilder build(graph, entry, phase, graph.forceBackward, folder);
     entry.kind->build(build);
     SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))

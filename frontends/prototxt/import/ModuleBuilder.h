@@ -9,7 +9,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "frontends/prototxt/check/NetMetadata.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -44,7 +44,7 @@ private:
   mlir::Attribute attributeOf(const OperationSpec::Value &value);
   /// Makes the operations of a layer; returns the values of its tops.
   llvm::SmallVector<mlir::Value>
-  createLayer(const LayerBuild &build, mlir::Location loc,
+  createLayer(const LayerBuilder &build, mlir::Location loc,
               llvm::ArrayRef<mlir::Value> bottoms,
               llvm::ArrayRef<mlir::Value> params);
   /// Symbol of each parameter of the graph, created if no earlier program has

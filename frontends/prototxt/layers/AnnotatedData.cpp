@@ -12,13 +12,13 @@ bool crops(const caffe::TransformationParameter &transform) {
   return transform.crop_size() || (transform.crop_h() && transform.crop_w());
 }
 
-void checkNotNegative(LayerCheck &c, const Message &block, const char *field,
+void checkNotNegative(LayerChecker &c, const Message &block, const char *field,
                       float value) {
   if (!(value >= 0))
     c.error(block, field, std::string(field) + " must not be negative");
 }
 
-void checkRange(LayerCheck &c, const Message &block, const char *low,
+void checkRange(LayerChecker &c, const Message &block, const char *low,
                 float least, const char *high, float most) {
   checkNotNegative(c, block, low, least);
   if (!(most >= least))
@@ -26,7 +26,7 @@ void checkRange(LayerCheck &c, const Message &block, const char *low,
             std::string(high) + " must not be below " + std::string(low));
 }
 
-void checkSampler(LayerCheck &c, const caffe::BatchSampler &batch) {
+void checkSampler(LayerChecker &c, const caffe::BatchSampler &batch) {
   const caffe::Sampler &sampler = batch.sampler();
   if (!(sampler.min_scale() > 0))
     c.error(sampler, "min_scale", "min_scale must be positive");
@@ -47,7 +47,7 @@ void checkSampler(LayerCheck &c, const caffe::BatchSampler &batch) {
            "the sampler has no effect: it uses no image, as in SSD");
 }
 
-void checkDistortion(LayerCheck &c, const caffe::DistortionParameter &d) {
+void checkDistortion(LayerChecker &c, const caffe::DistortionParameter &d) {
   checkNotNegative(c, d, "brightness_delta", d.brightness_delta());
   checkRange(c, d, "contrast_lower", d.contrast_lower(), "contrast_upper",
              d.contrast_upper());
@@ -56,7 +56,7 @@ void checkDistortion(LayerCheck &c, const caffe::DistortionParameter &d) {
   checkNotNegative(c, d, "hue_delta", d.hue_delta());
 }
 
-void checkNoise(LayerCheck &c, const caffe::NoiseParameter &noise) {
+void checkNoise(LayerChecker &c, const caffe::NoiseParameter &noise) {
   if (noise.has_prob())
     c.warn(noise, "prob",
            "prob has no effect: all images get the noise, as in SSD");
@@ -77,7 +77,7 @@ void checkNoise(LayerCheck &c, const caffe::NoiseParameter &noise) {
       c.error(pixels, "value", "value must be from 0 to 255", i);
 }
 
-void checkResize(LayerCheck &c,
+void checkResize(LayerChecker &c,
                  const caffe::TransformationParameter &transform) {
   const caffe::ResizeParameter &resize = transform.resize_param();
   c.resizedTo(resize);
@@ -91,7 +91,7 @@ void checkResize(LayerCheck &c,
                   "with crop_size, or crop_h and crop_w, is it supported");
 }
 
-void checkCrop(LayerCheck &c, const caffe::TransformationParameter &transform) {
+void checkCrop(LayerChecker &c, const caffe::TransformationParameter &transform) {
   if (!transform.crop_h() != !transform.crop_w())
     c.error(transform, transform.crop_h() ? "crop_h" : "crop_w",
             "crop_h and crop_w are given both or not at all");
@@ -104,7 +104,7 @@ void checkCrop(LayerCheck &c, const caffe::TransformationParameter &transform) {
       c.error(transform, "crop_h", "crop_h and crop_w are too large");
 }
 
-void checkAnnotatedData(LayerCheck &c) {
+void checkAnnotatedData(LayerChecker &c) {
   checkDatabase(c);
   const caffe::AnnotatedDataParameter &settings =
       c.layer.annotated_data_param();

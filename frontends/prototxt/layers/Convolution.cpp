@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Convolution and inner product --------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <climits>
 
@@ -10,7 +10,7 @@ namespace brew::prototxt {
 namespace {
 
 /// What all layers with a convolution's window have to keep.
-void checkWindow(LayerCheck &c) {
+void checkWindow(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
       !settings.has_kernel_w())
@@ -47,13 +47,13 @@ void checkWindow(LayerCheck &c) {
               std::string(field) + " cannot be given together with " + first);
 }
 
-void checkConvolutionDepthwise(LayerCheck &c) {
+void checkConvolutionDepthwise(LayerChecker &c) {
   if (c.layer.convolution_param().has_num_output())
     c.count(c.layer.convolution_param(), "num_output");
   checkWindow(c);
 }
 
-void checkConvolution(LayerCheck &c) {
+void checkConvolution(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   c.count(settings, "num_output");
   checkWindow(c);
@@ -93,7 +93,7 @@ void addWindow(OperationSpec &op, const caffe::ConvolutionParameter &settings) {
     op.integers("pad_end", window.padEnd);
 }
 
-void buildConvolution(LayerBuild &l) {
+void buildConvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
     OperationSpec &op = l.slice("convolution", i);
@@ -103,7 +103,7 @@ void buildConvolution(LayerBuild &l) {
   }
 }
 
-void buildConvolutionDepthwise(LayerBuild &l) {
+void buildConvolutionDepthwise(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   OperationSpec &op = l.whole("convolution");
   op.integer("num_output", settings.num_output())
@@ -112,7 +112,7 @@ void buildConvolutionDepthwise(LayerBuild &l) {
   addWindow(op, settings);
 }
 
-void buildDeconvolution(LayerBuild &l) {
+void buildDeconvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
     // The bias is an operation of its own, which gives the top.
@@ -130,11 +130,11 @@ void buildDeconvolution(LayerBuild &l) {
   }
 }
 
-void buildIm2col(LayerBuild &l) {
+void buildIm2col(LayerBuilder &l) {
   addWindow(l.whole("im2col"), l.layer.convolution_param());
 }
 
-void checkInnerProduct(LayerCheck &c) {
+void checkInnerProduct(LayerChecker &c) {
   c.count(c.layer.inner_product_param(), "num_output");
 }
 
@@ -142,7 +142,7 @@ std::vector<ParamBlob> innerProductParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.inner_product_param());
 }
 
-void buildInnerProduct(LayerBuild &l) {
+void buildInnerProduct(LayerBuilder &l) {
   const caffe::InnerProductParameter &settings = l.layer.inner_product_param();
   l.whole("inner_product")
       .integer("num_output", settings.num_output())

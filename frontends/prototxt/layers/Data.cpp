@@ -9,7 +9,7 @@ namespace brew::prototxt {
 
 namespace {
 
-void checkInput(LayerCheck &c) {
+void checkInput(LayerChecker &c) {
   const caffe::InputParameter &settings = c.layer.input_param();
   if (settings.shape_size() > 1 && settings.shape_size() != c.layer.top_size())
     c.error(settings, "shape",
@@ -20,7 +20,7 @@ void checkInput(LayerCheck &c) {
     c.shape(shape);
 }
 
-void checkDummyData(LayerCheck &c) {
+void checkDummyData(LayerChecker &c) {
   const caffe::DummyDataParameter &settings = c.layer.dummy_data_param();
   const int tops = c.layer.top_size();
   auto checkTimes = [&](const std::string &field, int given, bool optional) {
@@ -66,7 +66,7 @@ void checkDummyData(LayerCheck &c) {
 }
 
 /// Caffe's ImageData and WindowData read these from transform_param alone.
-void checkImageData(LayerCheck &c) {
+void checkImageData(LayerChecker &c) {
   const caffe::ImageDataParameter &settings = c.layer.image_data_param();
   if (settings.has_batch_size())
     c.count(settings, "batch_size");
@@ -85,7 +85,7 @@ void checkImageData(LayerCheck &c) {
   checkSelection(c, settings);
 }
 
-void checkWindowData(LayerCheck &c) {
+void checkWindowData(LayerChecker &c) {
   const caffe::WindowDataParameter &settings = c.layer.window_data_param();
   const caffe::TransformationParameter &transform = c.layer.transform_param();
   c.count(settings, "batch_size");
@@ -123,7 +123,7 @@ void checkWindowData(LayerCheck &c) {
            "write it in window_data_param");
 }
 
-void checkHdf5Data(LayerCheck &c) {
+void checkHdf5Data(LayerChecker &c) {
   c.count(c.layer.hdf5_data_param(), "batch_size");
   if (!c.layer.hdf5_data_param().has_source())
     c.missing(c.layer.hdf5_data_param(), "source");
@@ -132,7 +132,7 @@ void checkHdf5Data(LayerCheck &c) {
 }
 
 /// Of MyCaffe.
-void checkMemoryLabels(LayerCheck &c) {
+void checkMemoryLabels(LayerChecker &c) {
   using Settings = caffe::MemoryDataParameter;
   const Settings &settings = c.layer.memory_data_param();
   if (!settings.label_channels() || !settings.label_height() ||
@@ -158,7 +158,7 @@ void checkMemoryLabels(LayerCheck &c) {
             "gives 2 tops, but has 1; without labels it has label_type: NONE");
 }
 
-void checkMemoryData(LayerCheck &c) {
+void checkMemoryData(LayerChecker &c) {
   for (const char *field : {"batch_size", "channels", "height", "width"})
     c.count(c.layer.memory_data_param(), field);
   const caffe::TransformationParameter &transform = c.layer.transform_param();
@@ -182,7 +182,7 @@ template <typename Settings> void dropOldTransform(Settings &settings) {
 
 } // namespace
 
-void checkDatabase(LayerCheck &c) {
+void checkDatabase(LayerChecker &c) {
   const caffe::DataParameter &settings = c.layer.data_param();
   c.count(settings, "batch_size");
   if (!settings.has_source())
@@ -201,7 +201,7 @@ void checkDatabase(LayerCheck &c) {
   checkSelection(c, settings);
 }
 
-void buildFeed(LayerBuild &l) {
+void buildFeed(LayerBuilder &l) {
   caffe::LayerParameter config = l.layer;
   // The readers need to know nothing of rules, and an old field of
   // data_param that transform_param replaced must not come back to life.

@@ -1,14 +1,14 @@
 //===- DataLayers.h - What rows of data layers share ------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 /// Checks data_param and transform_param.
-void checkDatabase(LayerCheck &c);
+void checkDatabase(LayerChecker &c);
 /// Builds a feed that gives all tops.
-void buildFeed(LayerBuild &l);
+void buildFeed(LayerBuilder &l);
 
 } // namespace brew::prototxt

@@ -9,7 +9,7 @@ namespace brew::prototxt {
 namespace {
 
 template <typename Settings>
-void checkWeights(LayerCheck &c, const Settings &settings) {
+void checkWeights(LayerChecker &c, const Settings &settings) {
   if (settings.has_boost_file() && settings.boost_file().empty())
     c.error(settings, "boost_file", "boost_file names no file");
   if (!(settings.boost_default() >= 0) || std::isinf(settings.boost_default()))
@@ -25,7 +25,7 @@ void checkWeights(LayerCheck &c, const Settings &settings) {
 }
 
 template <typename Settings>
-void checkPairs(LayerCheck &c, const Settings &settings) {
+void checkPairs(LayerChecker &c, const Settings &settings) {
   if (settings.images_per_blob() < 1 || settings.images_per_blob() > 2)
     c.error(settings, "images_per_blob", "images_per_blob must be 1 or 2");
   const bool pairs = settings.enable_pair_selection();
@@ -50,7 +50,7 @@ void checkPairs(LayerCheck &c, const Settings &settings) {
 }
 
 template <typename Settings>
-void checkAll(LayerCheck &c, const Settings &settings) {
+void checkAll(LayerChecker &c, const Settings &settings) {
   if (settings.shuffle() && settings.has_boost_file())
     c.error(settings, "boost_file",
             "give either shuffle or boost_file, not both: a pass has each "
@@ -64,10 +64,10 @@ void checkAll(LayerCheck &c, const Settings &settings) {
 
 } // namespace
 
-void checkSelection(LayerCheck &c, const caffe::DataParameter &settings) {
+void checkSelection(LayerChecker &c, const caffe::DataParameter &settings) {
   checkAll(c, settings);
 }
-void checkSelection(LayerCheck &c, const caffe::ImageDataParameter &settings) {
+void checkSelection(LayerChecker &c, const caffe::ImageDataParameter &settings) {
   checkAll(c, settings);
 }
 

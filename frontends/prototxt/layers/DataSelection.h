@@ -1,13 +1,13 @@
 //===- DataSelection.h - Checks of which records come next ------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/check/LayerChecker.h"
 
 namespace brew::prototxt {
 
 /// Checks the fields of data_param and image_data_param that
 /// caffe/Selection.h reads.
-void checkSelection(LayerCheck &c, const caffe::DataParameter &settings);
-void checkSelection(LayerCheck &c, const caffe::ImageDataParameter &settings);
+void checkSelection(LayerChecker &c, const caffe::DataParameter &settings);
+void checkSelection(LayerChecker &c, const caffe::ImageDataParameter &settings);
 
 } // namespace brew::prototxt

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace brew::prototxt {
 
 namespace {
 
-void checkRoiPooling(LayerCheck &c) {
+void checkRoiPooling(LayerChecker &c) {
   const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
   c.count(settings, "pooled_h");
   c.count(settings, "pooled_w");
@@ -22,7 +22,7 @@ void checkRoiPooling(LayerCheck &c) {
     c.error(settings, "pad_ratio", "pad_ratio must not be negative");
 }
 
-void buildRoiPooling(LayerBuild &l) {
+void buildRoiPooling(LayerBuilder &l) {
   const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
   OperationSpec &op = l.whole("roi_pooling");
   op.integer("pooled_h", settings.pooled_h())
@@ -33,7 +33,7 @@ void buildRoiPooling(LayerBuild &l) {
     op.real("pad_ratio", settings.pad_ratio());
 }
 
-void checkPsRoiPooling(LayerCheck &c) {
+void checkPsRoiPooling(LayerChecker &c) {
   const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
   if (!settings.has_spatial_scale())
     c.missing(settings, "spatial_scale");
@@ -43,7 +43,7 @@ void checkPsRoiPooling(LayerCheck &c) {
     c.error(settings, "group_size", "group_size must be given and at least 1");
 }
 
-void buildPsRoiPooling(LayerBuild &l) {
+void buildPsRoiPooling(LayerBuilder &l) {
   const caffe::PSROIPoolingParameter &settings = l.layer.psroi_pooling_param();
   l.whole("psroi_pooling")
       .integer("output_dim", settings.output_dim())
@@ -55,7 +55,7 @@ void buildPsRoiPooling(LayerBuild &l) {
 // PriorBox
 //===----------------------------------------------------------------------===//
 
-void checkSizes(LayerCheck &c) {
+void checkSizes(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   if (settings.min_size_size() == 0)
     c.missing(settings, "min_size");
@@ -78,7 +78,7 @@ void checkSizes(LayerCheck &c) {
 }
 
 /// Two extents as one number for both or one each.
-void checkExtents(LayerCheck &c, const std::string &both, bool hasBoth,
+void checkExtents(LayerChecker &c, const std::string &both, bool hasBoth,
                   bool hasHeight, bool hasWidth) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   const std::string sides[] = {both + "_h", both + "_w"};
@@ -92,7 +92,7 @@ void checkExtents(LayerCheck &c, const std::string &both, bool hasBoth,
                 sides[hasHeight ? 1 : 0]);
 }
 
-void checkPriorBox(LayerCheck &c) {
+void checkPriorBox(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   checkSizes(c);
   for (int i = 0; i < settings.aspect_ratio_size(); ++i)
@@ -139,7 +139,7 @@ std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
   return ratios;
 }
 
-void buildPriorBox(LayerBuild &l) {
+void buildPriorBox(LayerBuilder &l) {
   const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
   std::vector<float> widths, heights;
   auto add = [&](double width, double height) {
@@ -190,7 +190,7 @@ bool writesFiles(const caffe::SaveOutputParameter &files) {
          !files.name_size_file().empty();
 }
 
-void checkResultFiles(LayerCheck &c, const caffe::SaveOutputParameter &files) {
+void checkResultFiles(LayerChecker &c, const caffe::SaveOutputParameter &files) {
   if (files.output_directory().empty())
     return;
   if (!writesFiles(files)) {
@@ -209,7 +209,7 @@ void checkResultFiles(LayerCheck &c, const caffe::SaveOutputParameter &files) {
     c.resizedTo(files.resize_param());
 }
 
-void checkDetectionOutput(LayerCheck &c) {
+void checkDetectionOutput(LayerChecker &c) {
   const caffe::DetectionOutputParameter &settings =
       c.layer.detection_output_param();
   c.count(settings, "num_classes");
@@ -228,7 +228,7 @@ void checkDetectionOutput(LayerCheck &c) {
 }
 
 /// A fourth bottom, the images, is only for drawing.
-void buildDetectionOutput(LayerBuild &l) {
+void buildDetectionOutput(LayerBuilder &l) {
   const caffe::DetectionOutputParameter &settings =
       l.layer.detection_output_param();
   const caffe::NonMaximumSuppressionParameter &suppression =
@@ -253,7 +253,7 @@ void buildDetectionOutput(LayerBuild &l) {
   if (!writesFiles(settings.save_output_param()))
     return;
   OperationSpec &files = l.plain("host_layer");
-  files.reads({op.result(0), LayerBuild::bottom(0)})
+  files.reads({op.result(0), LayerBuilder::bottom(0)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>());
   addHostSettings(files, l, "DetectionOutput", l.folder);

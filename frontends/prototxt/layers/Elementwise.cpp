@@ -1,14 +1,14 @@
 //===- Elementwise.cpp - Layers that are one scalar expression ------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 namespace brew::prototxt {
 
 namespace {
 
-void buildPower(LayerBuild &l) {
+void buildPower(LayerBuilder &l) {
   const caffe::PowerParameter &settings = l.layer.power_param();
   l.whole("power")
       .real("power", settings.power())
@@ -18,13 +18,13 @@ void buildPower(LayerBuild &l) {
 
 /// With a second bottom num_axes has no say.
 template <typename Settings>
-void checkNumAxes(LayerCheck &c, const Settings &settings) {
+void checkNumAxes(LayerChecker &c, const Settings &settings) {
   if (c.layer.bottom_size() == 1 && settings.num_axes() < -1)
     c.error(settings, "num_axes",
             "num_axes must be -1 (all the rest), 0 or more");
 }
 
-void checkBias(LayerCheck &c) { checkNumAxes(c, c.layer.bias_param()); }
+void checkBias(LayerChecker &c) { checkNumAxes(c, c.layer.bias_param()); }
 
 /// A second bottom takes the location of the parameter.
 std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
@@ -33,14 +33,14 @@ std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
   return {{&layer.bias_param().filler()}};
 }
 
-void buildBias(LayerBuild &l) {
+void buildBias(LayerBuilder &l) {
   const caffe::BiasParameter &settings = l.layer.bias_param();
   l.whole("bias")
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
 }
 
-void checkScale(LayerCheck &c) {
+void checkScale(LayerChecker &c) {
   const caffe::ScaleParameter &settings = c.layer.scale_param();
   checkNumAxes(c, settings);
   if (settings.has_bias_filler() && !settings.bias_term())
@@ -61,14 +61,14 @@ std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
   return blobs;
 }
 
-void buildScale(LayerBuild &l) {
+void buildScale(LayerBuilder &l) {
   const caffe::ScaleParameter &settings = l.layer.scale_param();
   l.whole("scale")
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
 }
 
-void checkEltwise(LayerCheck &c) {
+void checkEltwise(LayerChecker &c) {
   const caffe::EltwiseParameter &settings = c.layer.eltwise_param();
   if (settings.coeff_size() == 0)
     return;
@@ -85,7 +85,7 @@ void checkEltwise(LayerCheck &c) {
 
 /// `stable_prod_grad` chooses between two ways to compute the same gradient;
 /// only the stable one is ever built.
-void buildEltwise(LayerBuild &l) {
+void buildEltwise(LayerBuilder &l) {
   const caffe::EltwiseParameter &settings = l.layer.eltwise_param();
   std::vector<float> coeff;
   const char *kind = "sum";

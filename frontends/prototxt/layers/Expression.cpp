@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "caffe/expression/Expression.h"
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
@@ -16,7 +16,7 @@ std::vector<std::string> bottomNames(const caffe::LayerParameter &layer) {
   return {layer.bottom().begin(), layer.bottom().end()};
 }
 
-void checkExpression(LayerCheck &c) {
+void checkExpression(LayerChecker &c) {
   const caffe::ExpressionParameter &settings = c.layer.expression_param();
   for (const caffe::ExpressionParam &param : settings.param()) {
     c.filler(param.filler());
@@ -52,7 +52,7 @@ std::vector<ParamBlob> expressionParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
-void buildExpression(LayerBuild &l) {
+void buildExpression(LayerBuilder &l) {
   const caffe::ExpressionParameter &settings = l.layer.expression_param();
   std::vector<int64_t> axes;
   for (const caffe::ExpressionParam &param : settings.param())

@@ -1,7 +1,7 @@
 //===- Gather.cpp - Layers that choose elements by value ------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <climits>
 
@@ -9,7 +9,7 @@ namespace brew::prototxt {
 
 namespace {
 
-void checkArgMax(LayerCheck &c) {
+void checkArgMax(LayerChecker &c) {
   const caffe::ArgMaxParameter &settings = c.layer.argmax_param();
   if (settings.top_k() == 0 || settings.top_k() > INT_MAX)
     c.error(settings, "top_k",
@@ -17,7 +17,7 @@ void checkArgMax(LayerCheck &c) {
                              : "top_k must be at least 1");
 }
 
-void buildArgMax(LayerBuild &l) {
+void buildArgMax(LayerBuilder &l) {
   const caffe::ArgMaxParameter &settings = l.layer.argmax_param();
   OperationSpec &op = l.whole("argmax");
   op.integer("top_k", settings.top_k())
@@ -26,14 +26,14 @@ void buildArgMax(LayerBuild &l) {
     op.integer("axis", settings.axis());
 }
 
-void buildBatchReindex(LayerBuild &l) {
+void buildBatchReindex(LayerBuilder &l) {
   OperationSpec &op = l.whole("batch_reindex");
   op.saves(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
 
 /// The last bottom is the selector; each of the others has a top.
-void checkFilter(LayerCheck &c) {
+void checkFilter(LayerChecker &c) {
   const int tops = c.layer.top_size(), bottoms = c.layer.bottom_size();
   if (tops != bottoms - 1)
     c.error(c.layer, "top",
@@ -41,11 +41,11 @@ void checkFilter(LayerCheck &c) {
                 std::to_string(bottoms - 1) + ", not " + std::to_string(tops));
 }
 
-void buildFilter(LayerBuild &l) {
+void buildFilter(LayerBuilder &l) {
   l.whole("filter").saves(2, OperationSpec::Element::I32);
 }
 
-void checkEmbed(LayerCheck &c) {
+void checkEmbed(LayerChecker &c) {
   c.count(c.layer.embed_param(), "num_output");
   c.count(c.layer.embed_param(), "input_dim");
 }
@@ -58,7 +58,7 @@ std::vector<ParamBlob> embedParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
-void buildEmbed(LayerBuild &l) {
+void buildEmbed(LayerBuilder &l) {
   const caffe::EmbedParameter &settings = l.layer.embed_param();
   OperationSpec &op = l.whole("embed");
   op.integer("input_dim", settings.input_dim())

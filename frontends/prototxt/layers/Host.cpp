@@ -1,7 +1,7 @@
 //===- Host.cpp - Layers that the program around the runtime computes -----===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include "frontends/prototxt/layers/HostSettings.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kPython = "Python";
 
-void checkPython(LayerCheck &c) {
+void checkPython(LayerChecker &c) {
   const caffe::PythonParameter &settings = c.layer.python_param();
   if (settings.module().empty())
     c.missing(settings, "module");
@@ -39,20 +39,20 @@ std::string textOf(const caffe::LayerParameter &layer) {
 }
 
 /// The runtime's own function writes the file.
-void checkHdf5Output(LayerCheck &c) {
+void checkHdf5Output(LayerChecker &c) {
   const caffe::HDF5OutputParameter &settings = c.layer.hdf5_output_param();
   if (settings.file_name().empty())
     c.missing(settings, "file_name");
 }
 
-void buildHost(LayerBuild &l) {
+void buildHost(LayerBuilder &l) {
   addHostSettings(l.whole("host_layer"), l, hostTypeOf(l.layer),
                   l.layer.python_param().param_str());
 }
 
 } // namespace
 
-void addHostSettings(OperationSpec &op, const LayerBuild &l,
+void addHostSettings(OperationSpec &op, const LayerBuilder &l,
                      const std::string &type, const std::string &paramStr) {
   op.text("kind", type)
       .text("settings", textOf(l.layer))

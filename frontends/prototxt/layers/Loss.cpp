@@ -1,7 +1,7 @@
 //===- Loss.cpp - Losses and accuracy -------------------------------------===//
 
 #include "caffe/DataLayerKinds.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
 #include <cmath>
@@ -27,13 +27,13 @@ const char *normalizationWord(const caffe::LossParameter &settings) {
 }
 
 /// R-FCN divides by a number of the prototxt.
-void divideByFixed(LayerBuild &l, OperationSpec &op) {
+void divideByFixed(LayerBuilder &l, OperationSpec &op) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   if (normalizationOf(settings) == caffe::LossParameter::PRE_FIXED)
     l.scaleFirstTop(op, 1 / settings.pre_fixed_normalizer());
 }
 
-void checkNormalizer(LayerCheck &c) {
+void checkNormalizer(LayerChecker &c) {
   const caffe::LossParameter &settings = c.layer.loss_param();
   if (!(settings.pre_fixed_normalizer() > 0))
     c.error(settings, "pre_fixed_normalizer",
@@ -45,7 +45,7 @@ void checkNormalizer(LayerCheck &c) {
            "PRE_FIXED");
 }
 
-void checkMemoryLoss(LayerCheck &c) {
+void checkMemoryLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
 }
@@ -54,7 +54,7 @@ bool weighsClasses(const caffe::LossParameter &settings) {
   return settings.class_weighting_size() && settings.weight_by_label_freqs();
 }
 
-void checkSoftmaxLoss(LayerCheck &c) {
+void checkSoftmaxLoss(LayerChecker &c) {
   checkNormalizer(c);
   const caffe::LossParameter &settings = c.layer.loss_param();
   for (int i = 0; i < settings.class_weighting_size(); ++i)
@@ -73,7 +73,7 @@ void checkSoftmaxLoss(LayerCheck &c) {
 
 /// Weights reach the layer as data do, so that any number of classes costs a
 /// look-up.
-ValueRef classWeights(LayerBuild &l) {
+ValueRef classWeights(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Weights));
@@ -85,7 +85,7 @@ ValueRef classWeights(LayerBuild &l) {
   return feed.result(0);
 }
 
-void buildSoftmaxLoss(LayerBuild &l) {
+void buildSoftmaxLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   std::optional<ValueRef> weights;
   if (weighsClasses(settings))
@@ -104,12 +104,12 @@ void buildSoftmaxLoss(LayerBuild &l) {
   divideByFixed(l, op);
 }
 
-void checkAccuracy(LayerCheck &c) {
+void checkAccuracy(LayerChecker &c) {
   if (c.layer.accuracy_param().top_k() == 0)
     c.error(c.layer.accuracy_param(), "top_k", "top_k must be at least 1");
 }
 
-void buildAccuracy(LayerBuild &l) {
+void buildAccuracy(LayerBuilder &l) {
   const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
   OperationSpec &op = l.whole("accuracy");
   op.integer("axis", settings.axis()).integer("top_k", settings.top_k());
@@ -119,26 +119,26 @@ void buildAccuracy(LayerBuild &l) {
   l.checkLabels(op.result(2));
 }
 
-void buildEuclideanLoss(LayerBuild &l) { l.whole("euclidean_loss"); }
+void buildEuclideanLoss(LayerBuilder &l) { l.whole("euclidean_loss"); }
 
-void checkSmoothL1Loss(LayerCheck &c) {
+void checkSmoothL1Loss(LayerChecker &c) {
   const caffe::SmoothL1LossParameter &settings = c.layer.smooth_l1_loss_param();
   if (!(settings.sigma() > 0))
     c.error(settings, "sigma", "sigma must be above 0");
 }
 
-void buildSmoothL1Loss(LayerBuild &l) {
+void buildSmoothL1Loss(LayerBuilder &l) {
   l.whole("smooth_l1_loss")
       .real("sigma", l.layer.smooth_l1_loss_param().sigma());
 }
 
-void checkSigmoidCrossEntropyLoss(LayerCheck &c) {
+void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
 }
 
 /// Unlike other losses this one divides by the number of items by default.
-void buildSigmoidCrossEntropyLoss(LayerBuild &l) {
+void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   const bool isGiven = settings.has_normalization() || settings.has_normalize();
   OperationSpec &op = l.whole("sigmoid_cross_entropy_loss");
@@ -150,7 +150,7 @@ void buildSigmoidCrossEntropyLoss(LayerBuild &l) {
   divideByFixed(l, op);
 }
 
-void buildContrastiveLoss(LayerBuild &l) {
+void buildContrastiveLoss(LayerBuilder &l) {
   const caffe::ContrastiveLossParameter &settings =
       l.layer.contrastive_loss_param();
   l.whole("contrastive_loss")
@@ -159,7 +159,7 @@ void buildContrastiveLoss(LayerBuild &l) {
       .saves(1);
 }
 
-void buildHingeLoss(LayerBuild &l) {
+void buildHingeLoss(LayerBuilder &l) {
   OperationSpec &op = l.whole("hinge_loss");
   op.flag("squared",
           l.layer.hinge_loss_param().norm() == caffe::HingeLossParameter::L2);
@@ -167,13 +167,13 @@ void buildHingeLoss(LayerBuild &l) {
   l.checkLabels(op.result(1));
 }
 
-void buildMultinomialLogisticLoss(LayerBuild &l) {
+void buildMultinomialLogisticLoss(LayerBuilder &l) {
   OperationSpec &op = l.whole("multinomial_logistic_loss");
   op.saves(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
 
-void checkInfogainLoss(LayerCheck &c) {
+void checkInfogainLoss(LayerChecker &c) {
   checkNormalizer(c);
   refuseClassWeights(c);
   const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
@@ -192,7 +192,7 @@ void checkInfogainLoss(LayerCheck &c) {
 
 /// The matrix of a file reaches the layer as data does: read when a program
 /// runs, and never part of the compiled net.
-ValueRef infogainFromFile(LayerBuild &l) {
+ValueRef infogainFromFile(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
@@ -203,7 +203,7 @@ ValueRef infogainFromFile(LayerBuild &l) {
   return feed.result(0);
 }
 
-void buildInfogainLoss(LayerBuild &l) {
+void buildInfogainLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   const bool fromFile = l.bottoms() == 2;
   ValueRef matrix;
@@ -222,7 +222,7 @@ void buildInfogainLoss(LayerBuild &l) {
 }
 
 /// The caller gives the loss as it gives the values of an Input layer.
-void buildMemoryLoss(LayerBuild &l) {
+void buildMemoryLoss(LayerBuilder &l) {
   const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
   caffe::LayerParameter config;
   config.set_name(l.layer.name());

@@ -1,12 +1,12 @@
 //===- LossChecks.h - Checks that losses share ------------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/check/LayerChecker.h"
 
 namespace brew::prototxt {
 
 /// Of a loss that has loss_param, but no weights of classes.
-inline void refuseClassWeights(LayerCheck &c) {
+inline void refuseClassWeights(LayerChecker &c) {
   const caffe::LossParameter &settings = c.layer.loss_param();
   if (settings.class_weighting_size())
     c.error(settings, "class_weighting",

@@ -1,6 +1,6 @@
 //===- MultiBox.cpp - What SSD learns from and is scored by ---------------===//
 
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 using MultiBox = caffe::MultiBoxLossParameter;
 
-void checkMining(LayerCheck &c, const MultiBox &settings) {
+void checkMining(LayerChecker &c, const MultiBox &settings) {
   const bool mines = settings.mining_type() != MultiBox::NONE;
   if (settings.has_do_neg_mining() && settings.do_neg_mining() != mines)
     c.error(settings, "do_neg_mining",
@@ -38,7 +38,7 @@ void checkMining(LayerCheck &c, const MultiBox &settings) {
     c.warn(suppression, "eta", "eta has no effect in MultiBoxLoss, as in SSD");
 }
 
-void checkMultiBoxLoss(LayerCheck &c) {
+void checkMultiBoxLoss(LayerChecker &c) {
   const MultiBox &settings = c.layer.multibox_loss_param();
   c.count(settings, "num_classes");
   if (settings.conf_loss_type() == MultiBox::SOFTMAX &&
@@ -67,7 +67,7 @@ void checkMultiBoxLoss(LayerCheck &c) {
 }
 
 /// SSD's default is what is possible.
-std::vector<bool> gradientsOf(const LayerBuild &l) {
+std::vector<bool> gradientsOf(const LayerBuilder &l) {
   std::vector<bool> flags = {true, true, false, false};
   for (int i = 0; !l.forceBackward && i < 2; ++i)
     if (i < l.layer.propagate_down_size())
@@ -75,7 +75,7 @@ std::vector<bool> gradientsOf(const LayerBuild &l) {
   return flags;
 }
 
-void buildMultiBoxLoss(LayerBuild &l) {
+void buildMultiBoxLoss(LayerBuilder &l) {
   OperationSpec &op = l.whole("host_layer");
   addHostSettings(op, l, "MultiBoxLoss", l.folder);
   auto &attributes = op.attributes;
@@ -85,7 +85,7 @@ void buildMultiBoxLoss(LayerBuild &l) {
   op.add("propagate_down", gradientsOf(l));
 }
 
-void checkDetectionEvaluate(LayerCheck &c) {
+void checkDetectionEvaluate(LayerChecker &c) {
   const caffe::DetectionEvaluateParameter &settings =
       c.layer.detection_evaluate_param();
   c.count(settings, "num_classes");
@@ -100,7 +100,7 @@ void checkDetectionEvaluate(LayerCheck &c) {
   c.resizedTo(settings.resize_param());
 }
 
-void buildDetectionEvaluate(LayerBuild &l) {
+void buildDetectionEvaluate(LayerBuilder &l) {
   addHostSettings(l.whole("host_layer"), l, "DetectionEvaluate", l.folder);
 }
 

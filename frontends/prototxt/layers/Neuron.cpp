@@ -1,7 +1,7 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <cmath>
@@ -11,22 +11,22 @@ namespace brew::prototxt {
 namespace {
 
 /// Layers without settings, or with an engine and nothing else.
-void buildAbsVal(LayerBuild &l) { l.whole("absval"); }
-void buildBNLL(LayerBuild &l) { l.whole("bnll"); }
-void buildHardSwish(LayerBuild &l) { l.whole("hard_swish"); }
-void buildSigmoid(LayerBuild &l) { l.whole("sigmoid"); }
-void buildTanH(LayerBuild &l) { l.whole("tanh"); }
+void buildAbsVal(LayerBuilder &l) { l.whole("absval"); }
+void buildBNLL(LayerBuilder &l) { l.whole("bnll"); }
+void buildHardSwish(LayerBuilder &l) { l.whole("hard_swish"); }
+void buildSigmoid(LayerBuilder &l) { l.whole("sigmoid"); }
+void buildTanH(LayerBuilder &l) { l.whole("tanh"); }
 
-void buildReLU(LayerBuild &l) {
+void buildReLU(LayerBuilder &l) {
   l.whole("relu").real("negative_slope", l.layer.relu_param().negative_slope());
 }
 
-void buildReLU6(LayerBuild &l) {
+void buildReLU6(LayerBuilder &l) {
   l.whole("relu6").real("negative_slope",
                         l.layer.relu6_param().negative_slope());
 }
 
-void checkClip(LayerCheck &c) {
+void checkClip(LayerChecker &c) {
   const caffe::ClipParameter &settings = c.layer.clip_param();
   // Required by the schema, and by the parser if the block is there at all.
   if (!settings.has_min())
@@ -35,13 +35,13 @@ void checkClip(LayerCheck &c) {
     c.missing(settings, "max");
 }
 
-void buildClip(LayerBuild &l) {
+void buildClip(LayerBuilder &l) {
   l.whole("clip")
       .real("min", l.layer.clip_param().min())
       .real("max", l.layer.clip_param().max());
 }
 
-void checkDropout(LayerCheck &c) {
+void checkDropout(LayerChecker &c) {
   const caffe::DropoutParameter &settings = c.layer.dropout_param();
   if (!(settings.dropout_ratio() >= 0 && settings.dropout_ratio() < 1))
     c.error(settings, "dropout_ratio",
@@ -50,7 +50,7 @@ void checkDropout(LayerCheck &c) {
 
 /// Only training drops anything. What is dropped is made up for then, or in the
 /// test phase.
-void buildDropout(LayerBuild &l) {
+void buildDropout(LayerBuilder &l) {
   const caffe::DropoutParameter &settings = l.layer.dropout_param();
   const float ratio = settings.dropout_ratio();
   if (l.phase != caffe::TRAIN && ratio != 0 && !settings.scale_train()) {
@@ -68,15 +68,15 @@ void buildDropout(LayerBuild &l) {
   op.operands.push_back(key);
 }
 
-void buildELU(LayerBuild &l) {
+void buildELU(LayerBuilder &l) {
   l.whole("elu").real("alpha", l.layer.elu_param().alpha());
 }
 
-void buildSwish(LayerBuild &l) {
+void buildSwish(LayerBuilder &l) {
   l.whole("swish").real("beta", l.layer.swish_param().beta());
 }
 
-void buildThreshold(LayerBuild &l) {
+void buildThreshold(LayerBuilder &l) {
   l.whole("threshold").real("threshold", l.layer.threshold_param().threshold());
 }
 
@@ -86,40 +86,40 @@ template <typename Settings> bool hasBase(const Settings &settings) {
 }
 
 template <typename Settings>
-void checkBase(LayerCheck &c, const Settings &settings) {
+void checkBase(LayerChecker &c, const Settings &settings) {
   if (hasBase(settings) && !(settings.base() > 0))
     c.error(settings, "base", "base must be positive, or -1 for e");
 }
 
 template <typename Settings>
-void buildWithBase(LayerBuild &l, const char *name, const Settings &settings) {
+void buildWithBase(LayerBuilder &l, const char *name, const Settings &settings) {
   OperationSpec &op = l.whole(name);
   if (hasBase(settings))
     op.real("base", settings.base());
   op.real("scale", settings.scale()).real("shift", settings.shift());
 }
 
-void checkExp(LayerCheck &c) { checkBase(c, c.layer.exp_param()); }
+void checkExp(LayerChecker &c) { checkBase(c, c.layer.exp_param()); }
 
-void buildExp(LayerBuild &l) { buildWithBase(l, "exp", l.layer.exp_param()); }
+void buildExp(LayerBuilder &l) { buildWithBase(l, "exp", l.layer.exp_param()); }
 
-void buildMish(LayerBuild &l) { l.whole("mish"); }
+void buildMish(LayerBuilder &l) { l.whole("mish"); }
 
-void checkLog(LayerCheck &c) {
+void checkLog(LayerChecker &c) {
   const caffe::LogParameter &settings = c.layer.log_param();
   checkBase(c, settings);
   if (settings.base() == 1)
     c.error(settings, "base", "there is no logarithm to base 1");
 }
 
-void buildLog(LayerBuild &l) { buildWithBase(l, "log", l.layer.log_param()); }
+void buildLog(LayerBuilder &l) { buildWithBase(l, "log", l.layer.log_param()); }
 
 std::vector<ParamBlob> preluParams(const caffe::LayerParameter &layer) {
   const caffe::PReLUParameter &settings = layer.prelu_param();
   return {{fillerOr(settings.has_filler(), settings.filler(), 0.25f)}};
 }
 
-void buildPReLU(LayerBuild &l) {
+void buildPReLU(LayerBuilder &l) {
   l.whole("prelu").flag("channel_shared",
                         l.layer.prelu_param().channel_shared());
 }

@@ -1,7 +1,7 @@
 //===- Normalization.cpp - Layers that normalise --------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
            false, true}};
 }
 
-void checkBatchNorm(LayerCheck &c) {
+void checkBatchNorm(LayerChecker &c) {
   const caffe::BatchNormParameter &settings = c.layer.batch_norm_param();
   for (const char *field : {"scale_filler", "bias_filler"})
     if (c.locations.find(settings, field) && settings.has_scale_bias() &&
@@ -41,20 +41,20 @@ void checkBatchNorm(LayerCheck &c) {
              std::string(field) + " implies scale_bias, as in NVIDIA Caffe");
 }
 
-bool usesGlobalStats(const LayerBuild &l) {
+bool usesGlobalStats(const LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   return settings.has_use_global_stats() ? settings.use_global_stats()
                                          : l.phase == caffe::TEST;
 }
 
-void buildNvidiasBatchNorm(LayerBuild &l) {
+void buildNvidiasBatchNorm(LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   const bool isGlobal = usesGlobalStats(l);
   OperationSpec &norm =
       l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
   norm.real("eps", std::max(settings.eps(), 1e-5f));
-  norm.reads({LayerBuild::bottom(0), LayerBuild::param(0), LayerBuild::param(1),
-              LayerBuild::param(2)});
+  norm.reads({LayerBuilder::bottom(0), LayerBuilder::param(0), LayerBuilder::param(1),
+              LayerBuilder::param(2)});
   if (!isGlobal) {
     norm.real("fraction", settings.moving_average_fraction()).saves(4);
     norm.flag("blend", true).flag("from_first", true);
@@ -63,12 +63,12 @@ void buildNvidiasBatchNorm(LayerBuild &l) {
   }
   const ValueRef normalized = norm.result(0);
   l.last("scale", 0)
-      .reads({normalized, LayerBuild::param(3), LayerBuild::param(4)})
+      .reads({normalized, LayerBuilder::param(3), LayerBuilder::param(4)})
       .integer("axis", 1)
       .integer("num_axes", 1);
 }
 
-void buildBatchNorm(LayerBuild &l) {
+void buildBatchNorm(LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   if (isNvidias(settings))
     return buildNvidiasBatchNorm(l);
@@ -89,7 +89,7 @@ bool isPspNet(const caffe::BNParameter &settings) {
          settings.has_momentum() || settings.has_frozen();
 }
 
-void checkBN(LayerCheck &c) {
+void checkBN(LayerChecker &c) {
   const caffe::BNParameter &settings = c.layer.bn_param();
   if (!isPspNet(settings))
     return;
@@ -119,7 +119,7 @@ std::vector<ParamBlob> bnParams(const caffe::LayerParameter &layer) {
            true, true}};
 }
 
-void buildBN(LayerBuild &l) {
+void buildBN(LayerBuilder &l) {
   const caffe::BNParameter &settings = l.layer.bn_param();
   const bool keepsStatistics = isPspNet(settings);
   const bool isGlobal =
@@ -129,10 +129,10 @@ void buildBN(LayerBuild &l) {
     OperationSpec &norm =
         l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
     norm.real("eps", settings.eps());
-    norm.reads({LayerBuild::bottom(0)});
+    norm.reads({LayerBuilder::bottom(0)});
     if (keepsStatistics) {
-      norm.operands.push_back(LayerBuild::param(2));
-      norm.operands.push_back(LayerBuild::param(3));
+      norm.operands.push_back(LayerBuilder::param(2));
+      norm.operands.push_back(LayerBuilder::param(3));
       norm.integer("brew.file_rank", 2);
     }
     if (!isGlobal)
@@ -143,7 +143,7 @@ void buildBN(LayerBuild &l) {
       l.storeParam(3, norm.result(3));
     }
     scale = &l.last("scale", 0);
-    scale->reads({norm.result(0), LayerBuild::param(0), LayerBuild::param(1)});
+    scale->reads({norm.result(0), LayerBuilder::param(0), LayerBuilder::param(1)});
   } else {
     scale = &l.whole("scale");
   }
@@ -152,7 +152,7 @@ void buildBN(LayerBuild &l) {
       .integer("brew.file_rank", keepsStatistics ? 2 : 4);
 }
 
-void checkLRN(LayerCheck &c) {
+void checkLRN(LayerChecker &c) {
   const caffe::LRNParameter &settings = c.layer.lrn_param();
   if (settings.local_size() % 2 == 0)
     c.error(settings, "local_size",
@@ -165,7 +165,7 @@ void checkLRN(LayerCheck &c) {
     c.warn(settings, "k", "k has no effect with WITHIN_CHANNEL: it is 1");
 }
 
-void buildLRN(LayerBuild &l) {
+void buildLRN(LayerBuilder &l) {
   const caffe::LRNParameter &settings = l.layer.lrn_param();
   const bool isWithin =
       settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL;
@@ -177,7 +177,7 @@ void buildLRN(LayerBuild &l) {
       .flag("within_channel", isWithin);
 }
 
-void buildMVN(LayerBuild &l) {
+void buildMVN(LayerBuilder &l) {
   const caffe::MVNParameter &settings = l.layer.mvn_param();
   l.whole("mvn")
       .flag("normalize_variance", settings.normalize_variance())
@@ -191,7 +191,7 @@ std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
   return {{fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)}};
 }
 
-void buildNormalize(LayerBuild &l) {
+void buildNormalize(LayerBuilder &l) {
   const caffe::NormalizeParameter &settings = l.layer.norm_param();
   l.whole("normalize")
       .flag("across_spatial", settings.across_spatial())

@@ -1,13 +1,13 @@
 //===- Pooling.cpp - Pooling ----------------------------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
 
-void checkPooling(LayerCheck &c) {
+void checkPooling(LayerChecker &c) {
   const caffe::PoolingParameter &settings = c.layer.pooling_param();
   const Window window = poolingWindow(settings);
   if (settings.pool() == caffe::PoolingParameter::STOCHASTIC &&
@@ -55,7 +55,7 @@ bool roundsDown(const caffe::PoolingParameter &settings) {
 /// Makes `add(NAME)` a pooling: adds what it reads and saves besides its
 /// bottom.
 template <typename Method, typename Add>
-OperationSpec &addPooling(LayerBuild &l, Method method, const Add &add) {
+OperationSpec &addPooling(LayerBuilder &l, Method method, const Add &add) {
   if (method == Method(caffe::PoolingParameter::AVE))
     return add("average_pooling");
   if (method == Method(caffe::PoolingParameter::MAX))
@@ -69,7 +69,7 @@ OperationSpec &addPooling(LayerBuild &l, Method method, const Add &add) {
   return op;
 }
 
-void buildPooling(LayerBuild &l) {
+void buildPooling(LayerBuilder &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
   addPooling(l, settings.pool(),
@@ -81,7 +81,7 @@ void buildPooling(LayerBuild &l) {
       .flag("floor", roundsDown(settings));
 }
 
-void checkSpp(LayerCheck &c) {
+void checkSpp(LayerChecker &c) {
   const caffe::SPPParameter &settings = c.layer.spp_param();
   c.count(settings, "pyramid_height");
   if (settings.pyramid_height() > 31)
@@ -91,7 +91,7 @@ void checkSpp(LayerCheck &c) {
 }
 
 /// Poolings to 1, 2, 4 ... bins in both dimensions, side by side.
-void buildSpp(LayerBuild &l) {
+void buildSpp(LayerBuilder &l) {
   const caffe::SPPParameter &settings = l.layer.spp_param();
   const int levels = static_cast<int>(settings.pyramid_height());
   std::vector<ValueRef> parts;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 /// Of an image: its top has so many rows.
 constexpr std::uint32_t kMostRegions = 1 << 20;
 
-void checkProposal(LayerCheck &c) {
+void checkProposal(LayerChecker &c) {
   const caffe::ProposalParameter &settings = c.layer.proposal_param();
   for (const char *field : {"feat_stride", "base_size", "post_nms_topn"})
     if (settings.GetReflection()->GetUInt32(
@@ -46,11 +46,11 @@ void checkProposal(LayerCheck &c) {
 }
 
 /// The runtime finds the regions, and how many they are.
-void buildProposal(LayerBuild &l) {
+void buildProposal(LayerBuilder &l) {
   OperationSpec &found = l.plain("host_layer");
   found
       .reads(
-          {LayerBuild::bottom(0), LayerBuild::bottom(1), LayerBuild::bottom(2)})
+          {LayerBuilder::bottom(0), LayerBuilder::bottom(1), LayerBuilder::bottom(2)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>())
       .saves(l.tops() + 1);
@@ -84,7 +84,7 @@ bool givesCorners(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }
 
-void checkRoiAlign(LayerCheck &c) {
+void checkRoiAlign(LayerChecker &c) {
   if (c.layer.has_roi_align_param() && c.layer.has_roi_pooling_param()) {
     c.error(c.layer, "roi_pooling_param",
             "give roi_align_param (Mask R-CNN) or roi_pooling_param (Cascade "
@@ -111,7 +111,7 @@ void checkRoiAlign(LayerCheck &c) {
     c.error(settings, "pad_ratio", "pad_ratio must not be negative");
 }
 
-void buildRoiAlign(LayerBuild &l) {
+void buildRoiAlign(LayerBuilder &l) {
   OperationSpec &op = l.whole("roi_align");
   auto shape = [&](const auto &settings) {
     op.integer("pooled_h", settings.pooled_h())

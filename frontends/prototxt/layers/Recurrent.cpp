@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <climits>
 
@@ -21,7 +21,7 @@ bool hasStatic(const caffe::LayerParameter &layer, int states) {
   return layer.bottom_size() > plainBottoms(layer, states);
 }
 
-void checkRecurrent(LayerCheck &c, int states) {
+void checkRecurrent(LayerChecker &c, int states) {
   const caffe::RecurrentParameter &settings = c.layer.recurrent_param();
   c.count(settings, "num_output");
   const int bottoms = plainBottoms(c.layer, states);
@@ -45,8 +45,8 @@ void checkRecurrent(LayerCheck &c, int states) {
            "debug_info has no effect: the steps are compiled into the net");
 }
 
-void checkLstm(LayerCheck &c) { checkRecurrent(c, kLstmStates); }
-void checkRnn(LayerCheck &c) { checkRecurrent(c, kRnnStates); }
+void checkLstm(LayerChecker &c) { checkRecurrent(c, kLstmStates); }
+void checkRnn(LayerChecker &c) { checkRecurrent(c, kRnnStates); }
 
 /// Weights and bias of the sequence, weights of a static input, weights of the
 /// hidden state: the order in which Caffe's unrolled net meets them.
@@ -73,7 +73,7 @@ std::vector<ParamBlob> rnnParams(const caffe::LayerParameter &layer) {
   return params;
 }
 
-void buildRecurrent(LayerBuild &l, const char *name, int states) {
+void buildRecurrent(LayerBuilder &l, const char *name, int states) {
   const caffe::RecurrentParameter &settings = l.layer.recurrent_param();
   l.whole(name)
       .integer("num_output", settings.num_output())
@@ -81,10 +81,10 @@ void buildRecurrent(LayerBuild &l, const char *name, int states) {
       .flag("expose_hidden", settings.expose_hidden());
 }
 
-void buildLstm(LayerBuild &l) { buildRecurrent(l, "lstm", kLstmStates); }
-void buildRnn(LayerBuild &l) { buildRecurrent(l, "rnn", kRnnStates); }
+void buildLstm(LayerBuilder &l) { buildRecurrent(l, "lstm", kLstmStates); }
+void buildRnn(LayerBuilder &l) { buildRecurrent(l, "rnn", kRnnStates); }
 
-void buildLstmUnit(LayerBuild &l) { l.whole("lstm_unit").saves(5); }
+void buildLstmUnit(LayerBuilder &l) { l.whole("lstm_unit").saves(5); }
 
 } // namespace
 

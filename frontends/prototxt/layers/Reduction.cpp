@@ -1,12 +1,12 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
 
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
 
-void buildReduction(LayerBuild &l) {
+void buildReduction(LayerBuilder &l) {
   const caffe::ReductionParameter &settings = l.layer.reduction_param();
   const char *kind = "sum";
   switch (settings.operation()) {
@@ -28,7 +28,7 @@ void buildReduction(LayerBuild &l) {
       .real("coeff", settings.coeff());
 }
 
-void buildSoftmax(LayerBuild &l) {
+void buildSoftmax(LayerBuilder &l) {
   l.whole("softmax").integer("axis", l.layer.softmax_param().axis());
 }
 

@@ -1,26 +1,26 @@
 //===- Resample.cpp - Forks' layers that move locations -------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
 
-void checkShuffleChannel(LayerCheck &c) {
+void checkShuffleChannel(LayerChecker &c) {
   if (c.layer.shuffle_channel_param().group() == 0)
     c.error(c.layer.shuffle_channel_param(), "group",
             "group must be at least 1");
 }
 
-void buildShuffleChannel(LayerBuild &l) {
+void buildShuffleChannel(LayerBuilder &l) {
   l.whole("shuffle_channel")
       .integer("group", l.layer.shuffle_channel_param().group());
 }
 
-void checkReorg(LayerCheck &c) { c.count(c.layer.reorg_param(), "stride"); }
+void checkReorg(LayerChecker &c) { c.count(c.layer.reorg_param(), "stride"); }
 
-void buildReorg(LayerBuild &l) {
+void buildReorg(LayerBuilder &l) {
   const caffe::ReorgParameter &settings = l.layer.reorg_param();
   l.whole("reorg")
       .integer("stride", settings.stride())
@@ -29,7 +29,7 @@ void buildReorg(LayerBuild &l) {
 
 /// With a second bottom, the mask of a max pooling, the layer undoes that
 /// pooling, as in SegNet's fork. Sizes are given or a scale is.
-void checkUnpooling(LayerCheck &c) {
+void checkUnpooling(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
   const bool sized = settings.has_upsample_h() || settings.has_upsample_w();
   if (settings.has_upsample_h() != settings.has_upsample_w()) {
@@ -63,7 +63,7 @@ int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
   return settings.has_scale() ? settings.scale() : 2;
 }
 
-void checkUpsample(LayerCheck &c) {
+void checkUpsample(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
   c.pairs(settings, "scale", "scale", true);
   if (c.layer.bottom_size() == 2) {
@@ -84,7 +84,7 @@ void checkUpsample(LayerCheck &c) {
                   " goes with a second bottom, the mask of a max pooling");
 }
 
-void buildUpsample(LayerBuild &l) {
+void buildUpsample(LayerBuilder &l) {
   const caffe::UpsampleParameter &settings = l.layer.upsample_param();
   if (l.bottoms() == 2) {
     std::vector<int64_t> size;
@@ -106,7 +106,7 @@ void buildUpsample(LayerBuild &l) {
                  settings.has_scale_w() ? int64_t{settings.scale_w()} : both});
 }
 
-void checkInterp(LayerCheck &c) {
+void checkInterp(LayerChecker &c) {
   const caffe::InterpParameter &settings = c.layer.interp_param();
   for (const char *field : {"pad_beg", "pad_end"})
     if ((field[4] == 'b' ? settings.pad_beg() : settings.pad_end()) > 0)
@@ -132,7 +132,7 @@ void checkInterp(LayerCheck &c) {
               std::string(field) + " must be given, and at least 1");
 }
 
-void buildInterp(LayerBuild &l) {
+void buildInterp(LayerBuilder &l) {
   const caffe::InterpParameter &settings = l.layer.interp_param();
   std::vector<int64_t> size;
   if (!settings.has_zoom_factor() && !settings.has_shrink_factor() &&
@@ -146,7 +146,7 @@ void buildInterp(LayerBuild &l) {
       .integer("pad_end", settings.pad_end());
 }
 
-void buildAxpy(LayerBuild &l) { l.whole("axpy"); }
+void buildAxpy(LayerBuilder &l) { l.whole("axpy"); }
 
 } // namespace
 

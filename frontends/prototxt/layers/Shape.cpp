@@ -1,7 +1,7 @@
 //===- Shape.cpp - Layers that arrange elements ---------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include <algorithm>
 #include <climits>
@@ -16,7 +16,7 @@ template <typename List> std::vector<int64_t> integersOf(const List &list) {
 
 /// `axis` and the older name it replaced, of which only one may be given.
 template <typename Settings>
-void checkOldAxis(LayerCheck &c, const Settings &settings,
+void checkOldAxis(LayerChecker &c, const Settings &settings,
                   const std::string &old, bool hasOld, uint32_t value) {
   if (hasOld && settings.has_axis())
     c.error(settings, "axis", "give either axis or " + old + ", not both")
@@ -25,20 +25,20 @@ void checkOldAxis(LayerCheck &c, const Settings &settings,
     c.error(settings, old, old + " is too large");
 }
 
-void checkConcat(LayerCheck &c) {
+void checkConcat(LayerChecker &c) {
   const caffe::ConcatParameter &settings = c.layer.concat_param();
   checkOldAxis(c, settings, "concat_dim", settings.has_concat_dim(),
                settings.concat_dim());
 }
 
-void buildConcat(LayerBuild &l) {
+void buildConcat(LayerBuilder &l) {
   const caffe::ConcatParameter &settings = l.layer.concat_param();
   l.whole("concat").integer("axis", settings.has_concat_dim()
                                         ? int64_t{settings.concat_dim()}
                                         : int64_t{settings.axis()});
 }
 
-void checkSlice(LayerCheck &c) {
+void checkSlice(LayerChecker &c) {
   const caffe::SliceParameter &settings = c.layer.slice_param();
   checkOldAxis(c, settings, "slice_dim", settings.has_slice_dim(),
                settings.slice_dim());
@@ -67,7 +67,7 @@ void checkSlice(LayerCheck &c) {
   }
 }
 
-void buildSlice(LayerBuild &l) {
+void buildSlice(LayerBuilder &l) {
   const caffe::SliceParameter &settings = l.layer.slice_param();
   l.whole("slice")
       .integer("axis", settings.has_slice_dim() ? int64_t{settings.slice_dim()}
@@ -75,14 +75,14 @@ void buildSlice(LayerBuild &l) {
       .integers("points", integersOf(settings.slice_point()));
 }
 
-void buildCrop(LayerBuild &l) {
+void buildCrop(LayerBuilder &l) {
   const caffe::CropParameter &settings = l.layer.crop_param();
   l.whole("crop")
       .integer("axis", settings.axis())
       .integers("offsets", integersOf(settings.offset()));
 }
 
-void checkReshape(LayerCheck &c) {
+void checkReshape(LayerChecker &c) {
   const caffe::ReshapeParameter &settings = c.layer.reshape_param();
   if (settings.num_axes() < -1)
     c.error(settings, "num_axes",
@@ -101,7 +101,7 @@ void checkReshape(LayerCheck &c) {
   }
 }
 
-void buildReshape(LayerBuild &l) {
+void buildReshape(LayerBuilder &l) {
   const caffe::ReshapeParameter &settings = l.layer.reshape_param();
   l.whole("reshape")
       .integers("dims", integersOf(settings.shape().dim()))
@@ -109,19 +109,19 @@ void buildReshape(LayerBuild &l) {
       .integer("num_axes", settings.num_axes());
 }
 
-void buildFlatten(LayerBuild &l) {
+void buildFlatten(LayerBuilder &l) {
   const caffe::FlattenParameter &settings = l.layer.flatten_param();
   l.whole("flatten")
       .integer("axis", settings.axis())
       .integer("end_axis", settings.end_axis());
 }
 
-void buildSqueeze(LayerBuild &l) {
+void buildSqueeze(LayerBuilder &l) {
   l.whole("squeeze").integers("axes",
                               integersOf(l.layer.squeeze_param().axis()));
 }
 
-void checkPermute(LayerCheck &c) {
+void checkPermute(LayerChecker &c) {
   const caffe::PermuteParameter &settings = c.layer.permute_param();
   const auto &order = settings.order();
   for (int i = 0; i < order.size(); ++i)
@@ -132,19 +132,19 @@ void checkPermute(LayerCheck &c) {
               i);
 }
 
-void buildPermute(LayerBuild &l) {
+void buildPermute(LayerBuilder &l) {
   l.whole("permute").integers("order",
                               integersOf(l.layer.permute_param().order()));
 }
 
-void buildReverse(LayerBuild &l) {
+void buildReverse(LayerBuilder &l) {
   std::vector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
   if (axes.empty())
     axes = {0};
   l.whole("reverse").integers("axes", axes);
 }
 
-void checkTile(LayerCheck &c) {
+void checkTile(LayerChecker &c) {
   const caffe::TileParameter &settings = c.layer.tile_param();
   if (!settings.has_tiles())
     c.missing(settings, "tiles");
@@ -154,14 +154,14 @@ void checkTile(LayerCheck &c) {
                 "; it must be at least 1");
 }
 
-void buildTile(LayerBuild &l) {
+void buildTile(LayerBuilder &l) {
   const caffe::TileParameter &settings = l.layer.tile_param();
   l.whole("tile")
       .integer("axis", settings.axis())
       .integer("tiles", settings.tiles());
 }
 
-void checkParameter(LayerCheck &c) {
+void checkParameter(LayerChecker &c) {
   c.shape(c.layer.parameter_param().shape());
 }
 
@@ -170,7 +170,7 @@ std::vector<ParamBlob> parameterParams(const caffe::LayerParameter &) {
   return {{}};
 }
 
-void buildParameter(LayerBuild &l) {
+void buildParameter(LayerBuilder &l) {
   l.whole("parameter")
       .integers("dims", integersOf(l.layer.parameter_param().shape().dim()));
 }

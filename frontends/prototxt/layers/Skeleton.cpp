@@ -6,34 +6,34 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
 
 /// A formula (docs/expressions.md) over the first bottom as top `number`.
-void giveFormula(LayerBuild &l, int number, const std::string &formula) {
+void giveFormula(LayerBuilder &l, int number, const std::string &formula) {
   l.last("expression", number)
-      .reads({LayerBuild::bottom(0)})
+      .reads({LayerBuilder::bottom(0)})
       .text("expr", formula)
       .add("names", std::vector<std::string>{l.layer.bottom(0)})
       .integers("axes", {});
 }
 
 /// Places without a skeleton are 0; scales fall into four classes.
-void buildQuantize(LayerBuild &l) {
+void buildQuantize(LayerBuilder &l) {
   giveFormula(l, 0,
               "bottom(0) < 1 || bottom(0) >= 200 ? 0 : bottom(0) < 12 ? 1 : "
               "bottom(0) < 36 ? 2 : bottom(0) < 80 ? 3 : 4");
 }
 
-void checkRescale(LayerCheck &c) { c.count(c.layer.rescale_param(), "rf"); }
+void checkRescale(LayerChecker &c) { c.count(c.layer.rescale_param(), "rf"); }
 
 /// Scales below the receptive field as numbers from -1 to 1, and whether there
 /// is one.
-void buildRescale(LayerBuild &l) {
+void buildRescale(LayerBuilder &l) {
   const std::string field = std::to_string(l.layer.rescale_param().rf());
   const std::string none =
       "bottom(0) >= " + field + " || abs(bottom(0)) <= 1e-4 ? 0 : ";

@@ -1,13 +1,13 @@
 //===- Structural.cpp - Layers that arrange blobs -------------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/check/LayerChecker.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 namespace brew::prototxt {
 
 namespace {
 
-void checkSplit(LayerCheck &c) {
+void checkSplit(LayerChecker &c) {
   if (c.layer.bottom_size() != 1)
     return;
   for (int i = 0; i < c.layer.top_size(); ++i)
@@ -15,9 +15,9 @@ void checkSplit(LayerCheck &c) {
       c.error(c.layer, "top", "a Split layer cannot be in-place", i);
 }
 
-void buildSplit(LayerBuild &l) { l.whole("split"); }
+void buildSplit(LayerBuilder &l) { l.whole("split"); }
 
-void buildSilence(LayerBuild &l) { l.whole("silence"); }
+void buildSilence(LayerBuilder &l) { l.whole("silence"); }
 
 } // namespace
 

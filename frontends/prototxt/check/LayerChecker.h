@@ -1,4 +1,4 @@
-//===- LayerCheck.h - Checks of one layer's settings ------------*- C++ -*-===//
+//===- LayerChecker.h - Checks of one layer's settings ------------*- C++ -*-===//
 //
 // What the checks of layer types (layers/*.cpp) share: errors at the fields
 // that are wrong, and rules that several types have.
@@ -14,11 +14,11 @@ namespace brew::prototxt {
 /// from what an index of 32 bits holds, as no image's are.
 inline constexpr std::uint32_t kMostOfWindow = 1 << 24;
 
-class LayerCheck {
+class LayerChecker {
 public:
   using Message = google::protobuf::Message;
 
-  LayerCheck(const caffe::LayerParameter &layer, const SourceMap &locations,
+  LayerChecker(const caffe::LayerParameter &layer, const SourceMap &locations,
              Diagnostics &diagnostics, bool toCompile = true)
       : layer(layer), locations(locations), diagnostics(diagnostics),
         toCompile(toCompile) {}

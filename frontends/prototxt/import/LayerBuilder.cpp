@@ -1,6 +1,6 @@
-//===- LayerBuild.cpp - The operations that a layer becomes ---------------===//
+//===- LayerBuilder.cpp - The operations that a layer becomes ---------------===//
 
-#include "frontends/prototxt/import/LayerBuild.h"
+#include "frontends/prototxt/import/LayerBuilder.h"
 
 #include "caffe/DataLayerKinds.h"
 
@@ -8,7 +8,7 @@
 
 namespace brew::prototxt {
 
-OperationSpec &LayerBuild::plain(const std::string &name) {
+OperationSpec &LayerBuilder::plain(const std::string &name) {
   specs.emplace_back();
   specs.back().name = name;
   specs.back().position = static_cast<int>(specs.size()) - 1;
@@ -17,7 +17,7 @@ OperationSpec &LayerBuild::plain(const std::string &name) {
 
 /// Which bottoms must get gradients, or none where that depends on what
 /// learns behind them.
-std::vector<bool> LayerBuild::propagateDown() const {
+std::vector<bool> LayerBuilder::propagateDown() const {
   const auto &given = layer.propagate_down();
   std::vector<bool> flags(given.begin(), given.end());
   if (!forceBackward)
@@ -31,7 +31,7 @@ std::vector<bool> LayerBuild::propagateDown() const {
 }
 
 /// The layer's name, and names and loss weights of its tops [from, to).
-void LayerBuild::addTops(OperationSpec &spec, int from, int to) {
+void LayerBuilder::addTops(OperationSpec &spec, int from, int to) {
   std::vector<std::string> names;
   std::vector<float> weights;
   for (int i = from; i < to; ++i) {
@@ -44,7 +44,7 @@ void LayerBuild::addTops(OperationSpec &spec, int from, int to) {
     spec.reals("loss_weights", weights);
 }
 
-void LayerBuild::addPropagateDown(OperationSpec &spec,
+void LayerBuilder::addPropagateDown(OperationSpec &spec,
                                   std::optional<int> slice) {
   const std::vector<bool> flags = propagateDown();
   if (flags.empty())
@@ -53,19 +53,19 @@ void LayerBuild::addPropagateDown(OperationSpec &spec,
 }
 
 /// The attributes every layer has; with `slice` those of one bottom and top.
-void LayerBuild::addCommon(OperationSpec &spec, std::optional<int> slice) {
+void LayerBuilder::addCommon(OperationSpec &spec, std::optional<int> slice) {
   addTops(spec, slice.value_or(0), slice ? *slice + 1 : tops());
   addPropagateDown(spec, slice);
 }
 
-OperationSpec &LayerBuild::first(const std::string &name, int number) {
+OperationSpec &LayerBuilder::first(const std::string &name, int number) {
   OperationSpec &spec = plain(name);
   addTops(spec, 0, 0);
   addPropagateDown(spec, number);
   return spec.saves(1);
 }
 
-OperationSpec &LayerBuild::last(const std::string &name, int number) {
+OperationSpec &LayerBuilder::last(const std::string &name, int number) {
   OperationSpec &spec = plain(name);
   addTops(spec, number, number + 1);
   spec.saves(1);
@@ -73,7 +73,7 @@ OperationSpec &LayerBuild::last(const std::string &name, int number) {
   return spec;
 }
 
-OperationSpec &LayerBuild::whole(const std::string &name) {
+OperationSpec &LayerBuilder::whole(const std::string &name) {
   OperationSpec &spec = plain(name);
   for (int i = 0; i < bottoms(); ++i)
     spec.operands.push_back(bottom(i));
@@ -86,7 +86,7 @@ OperationSpec &LayerBuild::whole(const std::string &name) {
   return spec;
 }
 
-OperationSpec &LayerBuild::slice(const std::string &name, int number) {
+OperationSpec &LayerBuilder::slice(const std::string &name, int number) {
   OperationSpec &spec = plain(name);
   spec.operands.push_back(bottom(number));
   for (int i = 0; i < params(); ++i)
@@ -97,7 +97,7 @@ OperationSpec &LayerBuild::slice(const std::string &name, int number) {
   return spec;
 }
 
-OperationSpec &LayerBuild::feed(caffe::LayerParameter config,
+OperationSpec &LayerBuilder::feed(caffe::LayerParameter config,
                                 const std::string &folder) {
   return plain("feed")
       .text("layer", layer.name())
@@ -106,7 +106,7 @@ OperationSpec &LayerBuild::feed(caffe::LayerParameter config,
       .add("config", std::move(config));
 }
 
-void LayerBuild::scaleFirstTop(OperationSpec &op, float factor) {
+void LayerBuilder::scaleFirstTop(OperationSpec &op, float factor) {
   // The product takes over the name and the loss weight.
   for (auto &[name, value] : op.attributes) {
     if (name == "tops")
@@ -124,7 +124,7 @@ void LayerBuild::scaleFirstTop(OperationSpec &op, float factor) {
   topValues[0] = product.result(0);
 }
 
-ValueRef LayerBuild::randomKey() {
+ValueRef LayerBuilder::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
   source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
@@ -134,7 +134,7 @@ ValueRef LayerBuild::randomKey() {
   return key.result(0);
 }
 
-void LayerBuild::checkLabels(ValueRef status, int labels) {
+void LayerBuilder::checkLabels(ValueRef status, int labels) {
   OperationSpec &check = plain("check_labels");
   check.operands = {status, bottom(labels)};
   // How many classes there are is known once shapes are.

@@ -1,4 +1,4 @@
-//===- LayerBuild.h - The operations that a layer becomes -------*- C++ -*-===//
+//===- LayerBuilder.h - The operations that a layer becomes -------*- C++ -*-===//
 //
 // Rows of the layer table describe operations of the brew dialect by name, so
 // that they need no MLIR; ModuleBuilder makes them.
@@ -107,9 +107,9 @@ struct OperationSpec {
 };
 
 /// One layer while its operations are described.
-class LayerBuild {
+class LayerBuilder {
 public:
-  LayerBuild(const NetGraph &graph, const GraphLayer &entry, caffe::Phase phase,
+  LayerBuilder(const NetGraph &graph, const GraphLayer &entry, caffe::Phase phase,
              bool forceBackward, std::string folder)
       : layer(*entry.layer), graph(graph), entry(entry), phase(phase),
         forceBackward(forceBackward), folder(std::move(folder)) {}

@@ -1,6 +1,6 @@
 //===- LayerChecks.cpp - Checks of one layer's settings -------------------===//
 
-#include "frontends/prototxt/check/LayerCheck.h"
+#include "frontends/prototxt/check/LayerChecker.h"
 
 #include "frontends/prototxt/upgrade/ForkFields.h"
 #include "support/Suggest.h"
@@ -12,7 +12,7 @@ namespace brew::prototxt {
 
 using google::protobuf::FieldDescriptor;
 
-Diagnostic &LayerCheck::error(const Message &block, const std::string &field,
+Diagnostic &LayerChecker::error(const Message &block, const std::string &field,
                               const std::string &text, int index) {
   const bool known = locations.find(block, field, index) != nullptr;
   return diagnostics.error(known ? locations.where(block, field, index)
@@ -20,14 +20,14 @@ Diagnostic &LayerCheck::error(const Message &block, const std::string &field,
                            layerWords(layer) + text);
 }
 
-Diagnostic &LayerCheck::errorInString(const Message &block,
+Diagnostic &LayerChecker::errorInString(const Message &block,
                                       const std::string &field, size_t offset,
                                       const std::string &text) {
   return diagnostics.error(locations.whereInString(block, field, offset),
                            layerWords(layer) + text);
 }
 
-void LayerCheck::unsupported(const Message &block, const std::string &field,
+void LayerChecker::unsupported(const Message &block, const std::string &field,
                              const std::string &text, int index) {
   if (toCompile)
     error(block, field, text, index);
@@ -38,7 +38,7 @@ void LayerCheck::unsupported(const Message &block, const std::string &field,
 /// Whether an unknown field of the block, or of the layer where the whole block
 /// is misspelt, resembles nothing so much as `field`, or is `field` outside its
 /// block.
-bool LayerCheck::isMisspelt(const Message &block,
+bool LayerChecker::isMisspelt(const Message &block,
                             const std::string &field) const {
   auto nearest = [](const google::protobuf::Descriptor &type,
                     const std::string &name) {
@@ -62,19 +62,19 @@ bool LayerCheck::isMisspelt(const Message &block,
   return false;
 }
 
-void LayerCheck::missing(const Message &block, const std::string &field) {
+void LayerChecker::missing(const Message &block, const std::string &field) {
   if (isMisspelt(block, field))
     return;
   error(block, field, field + " is missing");
 }
 
-void LayerCheck::warn(const Message &block, const std::string &field,
+void LayerChecker::warn(const Message &block, const std::string &field,
                       const std::string &text, int index) {
   diagnostics.warning(locations.where(block, field, index),
                       layerWords(layer) + text);
 }
 
-void LayerCheck::count(const Message &block, const std::string &field) {
+void LayerChecker::count(const Message &block, const std::string &field) {
   const FieldDescriptor *descriptor =
       block.GetDescriptor()->FindFieldByName(field);
   const auto *reflection = block.GetReflection();
@@ -89,7 +89,7 @@ void LayerCheck::count(const Message &block, const std::string &field) {
               (value ? ", which is too large" : "; it must be at least 1"));
 }
 
-void LayerCheck::pairs(const Message &block, const std::string &field,
+void LayerChecker::pairs(const Message &block, const std::string &field,
                        const std::string &prefix, bool mustBePositive) {
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
@@ -135,7 +135,7 @@ void LayerCheck::pairs(const Message &block, const std::string &field,
   }
 }
 
-void LayerCheck::filler(const caffe::FillerParameter &filler) {
+void LayerChecker::filler(const caffe::FillerParameter &filler) {
   static const std::vector<std::string> known = {
       "constant", "uniform", "gaussian", "positive_unitball",
       "xavier",   "msra",    "bilinear"};
@@ -158,7 +158,7 @@ void LayerCheck::filler(const caffe::FillerParameter &filler) {
     error(filler, "std", "std must not be negative");
 }
 
-void LayerCheck::shape(const caffe::BlobShape &shape) {
+void LayerChecker::shape(const caffe::BlobShape &shape) {
   int64_t count = 1;
   for (int i = 0; i < shape.dim_size(); ++i) {
     const int64_t dim = shape.dim(i);
@@ -176,7 +176,7 @@ void LayerCheck::shape(const caffe::BlobShape &shape) {
   }
 }
 
-void LayerCheck::transform() {
+void LayerChecker::transform() {
   const caffe::TransformationParameter &transform = layer.transform_param();
   if (transform.has_mean_file() && transform.mean_value_size())
     error(transform, "mean_value",
@@ -205,7 +205,7 @@ void LayerCheck::transform() {
                       "AnnotatedData only");
 }
 
-void LayerCheck::resizedTo(const caffe::ResizeParameter &resize) {
+void LayerChecker::resizedTo(const caffe::ResizeParameter &resize) {
   // A side of an image, far below what memory allows.
   constexpr uint32_t kMostPixels = 1 << 16;
   for (const char *field : {"height", "width"}) {
@@ -220,7 +220,7 @@ void LayerCheck::resizedTo(const caffe::ResizeParameter &resize) {
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
                    const SourceMap &locations, Diagnostics &diagnostics,
                    bool toCompile) {
-  LayerCheck check(layer, locations, diagnostics, toCompile);
+  LayerChecker check(layer, locations, diagnostics, toCompile);
   if (kind.check)
     kind.check(check);
   for (const ParamBlob &param : paramsOf(kind, layer))
