@@ -120,7 +120,7 @@ void fixSign(Vector &direction) {
 PrincipalComponents principalComponents(const Matrix &rows, std::int64_t components,
                                std::uint64_t seed, RowProducts &products) {
   const runtime::OpenCvFunctions &functions =
-      runtime::openCv("compute principal components");
+      runtime::openCvPlugin("compute principal components");
   const auto wanted = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
   const Covariance covariance(rows, products);

@@ -131,7 +131,7 @@ ScatterLayout layoutScatter(const ScatterData &data) {
 }
 
 std::string scatterPng(const ScatterLayout &layout) {
-  return runtime::openCv("draw a scatter plot as PNG").scatterPng(layout);
+  return runtime::openCvPlugin("draw a scatter plot as PNG").scatterPng(layout);
 }
 
 } // namespace brew::embedding

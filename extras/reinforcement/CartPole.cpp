@@ -78,7 +78,7 @@ StepResult CartPole::step(int action, float *observation) {
 }
 
 bool CartPole::draw(formats::Image &picture) const {
-  runtime::openCv("draw an episode").drawCartPole(picture, now[0], now[2]);
+  runtime::openCvPlugin("draw an episode").drawCartPole(picture, now[0], now[2]);
   return true;
 }
 

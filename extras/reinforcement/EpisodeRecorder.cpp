@@ -76,7 +76,7 @@ EpisodeRecorder::EpisodeRecorder(ObservedEnvironment &seen, std::string file, co
   if (!environment.draw(test))
     throw usageError("the environment '" + environment.name() +
                      "' cannot be drawn: nobody knows how it looks");
-  runtime::openCv("draw an episode");
+  runtime::openCvPlugin("draw an episode");
   if (extension == ".gif")
     gif.emplace(options.width, options.height);
   observer = environment.add([this](const EnvironmentState &state) { see(state); });
@@ -101,7 +101,7 @@ void EpisodeRecorder::see(const EnvironmentState &state) {
 formats::Image EpisodeRecorder::drawn(std::int64_t step) const {
   formats::Image image = blank(options.width, options.height, 255);
   environment.draw(image);
-  runtime::openCv("draw an episode")
+  runtime::openCvPlugin("draw an episode")
       .drawCaption(image, "step " + std::to_string(step));
   return image;
 }

@@ -19,7 +19,7 @@ struct OpenedFunctions {
 
 } // namespace
 
-const OpenCvFunctions &openCv(const char *task) {
+const OpenCvFunctions &openCvPlugin(const char *task) {
   static const OpenedFunctions opened;
   if (opened.functions)
     return *opened.functions;

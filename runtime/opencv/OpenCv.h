@@ -67,6 +67,6 @@ constexpr std::uint32_t kOpenCvVersion = 1;
 /// The plugin's functions, for any thread. The first call opens the plugin.
 /// Throws Error (3) if that fails. `task` says in the error what cannot be done
 /// without them: "draw an episode".
-const OpenCvFunctions &openCv(const char *task);
+const OpenCvFunctions &openCvPlugin(const char *task);
 
 } // namespace brew::runtime

@@ -10,7 +10,7 @@ namespace {
 using formats::Image;
 
 const OpenCvFunctions &functions() {
-  return openCv("transform AnnotatedData's images");
+  return openCvPlugin("transform AnnotatedData's images");
 }
 
 /// The size that keeps the aspect ratio: within the settings' one, or around
