@@ -26,7 +26,7 @@ struct LearningOptions {
 void addLearningOptions(CLI::App &command, LearningOptions &options);
 
 /// Learns by the trainer in the environment of that name, as many of them as
-/// the learner takes; `page`, which may be null, is told of it. Throws Error
+/// the learner takes; `page`, which may be null, is errorReported of it. Throws Error
 /// (2) for options that say too little or do not fit.
 void learn(const LearningOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page);

@@ -2,7 +2,7 @@
 
 #include "RankLauncher.h"
 
-#include "LauncherLines.h"
+#include "LauncherOutputFilter.h"
 #include "Log.h"
 #include "Session.h"
 
@@ -110,15 +110,15 @@ void showLines(int from) {
     close(from);
     return;
   }
-  LauncherLines lines;
+  LauncherOutputFilter lines;
   char *text = nullptr;
   std::size_t capacity = 0;
   for (ssize_t length; (length = getline(&text, &capacity, stream)) > 0;) {
     const bool ends = text[length - 1] == '\n';
-    bool isRanks = false;
+    bool isFromRank = false;
     const std::string shown = lines.take(
-        std::string(text, static_cast<std::size_t>(length - ends)), isRanks);
-    if (isRanks)
+        std::string(text, static_cast<std::size_t>(length - ends)), isFromRank);
+    if (isFromRank)
       std::fprintf(stderr, ends ? "%s\n" : "%s", shown.c_str());
     else if (!shown.empty())
       std::fprintf(stderr, "brew-run: error: %s\n", shown.c_str());

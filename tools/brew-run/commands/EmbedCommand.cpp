@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlobRows.h"
-#include "Features.h"
+#include "FeatureFile.h"
 #include "Log.h"
 #include "Predictions.h"
 #include "Projector.h"

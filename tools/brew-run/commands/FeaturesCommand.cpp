@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Features.h"
+#include "FeatureFile.h"
 #include "Log.h"
 #include "Session.h"
 #include "SignalActions.h"

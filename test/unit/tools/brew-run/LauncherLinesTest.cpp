@@ -1,24 +1,24 @@
 //===- LauncherLinesTest.cpp - What Open MPI's launcher says --------------===//
-#include "LauncherLines.h"
+#include "LauncherOutputFilter.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-using brew::run::LauncherLines;
+using brew::run::LauncherOutputFilter;
 
 namespace {
 
 /// What is shown, the ranks' own lines behind "> ".
 std::vector<std::string> shown(const std::vector<std::string> &lines) {
-  LauncherLines reader;
+  LauncherOutputFilter reader;
   std::vector<std::string> result;
   for (const std::string &line : lines) {
-    bool isRanks = false;
-    const std::string text = reader.take(line, isRanks);
-    if (isRanks || !text.empty())
-      result.push_back((isRanks ? "> " : "") + text);
+    bool isFromRank = false;
+    const std::string text = reader.take(line, isFromRank);
+    if (isFromRank || !text.empty())
+      result.push_back((isFromRank ? "> " : "") + text);
   }
   return result;
 }

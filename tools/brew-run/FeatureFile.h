@@ -1,4 +1,4 @@
-//===- Features.h - Files of features ---------------------------*- C++ -*-===//
+//===- FeatureFile.h - Files of features ---------------------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>

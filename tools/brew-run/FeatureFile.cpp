@@ -1,6 +1,6 @@
-//===- Features.cpp - Files of features -----------------------------------===//
+//===- FeatureFile.cpp - Files of features -----------------------------------===//
 
-#include "Features.h"
+#include "FeatureFile.h"
 
 #include "Session.h"
 #include "support/AtomicFile.h"
@@ -14,9 +14,9 @@ std::int64_t rowsOf(const std::vector<std::int64_t> &shape) {
   return shape.empty() ? 1 : shape[0];
 }
 
-class DatabaseFeatures : public FeatureFile {
+class DatabaseFeatureFile : public FeatureFile {
 public:
-  DatabaseFeatures(const std::string &path, const std::string &backend,
+  DatabaseFeatureFile(const std::string &path, const std::string &backend,
                    const std::string &blob, bool overwrite)
       : blob(blob), writer(path, backend, overwrite) {}
 
@@ -47,9 +47,9 @@ private:
 };
 
 /// Files whose extents must be known before they are written.
-class WholeFeatures : public FeatureFile {
+class BufferedFeatureFile : public FeatureFile {
 public:
-  WholeFeatures(std::string filePath, std::string blobName)
+  BufferedFeatureFile(std::string filePath, std::string blobName)
       : path(std::move(filePath)), blob(std::move(blobName)) {
     requireWritable(path);
   }
@@ -72,9 +72,9 @@ protected:
   std::vector<float> values;
 };
 
-class Hdf5Features : public WholeFeatures {
+class Hdf5FeatureFile : public BufferedFeatureFile {
 public:
-  using WholeFeatures::WholeFeatures;
+  using BufferedFeatureFile::BufferedFeatureFile;
   void finish() override {
     api::TensorFile file(path, BREW_WRITE);
     file.write(blob, dims, values.data());
@@ -82,9 +82,9 @@ public:
   }
 };
 
-class NpyFeatures : public WholeFeatures {
+class NpyFeatureFile : public BufferedFeatureFile {
 public:
-  using WholeFeatures::WholeFeatures;
+  using BufferedFeatureFile::BufferedFeatureFile;
   void finish() override {
     std::string shape;
     for (std::int64_t dim : dims)
@@ -116,10 +116,10 @@ std::unique_ptr<FeatureFile> openFeatureFile(const std::string &path,
                                              const std::string &blob,
                                              bool overwrite) {
   if (format == "hdf5")
-    return std::make_unique<Hdf5Features>(path, blob);
+    return std::make_unique<Hdf5FeatureFile>(path, blob);
   if (format == "npy")
-    return std::make_unique<NpyFeatures>(path, blob);
-  return std::make_unique<DatabaseFeatures>(path, format, blob, overwrite);
+    return std::make_unique<NpyFeatureFile>(path, blob);
+  return std::make_unique<DatabaseFeatureFile>(path, format, blob, overwrite);
 }
 
 } // namespace brew::run

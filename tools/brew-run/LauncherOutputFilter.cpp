@@ -1,6 +1,6 @@
-//===- LauncherLines.cpp - What Open MPI's launcher says ------------------===//
+//===- LauncherOutputFilter.cpp - What Open MPI's launcher says ------------------===//
 
-#include "LauncherLines.h"
+#include "LauncherOutputFilter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,8 +27,8 @@ std::string between(const std::string &line, const char *before,
 
 } // namespace
 
-std::string LauncherLines::take(const std::string &line, bool &isRanks) {
-  isRanks = false;
+std::string LauncherOutputFilter::take(const std::string &line, bool &isFromRank) {
+  isFromRank = false;
   const std::string rule(kRule, '-');
   if (line == rule) {
     inPage = !inPage;
@@ -39,7 +39,7 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
   if (const std::size_t begin = line.size() - std::min(line.size(), kRule);
       !inPage && begin > 0 && line[begin - 1] != '-' &&
       line.compare(begin, line.npos, rule) == 0) {
-    const std::string text = take(line.substr(0, begin), isRanks);
+    const std::string text = take(line.substr(0, begin), isFromRank);
     inPage = true;
     rank.clear();
     return text;
@@ -48,8 +48,8 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
     // What it says to itself when it ends all ranks.
     if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
       return "";
-    isRanks = true;
-    told |= line.rfind(kError, 0) == 0;
+    isFromRank = true;
+    errorReported |= line.rfind(kError, 0) == 0;
     return line;
   }
   // "mpirun noticed that process rank 1 with PID 0 on node n exited on signal 9
@@ -64,8 +64,8 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
     rank = between(line, "],", "]");
   std::string status = between(line, "Exit code:", "");
   status.erase(0, status.find_first_not_of(' '));
-  // A rank that ends by an error has told it, alone or for all.
-  if (!status.empty() && !rank.empty() && !told)
+  // A rank that ends by an error has errorReported it, alone or for all.
+  if (!status.empty() && !rank.empty() && !errorReported)
     return "rank " + rank + " ended with status " + status;
   return "";
 }
