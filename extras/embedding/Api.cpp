@@ -1,4 +1,4 @@
-//===- Embed.cpp - The C API's pictures of features -----------------------===//
+//===- Embedding.cpp - The C API's pictures of features -----------------------===//
 
 #include "runtime/api/Api.h"
 #include "extras/embedding/GpuRowProducts.h"

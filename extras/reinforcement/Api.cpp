@@ -1,4 +1,4 @@
-//===- Learning.cpp - Reinforcement learning through the C API ------------===//
+//===- Reinforcement.cpp - Reinforcement learning through the C API ------------===//
 
 #include "extras/reinforcement/EpisodeRecorder.h"
 #include "extras/reinforcement/Learner.h"

@@ -9,12 +9,12 @@
 """
 from ._compile import compile, options, upgrade
 from ._core import version as __version__
-from ._embed import embed, scatter
+from ._embedding import embed, scatter
 from ._errors import CompileError, Diagnostic, Error, Note
 from ._events import Event
 from ._graph import Graph
 from ._host import HostLayer
-from ._learn import Learner
+from ._reinforcement import Learner
 from ._plan import Plan, Report
 from ._session import HookCall, Session, TunedCall
 

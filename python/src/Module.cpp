@@ -44,10 +44,10 @@ NB_MODULE(_core, module) {
       nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
 
   brew::python::bindCompiler(module);
-  brew::python::bindEmbed(module);
+  brew::python::bindEmbedding(module);
   brew::python::bindCommunicator(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
-  brew::python::bindLearning(module);
+  brew::python::bindReinforcement(module);
   brew::python::bindUpdate(module);
 }

@@ -8,10 +8,10 @@ namespace brew::python {
 
 void bindCommunicator(nanobind::module_ &module);
 void bindCompiler(nanobind::module_ &module);
-void bindEmbed(nanobind::module_ &module);
+void bindEmbedding(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindTrainer(nanobind::module_ &module);
-void bindLearning(nanobind::module_ &module);
+void bindReinforcement(nanobind::module_ &module);
 void bindUpdate(nanobind::module_ &module);
 
 } // namespace brew::python

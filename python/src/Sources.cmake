@@ -1,6 +1,6 @@
 # The extension's sources, which the build folder and wheels compile: paths in BREW_PYTHON_SOURCES.
 set(BREW_PYTHON_SOURCES
-  Communicator.cpp Compiler.cpp Embed.cpp Events.cpp HostLayers.cpp Learning.cpp Module.cpp
+  Communicator.cpp Compiler.cpp Embedding.cpp Events.cpp HostLayers.cpp Reinforcement.cpp Module.cpp
   Session.cpp Trainer.cpp Update.cpp)
 list(TRANSFORM BREW_PYTHON_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 # What solvers make of gradients: machines agree.

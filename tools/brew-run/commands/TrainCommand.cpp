@@ -1,6 +1,6 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
-#include "Learning.h"
+#include "Reinforcement.h"
 #include "Log.h"
 #include "RankLauncher.h"
 #include "Session.h"
@@ -39,7 +39,7 @@ struct TrainOptions {
   std::optional<double> commTimeout;
   bool distributeTests = false, shardUpdate = false;
   std::optional<std::int64_t> resumeSince;
-  LearningOptions learning;
+  ReinforcementOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -197,7 +197,7 @@ public:
       return;
     run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
                                                 ranks ? ranks->ranks() : 1);
-    if (options.learning.isAsked())
+    if (options.learning.isRequested())
       run->expectLearning(options.learning.environment,
                           options.learning.episodes);
   }
@@ -259,7 +259,7 @@ int trainHere(const TrainOptions &options, Session &session) {
   });
   page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
-  if (options.learning.isAsked())
+  if (options.learning.isRequested())
     learn(options.learning, session, trainer, page.get());
   else
     trainer.solve();
@@ -322,11 +322,11 @@ int train(const TrainOptions &options) {
   if (options.resume && !options.snapshot.empty())
     throw usage("give --resume to go on from the newest snapshot or --snapshot "
                 "to go on from one that you name, but not both");
-  if (options.learning.isAsked() &&
+  if (options.learning.isRequested() &&
       (api::Communicator::isLaunched() || options.ranks > 1))
     throw usage("--ranks is for training on data; several agents learn "
                 "together with --trainer PG.MT");
-  if (options.learning.isAsked() &&
+  if (options.learning.isRequested() &&
       (options.checkNan || !options.stopWhen.empty() ||
        !options.patience.empty() || !options.logFolder.empty() ||
        !options.snapshotBest.empty() || !options.hooks.empty()))
@@ -379,7 +379,7 @@ void addTrain(CLI::App &app, Action &action) {
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
   addMonitorOptions(*command, *options);
-  addLearningOptions(*command, options->learning);
+  addReinforcementOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
       ->add_option("--ranks", options->ranks,

@@ -1,4 +1,4 @@
-//===- Embed.cpp - Pictures of features in Python -------------------------===//
+//===- Embedding.cpp - Pictures of features in Python -------------------------===//
 #include "Module.h"
 
 #include <brew/brew.hpp>
@@ -84,7 +84,7 @@ void scatter(const std::string &path, const Rows &points,
 
 namespace brew::python {
 
-void bindEmbed(nb::module_ &module) {
+void bindEmbedding(nb::module_ &module) {
   module.def("pca", &pca, "rows"_a, "scores"_a, "seed"_a, "threads"_a);
   module.def("tsne", &tsne, "rows"_a, "layout"_a, "perplexity"_a,
              "exaggeration"_a, "exaggerated_iterations"_a, "iterations"_a,

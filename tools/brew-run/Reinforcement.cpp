@@ -1,6 +1,6 @@
-//===- Learning.cpp - Training by what a net does -------------------------===//
+//===- Reinforcement.cpp - Training by what a net does -------------------------===//
 
-#include "Learning.h"
+#include "Reinforcement.h"
 
 #include "Log.h"
 #include "support/AtomicFile.h"
@@ -13,7 +13,7 @@
 
 namespace brew::run {
 
-void addLearningOptions(CLI::App &command, LearningOptions &options) {
+void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
   const std::string group = "Reinforcement learning";
   command
       .add_option("--trainer", options.trainer,
@@ -60,7 +60,7 @@ void addLearningOptions(CLI::App &command, LearningOptions &options) {
 namespace {
 
 /// Plays episodes without learning from them, the first before a camera.
-void judge(const LearningOptions &options, api::Learner &learner,
+void judge(const ReinforcementOptions &options, api::Learner &learner,
            api::BuiltInEnvironment &first) {
   std::optional<api::EpisodeRecorder> film;
   if (!options.film.empty())
@@ -93,7 +93,7 @@ void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
 
 } // namespace
 
-void learn(const LearningOptions &options, Session &session,
+void learn(const ReinforcementOptions &options, Session &session,
            api::Trainer &trainer, monitor::RunMonitor *page) {
   if (options.environment.empty())
     throw usage("reinforcement learning needs an environment: --env cartpole");

@@ -1,4 +1,4 @@
-//===- Learning.cpp - Reinforcement learning in Python
+//===- Reinforcement.cpp - Reinforcement learning in Python
 //-------------------===//
 #include "TrainerBinding.h"
 
@@ -130,7 +130,7 @@ std::unique_ptr<brew::api::Environment> environmentOf(const nb::object &given) {
 
 } // namespace
 
-void brew::python::bindLearning(nb::module_ &module) {
+void brew::python::bindReinforcement(nb::module_ &module) {
   nb::class_<SharedLearner>(module, "Learner")
       .def(
           "__init__",
