@@ -35,11 +35,11 @@ int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
   if (!plan::winograd::isPossible(described, x, w, b ? &*b : nullptr, y))
     return 0;
   auto weights = call.getW().getDefiningOp<dialects::plan::BufferOp>();
-  const bool isFixed =
+  const bool isConstant =
       isDeployed && weights.getArena() == dialects::plan::ArenaKind::Parameters;
   uint64_t most = 0;
   for (int64_t count = 1; count <= threads; ++count) {
-    const auto size = plan::winograd::sizeOf(described, x, y, isFixed,
+    const auto size = plan::winograd::sizeOf(described, x, y, isConstant,
                                              static_cast<int>(count));
     if (const int64_t tile = plan::winograd::fastestTile(size))
       most = std::max(most,

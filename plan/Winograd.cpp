@@ -30,7 +30,7 @@ double weightBytes(const Size &size, std::int64_t m) {
 /// Sums of weights that do not stay in the caches are made when they are
 /// needed, those of some outputs, where the sums of all inputs do stay there.
 bool isByOutputs(const Size &size, std::int64_t m) {
-  return !size.isFixed && weightBytes(size, m) > kWeightBytes &&
+  return !size.isConstant && weightBytes(size, m) > kWeightBytes &&
          4 * products(m) * size.inputs * size.tiles(m) <= kInputBytes;
 }
 
@@ -44,7 +44,7 @@ double secondsOf(const Size &size, std::int64_t m) {
   const double sums = 4 * rows * channels * 2.5 / kCacheRate;
   if (isByOutputs(size, m))
     return (multiply + sums + weightBytes(size, m) / kPartRate) / size.threads;
-  const double passes = size.isFixed ? 1 : 2.5;
+  const double passes = size.isConstant ? 1 : 2.5;
   return (multiply + sums) / size.threads +
          passes * weightBytes(size, m) / kMemoryRate;
 }
@@ -102,7 +102,7 @@ bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
 }
 
 Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
-            bool isFixed, int threads) {
+            bool isConstant, int threads) {
   const bool isBack = call.direction() == BACKWARD_DATA;
   const Buffer &in = isBack ? y : x, &out = isBack ? x : y;
   return {call.direction(),
@@ -111,7 +111,7 @@ Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
           out.dims(3),
           in.dims(1),
           out.dims(1),
-          isFixed && call.direction() != BACKWARD_WEIGHTS,
+          isConstant && call.direction() != BACKWARD_WEIGHTS,
           threads};
 }
 
@@ -126,7 +126,7 @@ std::uint64_t scratchBytes(const Size &size, std::int64_t tile, bool hasBias) {
   const Block block = blockOf(size, tile);
   std::uint64_t bytes = alignUp(matrixBytes(tile, block.tiles, size.inputs)) +
                         alignUp(matrixBytes(tile, block.tiles, block.outputs));
-  if (!size.isFixed)
+  if (!size.isConstant)
     bytes += alignUp(matrixBytes(tile, size.inputs, block.outputs));
   // Gradients by a bias are summed up thread by thread.
   if (hasBias && size.direction == BACKWARD_WEIGHTS)

@@ -26,7 +26,7 @@ struct Size {
   /// Channels of what is read and of what is made; of x and y for weights.
   std::int64_t inputs, outputs;
   /// The weights' sums are computed once, not in every run.
-  bool isFixed;
+  bool isConstant;
   int threads;
 
   std::int64_t rows(std::int64_t tile) const {
@@ -60,9 +60,9 @@ std::int64_t fastestTile(const Size &size);
 bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
                 const Buffer *b, const Buffer &y);
 
-/// `isFixed`: the weights stay as they are from run to run.
+/// `isConstant`: the weights stay as they are from run to run.
 Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
-            bool isFixed, int threads);
+            bool isConstant, int threads);
 
 /// What a call reserves of scratch for its sums with tiles of `tile`; what the
 /// library's products need themselves comes on top. `hasBias`: a bias, or the

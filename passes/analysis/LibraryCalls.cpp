@@ -110,7 +110,7 @@ static bool writesSliceOnCpu(ConvolutionOp op) {
       y.getDimSize(3),
       x.getDimSize(1),
       y.getDimSize(1),
-      /*isFixed=*/false,
+      /*isConstant=*/false,
       static_cast<int>(brew::dialects::target::cpuOf(op).getCores())};
   return brew::plan::winograd::fastestTile(size) != 0;
 }

@@ -345,10 +345,10 @@ BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
   BoundBuffer result = bound(index);
   const plan::Arena &arena =
       manifest.arenas(static_cast<int>(result.buffer->arena_index()));
-  result.isFixed = arena.kind() == plan::PARAMETERS &&
+  result.isConstant = arena.kind() == plan::PARAMETERS &&
                    manifest.programs(program).name() == plan::programs::kDeploy;
   result.isShared =
-      !result.isFixed && areShared(index, manifest.programs(program));
+      !result.isConstant && areShared(index, manifest.programs(program));
   return result;
 }
 

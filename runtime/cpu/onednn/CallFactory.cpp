@@ -78,7 +78,7 @@ struct Text {
            fixed(on);
   }
   static std::string fixed(const Operands &on) {
-    return on.w.isFixed    ? " fixed weights"
+    return on.w.isConstant    ? " fixed weights"
            : on.w.isShared ? " shared weights"
                            : "";
   }

@@ -50,7 +50,7 @@ struct Attempt {
     operand.staged = description.query_md(dnnl::query::exec_arg_md, argument);
     operand.view = operand.staged;
     operand.written = written;
-    operand.isFixed = bound.isFixed && !written;
+    operand.isConstant = bound.isConstant && !written;
     return operand;
   }
 };

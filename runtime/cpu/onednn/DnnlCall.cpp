@@ -78,17 +78,17 @@ PackedWeights &DnnlCall::packedPlace(const DnnlOperand &operand) {
       context.packed.begin(), context.packed.end(), [&](const auto &each) {
         return each->source == operand.data && each->layout == operand.layout &&
                each->staged == operand.staged &&
-               each->isFixed == operand.isFixed;
+               each->isConstant == operand.isConstant;
       });
   const bool isNew = known == context.packed.end();
   if (isNew) {
     context.packed.push_back(std::make_unique<PackedWeights>(PackedWeights{
-        operand.data, operand.layout, operand.staged, operand.isFixed,
+        operand.data, operand.layout, operand.staged, operand.isConstant,
         Arena(operand.staged.get_size(), "packed weights")}));
     known = std::prev(context.packed.end());
   }
   // Of calls that share weights any may be the first of a run.
-  if (isNew || !operand.isFixed)
+  if (isNew || !operand.isConstant)
     addReorder(attach(operand.layout, operand.data),
                attach(operand.staged, (*known)->memory.data()), false, packing);
   return **known;
@@ -96,9 +96,9 @@ PackedWeights &DnnlCall::packedPlace(const DnnlOperand &operand) {
 
 /// An operand that is only read, in the layout that the primitive wants.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
-  if (operand.isFixed || operand.isShared) {
+  if (operand.isConstant || operand.isShared) {
     PackedWeights &place = packedPlace(operand);
-    if (!operand.isFixed)
+    if (!operand.isConstant)
       shared = &place;
     return attach(operand.view, place.memory.data());
   }

@@ -30,7 +30,7 @@ namespace brew::runtime {
 struct PackedWeights {
   const std::byte *source;
   dnnl::memory::desc layout, staged;
-  bool isFixed;
+  bool isConstant;
   Arena memory;
   /// That they were packed in, where they are not fixed; 0: none.
   std::uint64_t run = 0;
@@ -56,7 +56,7 @@ struct BoundBuffer {
   const plan::Buffer *buffer = nullptr;
   std::byte *data = nullptr;
   /// Runs leave its values as they are: weights at inference.
-  bool isFixed = false;
+  bool isConstant = false;
   /// Several products of a run read it, and its values are the same for all.
   bool isShared = false;
 };
@@ -76,7 +76,7 @@ struct DnnlOperand {
   /// Add the result to the buffer, through scratch.
   bool accumulate = false;
   /// The elements are reordered by pack(), not in every run.
-  bool isFixed = false;
+  bool isConstant = false;
   /// They are reordered by the first call of a run that reads them.
   bool isShared = false;
 

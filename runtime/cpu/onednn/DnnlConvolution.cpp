@@ -242,7 +242,7 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
     seconds = operations * padded / static_cast<double>(channels) / blockedRate;
   }
   for (const DnnlOperand &operand : attempt.operands)
-    if (!operand.isFixed && !(operand.layout == operand.staged))
+    if (!operand.isConstant && !(operand.layout == operand.staged))
       seconds += static_cast<double>(operand.staged.get_size()) / copyRate;
   return seconds;
 }

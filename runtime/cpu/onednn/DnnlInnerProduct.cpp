@@ -141,7 +141,7 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
   result.argument = argument;
   result.data = bound.data;
   result.written = written;
-  result.isFixed = bound.isFixed && !written;
+  result.isConstant = bound.isConstant && !written;
   result.isShared = bound.isShared && !written;
   result.layout = layoutOf(buffer);
   std::optional<std::int64_t> row = spanStride(buffer, rowOrder);
@@ -346,7 +346,7 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
 std::vector<Way> InnerProductBuilder::ways(bool sumInside, bool all) const {
   const Way prepared = prepare(sumInside);
   const bool packs = call.direction() == plan::FORWARD &&
-                     (w.isFixed || w.isShared) &&
+                     (w.isConstant || w.isShared) &&
                      !prepared.operands[1].needsStaging();
   std::vector<Way> result;
   auto add = [&](std::vector<Way> &&more) {

@@ -92,7 +92,7 @@ Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
 
 Size sizeOf(const DnnlContext &context, const ConvolutionCall &call,
             BoundBuffer x, BoundBuffer w, BoundBuffer y) {
-  return plan::winograd::sizeOf(call, *x.buffer, *y.buffer, w.isFixed,
+  return plan::winograd::sizeOf(call, *x.buffer, *y.buffer, w.isConstant,
                                 context.threads);
 }
 
@@ -112,7 +112,7 @@ public:
 
   void pack() override;
   std::uint64_t packedBytes() const override {
-    return size.isFixed ? packedLayout.get_size() : 0;
+    return size.isConstant ? packedLayout.get_size() : 0;
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
   void bind(std::byte *scratch) override;
@@ -208,7 +208,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
 
   inputSums = reserve(matrices(block.tiles, size.inputs).get_size());
   outputSums = reserve(matrices(block.tiles, block.outputs).get_size());
-  if (!size.isFixed)
+  if (!size.isConstant)
     weightSums = reserve(weightMatrices(block.outputs).get_size());
   if (biasGradient)
     biasParts =
@@ -275,7 +275,7 @@ void WinogradConvolution::makeProduct(const Part &part) {
   } else {
     if (weights.rowsAreOutputs)
       right = transposed(right);
-    if (size.isFixed)
+    if (size.isConstant)
       right = made.empty()
                   ? memory::desc(right.get_dims(), memory::data_type::f32,
                                  memory::format_tag::any)
@@ -325,7 +325,7 @@ void WinogradConvolution::transformWeights(const Weights &part,
 }
 
 void WinogradConvolution::pack() {
-  if (!size.isFixed)
+  if (!size.isConstant)
     return;
   if (packed.size() == 0)
     packed = Arena(packedLayout.get_size(), "packed weights");
@@ -353,7 +353,7 @@ void WinogradConvolution::bind(std::byte *memory) {
       product.result.set_data_handle(scratch + weightSums);
     } else {
       product.left.set_data_handle(inputs);
-      if (!size.isFixed)
+      if (!size.isConstant)
         product.right.set_data_handle(scratch + weightSums);
       product.result.set_data_handle(outputs);
     }
@@ -412,7 +412,7 @@ void WinogradConvolution::run() {
                       first > 0};
       if (isForWeights())
         transformGradients(first, k, part);
-      else if (!size.isFixed && first == 0) // the same for all blocks
+      else if (!size.isConstant && first == 0) // the same for all blocks
         transformWeights(partOfWeights(k, part.outputs),
                          at(weightSums, weightMatrices(part.outputs)));
       multiply(part);

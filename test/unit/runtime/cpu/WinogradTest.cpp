@@ -21,7 +21,7 @@ struct Trial {
   Direction direction;
   std::int64_t tile;
   const char *epilogue = ""; // "", "sum", "relu", "sum-relu"
-  bool isFixed = false;
+  bool isConstant = false;
   std::int64_t gap = 0; // channels of other blobs between pixels
   int threads = 2;
   bool channelsLastWeights = false;
@@ -62,8 +62,8 @@ struct Stored {
   float &at(std::size_t i) {
     return memory[static_cast<std::size_t>(Tensor::position(buffer, i))];
   }
-  BoundBuffer bound(bool isFixed = false) {
-    return {&buffer, reinterpret_cast<std::byte *>(memory.data()), isFixed};
+  BoundBuffer bound(bool isConstant = false) {
+    return {&buffer, reinterpret_cast<std::byte *>(memory.data()), isConstant};
   }
   /// The largest difference of an element, over the root of the mean square.
   double errorOf(const Tensor &expected) {
@@ -140,13 +140,13 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   context.workers = &workers;
   const bool hasBias = test.direction != BACKWARD_DATA;
   std::unique_ptr<CpuCall> made =
-      makeWinograd(context, call, x.bound(), w.bound(test.isFixed),
+      makeWinograd(context, call, x.bound(), w.bound(test.isConstant),
                    hasBias ? b.bound() : BoundBuffer(), y.bound(), test.tile);
   ASSERT_TRUE(made);
   // What the compiler tells; oneDNN's products need little themselves.
   namespace model = brew::plan::winograd;
   const std::uint64_t known = model::scratchBytes(
-      model::sizeOf(call, x.buffer, y.buffer, test.isFixed, context.threads),
+      model::sizeOf(call, x.buffer, y.buffer, test.isConstant, context.threads),
       test.tile, hasBias);
   EXPECT_GE(made->scratchBytes(), known);
   EXPECT_LE(made->scratchBytes(), known + known / 16);
