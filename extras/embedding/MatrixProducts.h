@@ -85,7 +85,7 @@ void parallelForBlocks(const runtime::Threads &threads, std::int64_t rows,
   std::mutex guard;
   threads.parallelFor(rows, size, [&](std::int64_t begin, std::int64_t end) {
     // A team of one runs on the caller, outside of a team.
-    const runtime::Threads::Entered alone(1);
+    const runtime::Threads::Scope alone(1);
     try {
       for (std::int64_t at = begin; at < end; at += size)
         body(at / size, at, at + size < end ? at + size : end);

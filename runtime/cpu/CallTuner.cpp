@@ -31,7 +31,7 @@ CallTuner::prepare(const CallCandidate &candidate) {
       scratch = Arena();
       scratch = Arena(bytes, "memory to try a call in");
     }
-    trial->call->bind(scratch.data());
+    trial->call->bindScratch(scratch.data());
     trial->call->pack();
     trial->call->run(); // the first run may load or make code
   } catch (const dnnl::error &) {
@@ -48,7 +48,7 @@ CallTuner::prepare(const CallCandidate &candidate) {
 double CallTuner::timeOf(Trial &trial, double least) {
   constexpr int kFewest = 3, kMost = 20;
   constexpr double kEnough = 0.05;  // seconds
-  trial.call->bind(scratch.data()); // others may have made it larger
+  trial.call->bindScratch(scratch.data()); // others may have made it larger
   double best = std::numeric_limits<double>::infinity(), total = 0;
   for (int i = 0; i < kMost && (i < kFewest || total < kEnough); ++i) {
     clock.disturb();

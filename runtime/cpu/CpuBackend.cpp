@@ -76,7 +76,7 @@ public:
               TimingCache(options.timingCache, options.warn), options.tune),
         hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
-    const Threads::Entered entered = workers.enter();
+    const Threads::Scope entered = workers.enter();
     dnnl.threads = workers.count();
     dnnl.workers = &workers;
     dnnl.exactConvolutions = manifest.target().exact_convolutions();
@@ -143,7 +143,7 @@ private:
   template <typename Job> void onTeam(const Job &job) {
     if (pool)
       return pool->run(job);
-    const Threads::Entered entered = workers.enter();
+    const Threads::Scope entered = workers.enter();
     job();
   }
 
@@ -230,7 +230,7 @@ void CpuBackend::allocateWorkspace() {
   for (const auto &packed : dnnl.packed)
     packedBytes += packed->memory.size();
   workspace = Arena(size, plan->path() + ", scratch of oneDNN");
-  forEachCall([&](CpuCall &call) { call.bind(workspace.data()); });
+  forEachCall([&](CpuCall &call) { call.bindScratch(workspace.data()); });
 }
 
 /// Whether `inner` is a part of `outer`, or all of it.

@@ -19,7 +19,7 @@ public:
   /// Bytes of scratch the call needs while it runs.
   virtual std::uint64_t scratchBytes() const = 0;
   /// Sets the scratch, 64-byte aligned; before the first run.
-  virtual void bind(std::byte *scratch) = 0;
+  virtual void bindScratch(std::byte *scratch) = 0;
   virtual void run() = 0;
   /// What computes: "oneDNN brgconv:avx512_core".
   virtual std::string implementation() const = 0;

@@ -34,7 +34,7 @@ public:
 
   void pack() override {}
   std::uint64_t scratchBytes() const override { return 0; }
-  void bind(std::byte *) override {}
+  void bindScratch(std::byte *) override {}
   void run() override { launch.run(workers); }
   std::string implementation() const override { return kGeneratedCode; }
 

@@ -40,7 +40,7 @@ void WorkerPool::run(const std::function<void()> &job) {
 }
 
 void WorkerPool::serve() {
-  const Threads::Entered entered = team.enter();
+  const Threads::Scope entered = team.enter();
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ending || !waiting.empty(); });

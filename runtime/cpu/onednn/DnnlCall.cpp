@@ -153,7 +153,7 @@ void DnnlCall::addRelu(const memory::desc &layout, std::byte *data,
            stages);
 }
 
-void DnnlCall::bind(std::byte *scratch) {
+void DnnlCall::bindScratch(std::byte *scratch) {
   for (Temporary &temporary : temporaries)
     temporary.memory.set_data_handle(scratch + temporary.offset);
 }

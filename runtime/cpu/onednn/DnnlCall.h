@@ -100,7 +100,7 @@ public:
       execute(packing);
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
-  void bind(std::byte *scratch) override;
+  void bindScratch(std::byte *scratch) override;
   void run() override;
 
   std::string implementation() const override { return "oneDNN " + name; }

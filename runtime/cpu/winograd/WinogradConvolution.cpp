@@ -115,7 +115,7 @@ public:
     return size.isConstant ? packedLayout.get_size() : 0;
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
-  void bind(std::byte *scratch) override;
+  void bindScratch(std::byte *scratch) override;
   void run() override;
   std::string implementation() const override { return name; }
 
@@ -341,7 +341,7 @@ void WinogradConvolution::pack() {
     product.right.set_data_handle(packed.data());
 }
 
-void WinogradConvolution::bind(std::byte *memory) {
+void WinogradConvolution::bindScratch(std::byte *memory) {
   scratch = memory;
   for (Product &product : made) {
     std::byte *inputs = scratch + inputSums, *outputs = scratch + outputSums;

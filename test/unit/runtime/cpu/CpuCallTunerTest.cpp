@@ -31,7 +31,7 @@ protected:
         : test(test), fake(fake), seconds(seconds) {}
     void pack() override { isPacked = true; }
     std::uint64_t scratchBytes() const override { return fake.scratch; }
-    void bind(std::byte *memory) override { scratch = memory; }
+    void bindScratch(std::byte *memory) override { scratch = memory; }
     void run() override {
       EXPECT_TRUE(isPacked);
       if (fake.scratch > 0) {

@@ -65,9 +65,9 @@ TEST(Threads, SmallWorkStaysOnTheCaller) {
 TEST(Threads, TheCallersSettingComesBack) {
   omp_set_num_threads(5);
   {
-    const Threads::Entered outer = Threads(2).enter();
+    const Threads::Scope outer = Threads(2).enter();
     EXPECT_EQ(omp_get_max_threads(), 2);
-    const Threads::Entered inner = Threads(3).enter();
+    const Threads::Scope inner = Threads(3).enter();
     EXPECT_EQ(omp_get_max_threads(), 3);
   }
   EXPECT_EQ(omp_get_max_threads(), 5);

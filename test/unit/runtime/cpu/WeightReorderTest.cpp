@@ -58,7 +58,7 @@ void compare(const memory::desc &from, const memory::desc &to, int threads) {
   const std::vector<std::byte> source = randomBytes(from.get_size());
   std::vector<std::byte> result(to.get_size(), std::byte(0x55));
   const Threads workers(threads);
-  const Threads::Entered entered = workers.enter();
+  const Threads::Scope entered = workers.enter();
   reorder->run(workers, source.data(), result.data());
   EXPECT_TRUE(result == expected(from, to, source));
 }

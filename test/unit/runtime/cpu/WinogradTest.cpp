@@ -134,7 +134,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   call.mutable_epilogue()->set_relu(relu);
 
   const Threads workers(test.threads);
-  const Threads::Entered entered = workers.enter();
+  const Threads::Scope entered = workers.enter();
   DnnlContext context;
   context.threads = workers.count();
   context.workers = &workers;
@@ -151,7 +151,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   EXPECT_GE(made->scratchBytes(), known);
   EXPECT_LE(made->scratchBytes(), known + known / 16);
   const brew::runtime::Arena scratch(made->scratchBytes(), "scratch");
-  made->bind(scratch.data());
+  made->bindScratch(scratch.data());
   made->pack();
   made->run();
 

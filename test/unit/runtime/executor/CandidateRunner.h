@@ -28,7 +28,7 @@ public:
     if (!call)
       return false;
     const runtime::Arena scratch(call->scratchBytes(), "scratch");
-    call->bind(scratch.data());
+    call->bindScratch(scratch.data());
     call->pack();
     call->run();
     return true;
@@ -36,7 +36,7 @@ public:
 
   const runtime::Executor &executor;
   runtime::Threads workers{2};
-  runtime::Threads::Entered entered;
+  runtime::Threads::Scope entered;
   runtime::DnnlContext context;
 };
 
