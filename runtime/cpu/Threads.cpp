@@ -61,11 +61,11 @@ Threads::Threads(int requested)
     : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
                          kMaxThreads)) {}
 
-Threads::Scope::Entered(int workers) : before(omp_get_max_threads()) {
+Threads::Scope::Scope(int workers) : before(omp_get_max_threads()) {
   omp_set_num_threads(workers);
 }
 
-Threads::Scope::~Entered() { omp_set_num_threads(before); }
+Threads::Scope::~Scope() { omp_set_num_threads(before); }
 
 namespace {
 struct Job {

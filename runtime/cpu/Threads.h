@@ -21,19 +21,19 @@ public:
 
   /// While it lives, oneDNN calls of the thread that made it use as many
   /// workers; then the thread has its own setting back.
-  class Entered {
+  class Scope {
   public:
-    explicit Entered(int workers);
-    ~Entered();
-    Entered(const Entered &) = delete;
-    Entered &operator=(const Entered &) = delete;
+    explicit Scope(int workers);
+    ~Scope();
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
 
   private:
     int before;
   };
   /// OpenMP's setting is per thread, so whoever runs or creates primitives
   /// calls it.
-  [[nodiscard]] Entered enter() const { return Entered(workers); }
+  [[nodiscard]] Scope enter() const { return Scope(workers); }
 
   /// Calls body(begin, end) for ranges that cover [0, domain) once. Each worker
   /// gets one contiguous range; ranges start at multiples of `grain`. Work of
