@@ -75,7 +75,7 @@ public:
   }
 
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
-  /// All that oneDNN offers, the one that build() takes first.
+  /// All that oneDNN implementations, the one that build() takes first.
   std::vector<Attempt> all() const;
   std::unique_ptr<DnnlCall> build(DnnlContext &context,
                                   const Attempt &attempt) const;
@@ -95,13 +95,13 @@ private:
   }
   std::vector<Layouts> combinations() const;
   std::vector<dnnl::primitive_desc>
-  offers(const Layouts &layouts, const dnnl::primitive_attr &attributes,
+  implementations(const Layouts &layouts, const dnnl::primitive_attr &attributes,
          bool all) const;
-  std::vector<dnnl::primitive_desc> inOrder(const dnnl::primitive_desc &first,
+  std::vector<dnnl::primitive_desc> preferredFirst(const dnnl::primitive_desc &first,
                                             bool all) const;
-  const char *betterFamily() const;
+  const char *preferredFamily() const;
   std::vector<Attempt> attempts(const Layouts &layouts, bool all) const;
-  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &offer,
+  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &implementation,
                   bool sumInside, bool reluInside) const;
   std::optional<Attempt> weightsProduct() const;
   std::optional<Attempt> partProduct() const;

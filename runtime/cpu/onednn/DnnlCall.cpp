@@ -207,7 +207,7 @@ static bool isForOlderProcessors(const dnnl::primitive_desc_base &description) {
          (names("avx") || names("sse41"));
 }
 
-std::vector<dnnl::primitive_desc> offersOf(const dnnl::primitive_desc &first,
+std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &first,
                                            bool all) {
   std::vector<dnnl::primitive_desc> result;
   if (!first.get(true))
@@ -217,16 +217,16 @@ std::vector<dnnl::primitive_desc> offersOf(const dnnl::primitive_desc &first,
     return result;
   }
   // Asking for the next one changes the description, so that copies are taken.
-  dnnl::primitive_desc offer = first;
+  dnnl::primitive_desc implementation = first;
   do {
-    if (!result.empty() && isForOlderProcessors(offer))
+    if (!result.empty() && isForOlderProcessors(implementation))
       continue;
     dnnl_primitive_desc_t copy = nullptr;
-    dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, offer.get()),
+    dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, implementation.get()),
                             "could not copy a description");
     result.emplace_back();
     result.back().reset(copy);
-  } while (offer.next_impl());
+  } while (implementation.next_impl());
   return result;
 }
 

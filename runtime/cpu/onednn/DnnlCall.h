@@ -141,7 +141,7 @@ private:
 
 /// What oneDNN has for a primitive, in its order, but for kernels of older
 /// processors; only `first` without `all`. None where `first` is empty.
-std::vector<dnnl::primitive_desc> offersOf(const dnnl::primitive_desc &first,
+std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &first,
                                            bool all);
 
 /// oneDNN's name of the kernel, the same in every run.

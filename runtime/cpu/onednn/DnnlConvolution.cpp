@@ -4,7 +4,7 @@
 // machine, and some want activations so too. Several combinations are tried and
 // the cheapest by a fixed estimate is taken, the cost of reorders included. The
 // estimate involves no clock: the same plan gives the same bits on every run.
-// Where calls are measured (CallTuner.h), all that oneDNN offers for these
+// Where calls are measured (CallTuner.h), all that oneDNN implementations for these
 // combinations is a candidate.
 //
 //===----------------------------------------------------------------------===//
@@ -25,9 +25,9 @@ namespace convolution {
 namespace {
 
 /// Whether it is one of a family of oneDNN's kernels.
-bool isKernel(const dnnl::primitive_desc &offer, const char *family) {
-  return offer.get(true) &&
-         std::string(offer.impl_info_str()).find(family) == 0;
+bool isOfFamily(const dnnl::primitive_desc &implementation, const char *family) {
+  return implementation.get(true) &&
+         std::string(implementation.impl_info_str()).find(family) == 0;
 }
 
 /// Whether operands lie alike where the primitives work.
@@ -59,13 +59,13 @@ memory::desc ConvolutionBuilder::weightLayout() const {
 /// What oneDNN has for these layouts, the kernel to be taken first; only that
 /// one without `all`.
 std::vector<dnnl::primitive_desc>
-ConvolutionBuilder::offers(const Layouts &layouts,
+ConvolutionBuilder::implementations(const Layouts &layouts,
                            const dnnl::primitive_attr &attributes,
                            bool all) const {
   const auto &[strides, dilates, padding, paddingEnd] = geometry;
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
-    return inOrder(dnnl::convolution_forward::primitive_desc(
+    return preferredFirst(dnnl::convolution_forward::primitive_desc(
                        context.engine, dnnl::prop_kind::forward_training,
                        direct, layouts.x, layouts.w, bias, layouts.y, strides,
                        dilates, padding, paddingEnd, attributes, true),
@@ -80,21 +80,21 @@ ConvolutionBuilder::offers(const Layouts &layouts,
       anyLayout(plain.x), hintWeights, anyLayout(plain.y), strides, dilates,
       padding, paddingEnd);
   if (call.direction() == plan::BACKWARD_WEIGHTS)
-    return inOrder(dnnl::convolution_backward_weights::primitive_desc(
+    return preferredFirst(dnnl::convolution_backward_weights::primitive_desc(
                        context.engine, direct, layouts.x, layouts.w, bias,
                        layouts.y, strides, dilates, padding, paddingEnd, hint,
                        attributes, true),
                    all);
-  return inOrder(dnnl::convolution_backward_data::primitive_desc(
+  return preferredFirst(dnnl::convolution_backward_data::primitive_desc(
                      context.engine, direct, layouts.x, layouts.w, layouts.y,
                      strides, dilates, padding, paddingEnd, hint, attributes,
                      true),
                  all);
 }
 
-/// A family of kernels that is faster than what oneDNN 3.2 offers first; null:
+/// A family of kernels that is faster than what oneDNN 3.2 implementations first; null:
 /// none.
-const char *ConvolutionBuilder::betterFamily() const {
+const char *ConvolutionBuilder::preferredFamily() const {
   const bool isNarrow = x.buffer->type() == plan::BF16;
   // For a stride of 2 in bf16 it is the general kernel, which takes three times
   // as long as the one for depthwise convolutions.
@@ -129,15 +129,15 @@ const char *ConvolutionBuilder::betterFamily() const {
 
 /// What oneDNN has, one of a better family in front where there is one.
 std::vector<dnnl::primitive_desc>
-ConvolutionBuilder::inOrder(const dnnl::primitive_desc &first, bool all) const {
-  const char *family = betterFamily();
-  const bool looks = family && !isKernel(first, family);
-  std::vector<dnnl::primitive_desc> result = offersOf(first, all || looks);
+ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first, bool all) const {
+  const char *family = preferredFamily();
+  const bool looks = family && !isOfFamily(first, family);
+  std::vector<dnnl::primitive_desc> result = implementationsOf(first, all || looks);
   if (!looks)
     return result;
   const auto better = std::find_if(result.begin(), result.end(),
-                                   [&](const dnnl::primitive_desc &offer) {
-                                     return isKernel(offer, family);
+                                   [&](const dnnl::primitive_desc &implementation) {
+                                     return isOfFamily(implementation, family);
                                    });
   if (better != result.end())
     std::rotate(result.begin(), better, better + 1);
@@ -156,9 +156,9 @@ std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
   bool sumInside = forward && accumulate && direct;
   bool reluInside =
       forward && call.epilogue().relu() && (!accumulate || direct);
-  std::vector<dnnl::primitive_desc> offered;
+  std::vector<dnnl::primitive_desc> available;
   try {
-    offered = offers(
+    available = implementations(
         layouts, attributesFor(call.epilogue(), sumInside, reluInside), all);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
@@ -167,18 +167,18 @@ std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
     throw;
   }
   std::vector<Attempt> result;
-  for (const dnnl::primitive_desc &offer : offered)
-    if (!isReferenceKernel(offer))
-      result.push_back(attempt(layouts, offer, sumInside, reluInside));
+  for (const dnnl::primitive_desc &implementation : available)
+    if (!isReferenceKernel(implementation))
+      result.push_back(attempt(layouts, implementation, sumInside, reluInside));
   return result;
 }
 
 Attempt ConvolutionBuilder::attempt(const Layouts &layouts,
-                                    const dnnl::primitive_desc &offer,
+                                    const dnnl::primitive_desc &implementation,
                                     bool sumInside, bool reluInside) const {
   Attempt result;
-  result.name = std::string(layouts.name) + " " + kernelName(offer);
-  result.description = offer;
+  result.name = std::string(layouts.name) + " " + kernelName(implementation);
+  result.description = implementation;
   result.reluAfter = call.epilogue().relu() && !reluInside;
 
   auto addOperand = [&](int argument, BoundBuffer bound,
@@ -228,10 +228,10 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
                       static_cast<double>(elementCount(weights)) /
                       static_cast<double>(weights.dims(0));
   // What is taken before others is not to lose by the estimate.
-  const char *family = betterFamily();
-  const bool product = (isKernel(attempt.description, "gemm") ||
-                        isKernel(attempt.description, "x64:gemm")) &&
-                       !(family && isKernel(attempt.description, family));
+  const char *family = preferredFamily();
+  const bool product = (isOfFamily(attempt.description, "gemm") ||
+                        isOfFamily(attempt.description, "x64:gemm")) &&
+                       !(family && isOfFamily(attempt.description, family));
   // Products with one column, or one row, are copies of windows for the most.
   double seconds = operations / (isDepthwise() ? thinProductRate : productRate);
   if (!product) {

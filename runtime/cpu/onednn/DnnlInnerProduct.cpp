@@ -80,7 +80,7 @@ public:
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
                       BoundBuffer y);
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
-  /// All that oneDNN offers, the one that build() takes first.
+  /// All that oneDNN implementations, the one that build() takes first.
   std::vector<Way> all() const { return ways(accumulates(), /*all=*/true); }
   std::unique_ptr<DnnlCall> build(DnnlContext &context, const Way &way) const;
 
@@ -265,18 +265,18 @@ std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
       packs ? memory::desc(dims, typeOf(*w.buffer), memory::format_tag::any)
             : wOperand.view;
   std::vector<Way> result;
-  for (const dnnl::primitive_desc &offer :
-       offersOf(dnnl::matmul::primitive_desc(context.engine, source.view,
+  for (const dnnl::primitive_desc &implementation :
+       implementationsOf(dnnl::matmul::primitive_desc(context.engine, source.view,
                                              weights, bias, target.view,
                                              way.attributes, true),
                 all)) {
-    if (all ? isReferenceKernel(offer)
-            : kernelName(offer).find("brg") == std::string::npos)
+    if (all ? isReferenceKernel(implementation)
+            : kernelName(implementation).find("brg") == std::string::npos)
       continue;
     Way &each = result.emplace_back(way);
-    each.description = offer;
+    each.description = implementation;
     each.name =
-        std::string(packs ? "packed-product " : "product ") + kernelName(offer);
+        std::string(packs ? "packed-product " : "product ") + kernelName(implementation);
     if (packs)
       pack(each);
   }
@@ -302,13 +302,13 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
   memory::desc bView;
   if (b.buffer)
     bView = prepared.operands[3].view;
-  auto offers = [&] {
+  auto implementations = [&] {
     if (direction == plan::FORWARD) {
       const memory::desc weights =
           packs ? memory::desc(wView.get_dims(), wView.get_data_type(),
                                memory::format_tag::any)
                 : wView;
-      return offersOf(dnnl::inner_product_forward::primitive_desc(
+      return implementationsOf(dnnl::inner_product_forward::primitive_desc(
                           context.engine, prop_kind::forward_training, xView,
                           weights, bView, yView, prepared.attributes, true),
                       all);
@@ -319,22 +319,22 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
     dnnl::inner_product_forward::primitive_desc hint(
         context.engine, prop_kind::forward_training, xView, weights, yView);
     if (direction == plan::BACKWARD_DATA)
-      return offersOf(dnnl::inner_product_backward_data::primitive_desc(
+      return implementationsOf(dnnl::inner_product_backward_data::primitive_desc(
                           context.engine, xView, wView, yView, hint,
                           prepared.attributes, true),
                       all);
-    return offersOf(dnnl::inner_product_backward_weights::primitive_desc(
+    return implementationsOf(dnnl::inner_product_backward_weights::primitive_desc(
                         context.engine, xView, wView, bView, yView, hint,
                         prepared.attributes, true),
                     all);
   };
   std::vector<Way> result;
-  for (const dnnl::primitive_desc &offer : offers()) {
-    if (isReferenceKernel(offer))
+  for (const dnnl::primitive_desc &implementation : implementations()) {
+    if (isReferenceKernel(implementation))
       continue;
     Way &each = result.emplace_back(prepared);
-    each.description = offer;
-    each.name = std::string(packs ? "packed " : "plain ") + kernelName(offer);
+    each.description = implementation;
+    each.name = std::string(packs ? "packed " : "plain ") + kernelName(implementation);
     if (packs)
       pack(each);
   }
