@@ -152,7 +152,7 @@ std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
           if (auto call = candidate.make(context))
             return call;
         } catch (const dnnl::error &) {
-          // It was measured elsewhere; here the first way it is. Nor does
+          // It was measured elsewhere; here the first candidate it is. Nor does
           // anything bring weights into the form that it wanted.
           context.packed.resize(packed);
         }
@@ -161,7 +161,7 @@ std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
   try {
     return withCall(step, bindings, program, Make{context, where});
   } catch (const Error &error) {
-    // What the library has no fast way for runs all the same.
+    // What the library has no fast candidate for runs all the same.
     if (error.status() != ExitStatus::Unavailable || !step.has_generated_alternative())
       throw;
     return generated(step);

@@ -45,7 +45,7 @@ public:
   void requireWritable() { cache.write(); }
   /// Begins to measure anew: measure() asks once for equal calls.
   void forgetMeasured() { measured.clear(); }
-  /// Measures the ways to do a step's call, whose results are overwritten, and
+  /// Measures the candidates to do a step's call, whose results are overwritten, and
   /// keeps the fastest in the cache and its file. Nothing where there is none.
   std::optional<CallTuner::Choice> measure(const plan::Step &step,
                                              int program, CallTuner &chooser);

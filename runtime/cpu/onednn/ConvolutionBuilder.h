@@ -22,7 +22,7 @@ namespace brew::runtime::convolution {
 using dnnl::memory;
 using plan::ConvolutionCall;
 
-/// The layouts asked of oneDNN for one attempt, and what they are called.
+/// The layouts asked of oneDNN for one candidate, and what they are called.
 struct Layouts {
   const char *name;
   memory::desc x, w, y;
@@ -32,7 +32,7 @@ struct Geometry {
   memory::dims strides, dilates, padding, paddingEnd;
 };
 
-struct Attempt {
+struct Candidate {
   std::string name; ///< of the layouts asked for and of oneDNN's kernel
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
@@ -76,9 +76,9 @@ public:
 
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
   /// All that oneDNN implementations, the one that build() takes first.
-  std::vector<Attempt> all() const;
+  std::vector<Candidate> all() const;
   std::unique_ptr<DnnlCall> build(DnnlContext &context,
-                                  const Attempt &attempt) const;
+                                  const Candidate &candidate) const;
 
 private:
   memory::desc weightLayout() const;
@@ -100,19 +100,19 @@ private:
   std::vector<dnnl::primitive_desc> preferredFirst(const dnnl::primitive_desc &first,
                                             bool all) const;
   const char *preferredFamily() const;
-  std::vector<Attempt> attempts(const Layouts &layouts, bool all) const;
-  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &implementation,
+  std::vector<Candidate> candidates(const Layouts &layouts, bool all) const;
+  Candidate candidate(const Layouts &layouts, const dnnl::primitive_desc &implementation,
                   bool sumInside, bool reluInside) const;
-  std::optional<Attempt> weightsProduct() const;
-  std::optional<Attempt> partProduct() const;
+  std::optional<Candidate> weightsProduct() const;
+  std::optional<Candidate> partProduct() const;
   static bool areAll(const memory::dims &values, memory::dim value) {
     return std::all_of(values.begin(), values.end(),
                        [&](memory::dim each) { return each == value; });
   }
   bool isPointwise() const;
-  std::optional<Attempt> cheapest() const;
+  std::optional<Candidate> cheapest() const;
   bool isDepthwise() const;
-  double estimate(const Attempt &attempt) const;
+  double estimate(const Candidate &candidate) const;
 
   DnnlContext &context;
   const ConvolutionCall &call;

@@ -8,7 +8,7 @@ namespace brew::runtime::convolution {
 /// Gradients of 1x1 weights as the product of two matrices, dy transposed and
 /// x, whose rows are pixels: on processors with AMX, where the convolution's
 /// kernels take up to twice as long and give the weights in a layout of theirs.
-std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
+std::optional<Candidate> ConvolutionBuilder::weightsProduct() const {
   constexpr memory::dim leastChannels = 64;
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
@@ -23,7 +23,7 @@ std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
       dy = {{outputs, pixels}, typeOf(*y.buffer), memory::dims{1, outputs}},
       in = {{pixels, channels}, typeOf(*x.buffer), memory::dims{channels, 1}},
       dw = {{outputs, channels}, typeOf(*w.buffer), memory::dims{channels, 1}};
-  Attempt result;
+  Candidate result;
   result.name = "product";
   result.description = dnnl::matmul::primitive_desc(
       context.engine, dy, in, dw, attributesFor(call.epilogue(), false, false),
@@ -71,7 +71,7 @@ static std::int64_t pixelStride(const plan::Buffer &buffer) {
 /// 1x1 with results in a part of a joined blob as the product of pixels and
 /// weights: the convolution's kernels want all of a blob's bytes, so that they
 /// would need a copy.
-std::optional<Attempt> ConvolutionBuilder::partProduct() const {
+std::optional<Candidate> ConvolutionBuilder::partProduct() const {
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
   if (call.direction() != plan::FORWARD || !isPointwise() ||
@@ -87,7 +87,7 @@ std::optional<Attempt> ConvolutionBuilder::partProduct() const {
   if (b.buffer)
     added = {{1, outputs}, typeOf(*b.buffer), {outputs, 1}};
   const plan::Epilogue &epilogue = call.epilogue();
-  Attempt result;
+  Candidate result;
   result.name = "product";
   result.description = dnnl::matmul::primitive_desc(
       context.engine, in, anyLayout(weights), added, out,

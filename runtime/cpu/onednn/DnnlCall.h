@@ -164,7 +164,7 @@ dnnl::memory::desc layoutOf(const plan::Buffer &buffer);
 dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
                                    bool relu);
 
-/// A way to do a call.
+/// A candidate to do a call.
 struct CallCandidate {
   /// The same in every run with this oneDNN on this processor.
   std::string name;
@@ -172,7 +172,7 @@ struct CallCandidate {
   std::function<std::unique_ptr<CpuCall>(DnnlContext &)> make;
 };
 
-/// All ways to do a call that makeConvolution() and makeInnerProduct() make,
+/// All candidates to do a call that makeConvolution() and makeInnerProduct() make,
 /// the one that they take first. None where oneDNN does not take the operands'
 /// types.
 std::vector<CallCandidate>

@@ -31,7 +31,7 @@ bool isOfFamily(const dnnl::primitive_desc &implementation, const char *family) 
 }
 
 /// Whether operands lie alike where the primitives work.
-bool sameLayouts(const Attempt &a, const Attempt &b) {
+bool sameLayouts(const Candidate &a, const Candidate &b) {
   return std::equal(
       a.operands.begin(), a.operands.end(), b.operands.begin(),
       b.operands.end(), [](const DnnlOperand &one, const DnnlOperand &other) {
@@ -146,7 +146,7 @@ ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first, bool all) 
   return result;
 }
 
-std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
+std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
                                                   bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   bool accumulate = call.epilogue().accumulate();
@@ -166,17 +166,17 @@ std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
       return {};
     throw;
   }
-  std::vector<Attempt> result;
+  std::vector<Candidate> result;
   for (const dnnl::primitive_desc &implementation : available)
     if (!isReferenceKernel(implementation))
-      result.push_back(attempt(layouts, implementation, sumInside, reluInside));
+      result.push_back(candidate(layouts, implementation, sumInside, reluInside));
   return result;
 }
 
-Attempt ConvolutionBuilder::attempt(const Layouts &layouts,
+Candidate ConvolutionBuilder::candidate(const Layouts &layouts,
                                     const dnnl::primitive_desc &implementation,
                                     bool sumInside, bool reluInside) const {
-  Attempt result;
+  Candidate result;
   result.name = std::string(layouts.name) + " " + kernelName(implementation);
   result.description = implementation;
   result.reluAfter = call.epilogue().relu() && !reluInside;
@@ -220,7 +220,7 @@ bool ConvolutionBuilder::isDepthwise() const {
 /// Seconds on one core, by round numbers of a machine with AVX-512; only the
 /// ratios matter. Blocked kernels compute on channels padded to 16, and im2col
 /// with a matrix product runs at about 40 % of their rate.
-double ConvolutionBuilder::estimate(const Attempt &attempt) const {
+double ConvolutionBuilder::estimate(const Candidate &candidate) const {
   constexpr double blockedRate = 100e9, productRate = 40e9,
                    thinProductRate = 3e9, copyRate = 3e9;
   const plan::Buffer &weights = *w.buffer, &result = *y.buffer;
@@ -229,9 +229,9 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
                       static_cast<double>(weights.dims(0));
   // What is taken before others is not to lose by the estimate.
   const char *family = preferredFamily();
-  const bool product = (isOfFamily(attempt.description, "gemm") ||
-                        isOfFamily(attempt.description, "x64:gemm")) &&
-                       !(family && isOfFamily(attempt.description, family));
+  const bool product = (isOfFamily(candidate.description, "gemm") ||
+                        isOfFamily(candidate.description, "x64:gemm")) &&
+                       !(family && isOfFamily(candidate.description, family));
   // Products with one column, or one row, are copies of windows for the most.
   double seconds = operations / (isDepthwise() ? thinProductRate : productRate);
   if (!product) {
@@ -241,7 +241,7 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
     auto padded = static_cast<double>((channels + 15) / 16 * 16);
     seconds = operations * padded / static_cast<double>(channels) / blockedRate;
   }
-  for (const DnnlOperand &operand : attempt.operands)
+  for (const DnnlOperand &operand : candidate.operands)
     if (!operand.isConstant && !(operand.layout == operand.staged))
       seconds += static_cast<double>(operand.staged.get_size()) / copyRate;
   return seconds;
@@ -255,51 +255,51 @@ std::vector<Layouts> ConvolutionBuilder::combinations() const {
           {"blocked", anyLayout(plain.x), anyW, anyLayout(plain.y)}};
 }
 
-std::optional<Attempt> ConvolutionBuilder::cheapest() const {
-  std::optional<Attempt> best = weightsProduct();
+std::optional<Candidate> ConvolutionBuilder::cheapest() const {
+  std::optional<Candidate> best = weightsProduct();
   if (!best)
     best = partProduct();
   if (best)
     return best;
   for (const Layouts &layouts : combinations())
-    for (Attempt &next : attempts(layouts, /*all=*/false))
+    for (Candidate &next : candidates(layouts, /*all=*/false))
       if (!best || next.cost < best->cost)
         best = std::move(next);
   return best;
 }
 
-std::vector<Attempt> ConvolutionBuilder::all() const {
-  std::vector<Attempt> result;
+std::vector<Candidate> ConvolutionBuilder::all() const {
+  std::vector<Candidate> result;
   // Combinations may come to the same layouts.
-  auto add = [&](Attempt &&attempt) {
-    auto isSame = [&](const Attempt &other) {
-      return attempt.name == other.name || (kernelName(attempt.description) ==
+  auto add = [&](Candidate &&candidate) {
+    auto isSame = [&](const Candidate &other) {
+      return candidate.name == other.name || (kernelName(candidate.description) ==
                                                 kernelName(other.description) &&
-                                            sameLayouts(attempt, other));
+                                            sameLayouts(candidate, other));
     };
     if (std::none_of(result.begin(), result.end(), isSame))
-      result.push_back(std::move(attempt));
+      result.push_back(std::move(candidate));
   };
-  if (std::optional<Attempt> first = cheapest())
+  if (std::optional<Candidate> first = cheapest())
     add(std::move(*first));
   for (const Layouts &layouts : combinations())
-    for (Attempt &each : attempts(layouts, /*all=*/true))
+    for (Candidate &each : candidates(layouts, /*all=*/true))
       add(std::move(each));
   return result;
 }
 
 std::unique_ptr<DnnlCall>
-ConvolutionBuilder::build(DnnlContext &memory, const Attempt &attempt) const {
+ConvolutionBuilder::build(DnnlContext &memory, const Candidate &candidate) const {
   auto result = std::make_unique<DnnlCall>(memory);
-  result->add(attempt.description, attempt.operands);
-  if (attempt.reluAfter)
+  result->add(candidate.description, candidate.operands);
+  if (candidate.reluAfter)
     result->addRelu(plain.y, y.data, call.epilogue().negative_slope());
   return result;
 }
 
 std::unique_ptr<DnnlCall>
 ConvolutionBuilder::build(const std::string &where) const {
-  const std::optional<Attempt> best = cheapest();
+  const std::optional<Candidate> best = cheapest();
   if (!best)
     throw unavailable(where + ": oneDNN has no fast kernel for this "
                                "convolution on this machine (compile the net "
@@ -309,7 +309,7 @@ ConvolutionBuilder::build(const std::string &where) const {
 
 } // namespace convolution
 
-using convolution::Attempt;
+using convolution::Candidate;
 using convolution::ConvolutionBuilder;
 using plan::ConvolutionCall;
 
@@ -340,10 +340,10 @@ std::vector<CallCandidate> convolutionCandidates(DnnlContext &context,
     return result;
   const auto builder =
       std::make_shared<ConvolutionBuilder>(context, call, x, w, b, y);
-  for (Attempt &attempt : builder->all()) {
-    std::string name = attempt.name;
-    result.push_back({std::move(name), [builder, attempt](DnnlContext &own) {
-                        return builder->build(own, attempt);
+  for (Candidate &candidate : builder->all()) {
+    std::string name = candidate.name;
+    result.push_back({std::move(name), [builder, candidate](DnnlContext &own) {
+                        return builder->build(own, candidate);
                       }});
   }
   const std::int64_t first = winogradTile(context, call, x, w, b, y);

@@ -66,7 +66,7 @@ std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
 }
 
 /// A primitive that does the call, over operands x, w, y and perhaps b.
-struct Way {
+struct Candidate {
   std::string name; ///< of oneDNN's kernel, and how the weights lie
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
@@ -81,8 +81,8 @@ public:
                       BoundBuffer y);
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
   /// All that oneDNN implementations, the one that build() takes first.
-  std::vector<Way> all() const { return ways(accumulates(), /*all=*/true); }
-  std::unique_ptr<DnnlCall> build(DnnlContext &context, const Way &way) const;
+  std::vector<Candidate> all() const { return candidates(accumulates(), /*all=*/true); }
+  std::unique_ptr<DnnlCall> build(DnnlContext &context, const Candidate &candidate) const;
 
 private:
   DnnlOperand operand(int argument, BoundBuffer bound, Span rows, Span columns,
@@ -92,12 +92,12 @@ private:
   bool accumulates() const {
     return call.direction() == plan::FORWARD && call.epilogue().accumulate();
   }
-  Way prepare(bool sumInside) const;
-  std::vector<Way> ways(bool sumInside, bool all) const;
-  static void pack(Way &way);
+  Candidate prepare(bool sumInside) const;
+  std::vector<Candidate> candidates(bool sumInside, bool all) const;
+  static void pack(Candidate &candidate);
   DnnlOperand biasOperand(int argument, bool written) const;
-  std::vector<Way> products(const Way &prepared, bool packs, bool all) const;
-  std::vector<Way> innerProducts(const Way &prepared, bool packs,
+  std::vector<Candidate> products(const Candidate &prepared, bool packs, bool all) const;
+  std::vector<Candidate> innerProducts(const Candidate &prepared, bool packs,
                                  bool all) const;
 
   DnnlContext &context;
@@ -185,7 +185,7 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
 }
 
 /// The operands, and what the primitive does beside the product.
-Way InnerProductBuilder::prepare(bool sumInside) const {
+Candidate InnerProductBuilder::prepare(bool sumInside) const {
   // x sets the order within M and K, so that it, the larger operand as a rule,
   // is the one that stays in place.
   std::vector<int> m = memoryOrder(*x.buffer, xRows);
@@ -208,7 +208,7 @@ Way InnerProductBuilder::prepare(bool sumInside) const {
   int wArgument = direction == plan::BACKWARD_WEIGHTS ? DNNL_ARG_DIFF_WEIGHTS
                                                       : DNNL_ARG_WEIGHTS;
   int yArgument = forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-  Way result;
+  Candidate result;
   result.operands = {
       operand(xArgument, x, xRows, xColumns, m, k, true,
               direction == plan::BACKWARD_DATA),
@@ -233,14 +233,14 @@ Way InnerProductBuilder::prepare(bool sumInside) const {
 
 /// The call as a product of matrices, by kernels of any family with `all`, else
 /// where and by what that is faster.
-std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
+std::vector<Candidate> InnerProductBuilder::products(const Candidate &prepared, bool packs,
                                                bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   if (call.direction() == plan::BACKWARD_WEIGHTS ||
       (!all && spanCount(*x.buffer, xRows) < kProductRows))
     return {};
-  Way way = prepared;
-  DnnlOperand &wOperand = way.operands[1];
+  Candidate candidate = prepared;
+  DnnlOperand &wOperand = candidate.operands[1];
   memory::dims dims = wOperand.view.get_dims(),
                steps = wOperand.view.get_strides();
   // [N,K], of which the forward product sums over K, the other over N.
@@ -251,29 +251,29 @@ std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
     std::swap(steps[0], steps[1]);
   }
   wOperand.view = {dims, typeOf(*w.buffer), steps};
-  DnnlOperand &source = way.operands[forward ? 0 : 2],
-              &target = way.operands[forward ? 2 : 0];
+  DnnlOperand &source = candidate.operands[forward ? 0 : 2],
+              &target = candidate.operands[forward ? 2 : 0];
   source.argument = DNNL_ARG_SRC;
   wOperand.argument = DNNL_ARG_WEIGHTS;
   target.argument = DNNL_ARG_DST;
   memory::desc bias;
-  if (way.operands.size() > 3) {
+  if (candidate.operands.size() > 3) {
     bias = {{1, dims[1]}, typeOf(*b.buffer), memory::dims{dims[1], 1}};
-    way.operands[3].view = bias;
+    candidate.operands[3].view = bias;
   }
   const memory::desc weights =
       packs ? memory::desc(dims, typeOf(*w.buffer), memory::format_tag::any)
             : wOperand.view;
-  std::vector<Way> result;
+  std::vector<Candidate> result;
   for (const dnnl::primitive_desc &implementation :
        implementationsOf(dnnl::matmul::primitive_desc(context.engine, source.view,
                                              weights, bias, target.view,
-                                             way.attributes, true),
+                                             candidate.attributes, true),
                 all)) {
     if (all ? isReferenceKernel(implementation)
             : kernelName(implementation).find("brg") == std::string::npos)
       continue;
-    Way &each = result.emplace_back(way);
+    Candidate &each = result.emplace_back(candidate);
     each.description = implementation;
     each.name =
         std::string(packs ? "packed-product " : "product ") + kernelName(implementation);
@@ -284,14 +284,14 @@ std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
 }
 
 /// Weights that are packed once lie as the primitive likes them best.
-void InnerProductBuilder::pack(Way &way) {
-  DnnlOperand &weights = way.operands[1];
+void InnerProductBuilder::pack(Candidate &candidate) {
+  DnnlOperand &weights = candidate.operands[1];
   weights.layout = weights.view;
   weights.staged = weights.view =
-      way.description.query_md(dnnl::query::weights_md);
+      candidate.description.query_md(dnnl::query::weights_md);
 }
 
-std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
+std::vector<Candidate> InnerProductBuilder::innerProducts(const Candidate &prepared,
                                                     bool packs,
                                                     bool all) const {
   using dnnl::prop_kind;
@@ -328,11 +328,11 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
                         prepared.attributes, true),
                     all);
   };
-  std::vector<Way> result;
+  std::vector<Candidate> result;
   for (const dnnl::primitive_desc &implementation : implementations()) {
     if (isReferenceKernel(implementation))
       continue;
-    Way &each = result.emplace_back(prepared);
+    Candidate &each = result.emplace_back(prepared);
     each.description = implementation;
     each.name = std::string(packs ? "packed " : "plain ") + kernelName(implementation);
     if (packs)
@@ -341,20 +341,20 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
   return result;
 }
 
-/// The way to be taken first; with `all`, the others behind it. None where
+/// The candidate to be taken first; with `all`, the others behind it. None where
 /// oneDNN has no kernel.
-std::vector<Way> InnerProductBuilder::ways(bool sumInside, bool all) const {
-  const Way prepared = prepare(sumInside);
+std::vector<Candidate> InnerProductBuilder::candidates(bool sumInside, bool all) const {
+  const Candidate prepared = prepare(sumInside);
   const bool packs = call.direction() == plan::FORWARD &&
                      (w.isConstant || w.isShared) &&
                      !prepared.operands[1].needsStaging();
-  std::vector<Way> result;
-  auto add = [&](std::vector<Way> &&more) {
-    for (Way &way : more)
-      if (std::none_of(result.begin(), result.end(), [&](const Way &known) {
-            return known.name == way.name;
+  std::vector<Candidate> result;
+  auto add = [&](std::vector<Candidate> &&more) {
+    for (Candidate &candidate : more)
+      if (std::none_of(result.begin(), result.end(), [&](const Candidate &known) {
+            return known.name == candidate.name;
           }))
-        result.push_back(std::move(way));
+        result.push_back(std::move(candidate));
   };
   if (!packs)
     add(products(prepared, packs, /*all=*/false));
@@ -367,15 +367,15 @@ std::vector<Way> InnerProductBuilder::ways(bool sumInside, bool all) const {
   if (all)
     add(products(prepared, /*packs=*/false, all));
   if (result.empty() && prepared.sumInside)
-    return ways(/*sumInside=*/false, all);
+    return candidates(/*sumInside=*/false, all);
   return result;
 }
 
 std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
-                                                     const Way &way) const {
+                                                     const Candidate &candidate) const {
   auto result = std::make_unique<DnnlCall>(own);
-  result->add(way.description, way.operands);
-  if (way.reluAfter)
+  result->add(candidate.description, candidate.operands);
+  if (candidate.reluAfter)
     result->addRelu(layoutOf(*y.buffer), y.data,
                     call.epilogue().negative_slope());
   return result;
@@ -383,7 +383,7 @@ std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
 
 std::unique_ptr<DnnlCall>
 InnerProductBuilder::build(const std::string &where) const {
-  const std::vector<Way> first = ways(accumulates(), /*all=*/false);
+  const std::vector<Candidate> first = candidates(accumulates(), /*all=*/false);
   if (first.empty())
     throw unavailable(where + ": oneDNN has no fast kernel for this inner "
                                "product on this machine (compile the net with "
@@ -420,10 +420,10 @@ std::vector<CallCandidate> innerProductCandidates(DnnlContext &context,
   std::vector<CallCandidate> result;
   const auto builder =
       std::make_shared<InnerProductBuilder>(context, call, x, w, b, y);
-  for (Way &way : builder->all()) {
-    std::string name = way.name;
-    result.push_back({std::move(name), [builder, way](DnnlContext &own) {
-                        return builder->build(own, way);
+  for (Candidate &candidate : builder->all()) {
+    std::string name = candidate.name;
+    result.push_back({std::move(name), [builder, candidate](DnnlContext &own) {
+                        return builder->build(own, candidate);
                       }});
   }
   return result;
