@@ -8,7 +8,7 @@
 
 namespace brew::prototxt {
 
-OperationSpec &LayerBuilder::plain(const std::string &name) {
+OperationSpec &LayerBuilder::bareOp(const std::string &name) {
   specs.emplace_back();
   specs.back().name = name;
   specs.back().position = static_cast<int>(specs.size()) - 1;
@@ -58,48 +58,48 @@ void LayerBuilder::addCommon(OperationSpec &spec, std::optional<int> slice) {
   addPropagateDown(spec, slice);
 }
 
-OperationSpec &LayerBuilder::first(const std::string &name, int number) {
-  OperationSpec &spec = plain(name);
+OperationSpec &LayerBuilder::firstOp(const std::string &name, int number) {
+  OperationSpec &spec = bareOp(name);
   addTops(spec, 0, 0);
   addPropagateDown(spec, number);
-  return spec.saves(1);
+  return spec.addResults(1);
 }
 
-OperationSpec &LayerBuilder::last(const std::string &name, int number) {
-  OperationSpec &spec = plain(name);
+OperationSpec &LayerBuilder::lastOp(const std::string &name, int number) {
+  OperationSpec &spec = bareOp(name);
   addTops(spec, number, number + 1);
-  spec.saves(1);
-  giveTop(spec.result(0));
+  spec.addResults(1);
+  addTop(spec.result(0));
   return spec;
 }
 
-OperationSpec &LayerBuilder::whole(const std::string &name) {
-  OperationSpec &spec = plain(name);
+OperationSpec &LayerBuilder::layerOp(const std::string &name) {
+  OperationSpec &spec = bareOp(name);
   for (int i = 0; i < bottoms(); ++i)
     spec.operands.push_back(bottom(i));
   for (int i = 0; i < params(); ++i)
     spec.operands.push_back(param(i));
   addCommon(spec, {});
-  spec.saves(tops());
+  spec.addResults(tops());
   for (int i = 0; i < tops(); ++i)
-    giveTop(spec.result(i));
+    addTop(spec.result(i));
   return spec;
 }
 
-OperationSpec &LayerBuilder::slice(const std::string &name, int number) {
-  OperationSpec &spec = plain(name);
+OperationSpec &LayerBuilder::perBottomOp(const std::string &name, int number) {
+  OperationSpec &spec = bareOp(name);
   spec.operands.push_back(bottom(number));
   for (int i = 0; i < params(); ++i)
     spec.operands.push_back(param(i));
   addCommon(spec, number);
-  spec.saves(1);
-  giveTop(spec.result(0));
+  spec.addResults(1);
+  addTop(spec.result(0));
   return spec;
 }
 
-OperationSpec &LayerBuilder::feed(caffe::LayerParameter config,
+OperationSpec &LayerBuilder::dataInputOp(caffe::LayerParameter config,
                                 const std::string &folder) {
-  return plain("feed")
+  return bareOp("data_input")
       .text("layer", layer.name())
       .text("kind", config.type())
       .text("folder", folder)
@@ -114,12 +114,12 @@ void LayerBuilder::scaleFirstTop(OperationSpec &op, float factor) {
     if (name == "loss_weights")
       std::get<std::vector<float>>(value)[0] = 0;
   }
-  OperationSpec &product = plain("power");
-  product.reads({op.result(0)})
+  OperationSpec &product = bareOp("power");
+  product.setOperands({op.result(0)})
       .real("power", 1)
       .real("scale", factor)
       .real("shift", 0)
-      .saves(1);
+      .addResults(1);
   addTops(product, 0, 1);
   topValues[0] = product.result(0);
 }
@@ -128,14 +128,14 @@ ValueRef LayerBuilder::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
   source.set_type(caffe::dataLayerType(caffe::DataLayerSource::RandomKey));
-  OperationSpec &key = feed(std::move(source), "");
+  OperationSpec &key = dataInputOp(std::move(source), "");
   key.add("tops", std::vector<std::string>())
-      .saves(1, OperationSpec::Element::I32);
+      .addResults(1, OperationSpec::Element::I32);
   return key.result(0);
 }
 
 void LayerBuilder::checkLabels(ValueRef status, int labels) {
-  OperationSpec &check = plain("check_labels");
+  OperationSpec &check = bareOp("check_labels");
   check.operands = {status, bottom(labels)};
   // How many classes there are is known once shapes are.
   check.integer("limit", -1)

@@ -80,24 +80,24 @@ struct OperationSpec {
     return add(name, std::move(value));
   }
   /// An enumeration of BrewEnums.td: its attribute class and the case's word.
-  OperationSpec &word(const std::string &name, const std::string &attribute,
+  OperationSpec &enumAttribute(const std::string &name, const std::string &attribute,
                       const std::string &value) {
     return add(name, Literal{"#brew<" + attribute + " " + value + ">"});
   }
   /// An enumeration of a layer group.
-  OperationSpec &enumerator(const std::string &name, int value) {
+  OperationSpec &enumInteger(const std::string &name, int value) {
     return add(name, Enumerator{value});
   }
   /// How many operands each of several optional or variadic ones takes.
   OperationSpec &segments(Segments sizes) {
     return add("operandSegmentSizes", std::move(sizes));
   }
-  OperationSpec &reads(std::vector<ValueRef> values) {
+  OperationSpec &setOperands(std::vector<ValueRef> values) {
     operands = std::move(values);
     return *this;
   }
   /// Further results, after the tops.
-  OperationSpec &saves(int count, Element element = Element::Blob) {
+  OperationSpec &addResults(int count, Element element = Element::Blob) {
     results.insert(results.end(), count, element);
     return *this;
   }
@@ -130,26 +130,26 @@ public:
 
   /// The operation of the whole layer: reads all bottoms, then all parameters,
   /// and gives all tops; it has the attributes that every layer has.
-  OperationSpec &whole(const std::string &name);
+  OperationSpec &layerOp(const std::string &name);
   /// The operation of one bottom and its top, for layers that work on several
   /// one by one. Reads all parameters.
-  OperationSpec &slice(const std::string &name, int number);
+  OperationSpec &perBottomOp(const std::string &name, int number);
   /// A feed of what `config` says, by its type and tops, whose files lie in
-  /// `folder`; results are said with `saves`, and tops with `giveTop`.
-  OperationSpec &feed(caffe::LayerParameter config, const std::string &folder);
+  /// `folder`; results are said with `addResults`, and tops with `addTop`.
+  OperationSpec &dataInputOp(caffe::LayerParameter config, const std::string &folder);
   /// An operation without operands, results and attributes so far. Tops that
-  /// it gives are said with `giveTop`.
-  OperationSpec &plain(const std::string &name);
+  /// it gives are said with `addTop`.
+  OperationSpec &bareOp(const std::string &name);
   /// The first of several operations that bottom `number` goes through: it
   /// decides whether a gradient reaches the bottom, and gives no top. Operands
-  /// are said with `reads`.
-  OperationSpec &first(const std::string &name, int number);
+  /// are said with `setOperands`.
+  OperationSpec &firstOp(const std::string &name, int number);
   /// The last of them, which gives the bottom's top.
-  OperationSpec &last(const std::string &name, int number);
-  /// Makes the layer's first top `factor` times that of `op`, which whole() has
+  OperationSpec &lastOp(const std::string &name, int number);
+  /// Makes the layer's first top `factor` times that of `op`, which layerOp() has
   /// described.
   void scaleFirstTop(OperationSpec &op, float factor);
-  void giveTop(ValueRef value) { topValues.push_back(value); }
+  void addTop(ValueRef value) { topValues.push_back(value); }
 
   /// Makes a value the present one of parameter `index`, which the layer
   /// itself maintains (a running statistic).

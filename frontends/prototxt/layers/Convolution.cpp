@@ -96,7 +96,7 @@ void addWindow(OperationSpec &op, const caffe::ConvolutionParameter &settings) {
 void buildConvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
-    OperationSpec &op = l.slice("convolution", i);
+    OperationSpec &op = l.perBottomOp("convolution", i);
     op.integer("num_output", settings.num_output())
         .integer("group", settings.group());
     addWindow(op, settings);
@@ -105,7 +105,7 @@ void buildConvolution(LayerBuilder &l) {
 
 void buildConvolutionDepthwise(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
-  OperationSpec &op = l.whole("convolution");
+  OperationSpec &op = l.layerOp("convolution");
   op.integer("num_output", settings.num_output())
       .integer("group", 1)
       .flag("depthwise", true);
@@ -116,22 +116,22 @@ void buildDeconvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
     // The bias is an operation of its own, which gives the top.
-    OperationSpec &op = settings.bias_term() ? l.first("deconvolution", i)
-                                             : l.slice("deconvolution", i);
-    op.reads({l.bottom(i), l.param(0)})
+    OperationSpec &op = settings.bias_term() ? l.firstOp("deconvolution", i)
+                                             : l.perBottomOp("deconvolution", i);
+    op.setOperands({l.bottom(i), l.param(0)})
         .integer("num_output", settings.num_output())
         .integer("group", settings.group());
     addWindow(op, settings);
     if (settings.bias_term())
-      l.last("bias", i)
-          .reads({op.result(0), l.param(1)})
+      l.lastOp("bias", i)
+          .setOperands({op.result(0), l.param(1)})
           .integer("axis", settings.axis())
           .integer("num_axes", 1);
   }
 }
 
 void buildIm2col(LayerBuilder &l) {
-  addWindow(l.whole("im2col"), l.layer.convolution_param());
+  addWindow(l.layerOp("im2col"), l.layer.convolution_param());
 }
 
 void checkInnerProduct(LayerChecker &c) {
@@ -144,7 +144,7 @@ std::vector<ParamBlob> innerProductParams(const caffe::LayerParameter &layer) {
 
 void buildInnerProduct(LayerBuilder &l) {
   const caffe::InnerProductParameter &settings = l.layer.inner_product_param();
-  l.whole("inner_product")
+  l.layerOp("inner_product")
       .integer("num_output", settings.num_output())
       .integer("axis", settings.axis())
       .flag("transpose", settings.transpose());

@@ -220,13 +220,13 @@ void buildFeed(LayerBuilder &l) {
   }
   if (config.has_window_data_param()) // whose scale is its own
     dropOldTransform(*config.mutable_window_data_param());
-  OperationSpec &op = l.feed(std::move(config), l.folder);
+  OperationSpec &op = l.dataInputOp(std::move(config), l.folder);
   std::vector<std::string> names;
   for (int i = 0; i < l.tops(); ++i) {
     names.push_back(l.graph.blobs[l.entry.tops[i]].name);
-    l.giveTop(op.result(i));
+    l.addTop(op.result(i));
   }
-  op.add("tops", names).saves(l.tops());
+  op.add("tops", names).addResults(l.tops());
 }
 
 LayerRows dataLayers() {

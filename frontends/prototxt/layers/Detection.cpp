@@ -24,11 +24,11 @@ void checkRoiPooling(LayerChecker &c) {
 
 void buildRoiPooling(LayerBuilder &l) {
   const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
-  OperationSpec &op = l.whole("roi_pooling");
+  OperationSpec &op = l.layerOp("roi_pooling");
   op.integer("pooled_h", settings.pooled_h())
       .integer("pooled_w", settings.pooled_w())
       .real("spatial_scale", settings.spatial_scale())
-      .saves(1);
+      .addResults(1);
   if (settings.pad_ratio() != 0)
     op.real("pad_ratio", settings.pad_ratio());
 }
@@ -45,7 +45,7 @@ void checkPsRoiPooling(LayerChecker &c) {
 
 void buildPsRoiPooling(LayerBuilder &l) {
   const caffe::PSROIPoolingParameter &settings = l.layer.psroi_pooling_param();
-  l.whole("psroi_pooling")
+  l.layerOp("psroi_pooling")
       .integer("output_dim", settings.output_dim())
       .integer("group_size", settings.group_size())
       .real("spatial_scale", settings.spatial_scale());
@@ -170,7 +170,7 @@ void buildPriorBox(LayerBuilder &l) {
   std::vector<float> step = {settings.step_h(), settings.step_w()};
   if (settings.has_step())
     step = {settings.step(), settings.step()};
-  l.whole("prior_box")
+  l.layerOp("prior_box")
       .reals("widths", widths)
       .reals("heights", heights)
       .reals("variances", variances)
@@ -233,7 +233,7 @@ void buildDetectionOutput(LayerBuilder &l) {
       l.layer.detection_output_param();
   const caffe::NonMaximumSuppressionParameter &suppression =
       settings.nms_param();
-  OperationSpec &op = l.whole("detection_output");
+  OperationSpec &op = l.layerOp("detection_output");
   op.operands.resize(3);
   op.integer("num_classes", settings.num_classes())
       .flag("share_location", settings.share_location())
@@ -247,13 +247,13 @@ void buildDetectionOutput(LayerBuilder &l) {
       .real("eta", suppression.eta())
       .integer("top_k", suppression.has_top_k() ? suppression.top_k() : -1)
       .integer("keep_top_k", settings.keep_top_k())
-      .saves(1, OperationSpec::Element::I32);
+      .addResults(1, OperationSpec::Element::I32);
   if (settings.has_confidence_threshold())
     op.real("confidence_threshold", settings.confidence_threshold());
   if (!writesFiles(settings.save_output_param()))
     return;
-  OperationSpec &files = l.plain("host_layer");
-  files.reads({op.result(0), LayerBuilder::bottom(0)})
+  OperationSpec &files = l.bareOp("host_layer");
+  files.setOperands({op.result(0), LayerBuilder::bottom(0)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>());
   addHostSettings(files, l, "DetectionOutput", l.folder);

@@ -10,7 +10,7 @@ namespace {
 
 void buildPower(LayerBuilder &l) {
   const caffe::PowerParameter &settings = l.layer.power_param();
-  l.whole("power")
+  l.layerOp("power")
       .real("power", settings.power())
       .real("scale", settings.scale())
       .real("shift", settings.shift());
@@ -35,7 +35,7 @@ std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
 
 void buildBias(LayerBuilder &l) {
   const caffe::BiasParameter &settings = l.layer.bias_param();
-  l.whole("bias")
+  l.layerOp("bias")
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
 }
@@ -63,7 +63,7 @@ std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
 
 void buildScale(LayerBuilder &l) {
   const caffe::ScaleParameter &settings = l.layer.scale_param();
-  l.whole("scale")
+  l.layerOp("scale")
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
 }
@@ -95,7 +95,7 @@ void buildEltwise(LayerBuilder &l) {
     kind = "max";
   else
     coeff.assign(settings.coeff().begin(), settings.coeff().end());
-  l.whole("eltwise").word("kind", "eltwise_kind", kind).reals("coeff", coeff);
+  l.layerOp("eltwise").enumAttribute("kind", "eltwise_kind", kind).reals("coeff", coeff);
 }
 
 } // namespace

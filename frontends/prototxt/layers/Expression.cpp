@@ -57,7 +57,7 @@ void buildExpression(LayerBuilder &l) {
   std::vector<int64_t> axes;
   for (const caffe::ExpressionParam &param : settings.param())
     axes.push_back(param.has_axis() ? param.axis() : -1);
-  l.whole("expression")
+  l.layerOp("expression")
       .text("expr", settings.expr())
       .add("names", bottomNames(l.layer))
       .integers("axes", axes);

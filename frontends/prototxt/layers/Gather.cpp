@@ -19,7 +19,7 @@ void checkArgMax(LayerChecker &c) {
 
 void buildArgMax(LayerBuilder &l) {
   const caffe::ArgMaxParameter &settings = l.layer.argmax_param();
-  OperationSpec &op = l.whole("argmax");
+  OperationSpec &op = l.layerOp("argmax");
   op.integer("top_k", settings.top_k())
       .flag("max_values", settings.out_max_val());
   if (settings.has_axis())
@@ -27,8 +27,8 @@ void buildArgMax(LayerBuilder &l) {
 }
 
 void buildBatchReindex(LayerBuilder &l) {
-  OperationSpec &op = l.whole("batch_reindex");
-  op.saves(1, OperationSpec::Element::I32);
+  OperationSpec &op = l.layerOp("batch_reindex");
+  op.addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
 
@@ -42,7 +42,7 @@ void checkFilter(LayerChecker &c) {
 }
 
 void buildFilter(LayerBuilder &l) {
-  l.whole("filter").saves(2, OperationSpec::Element::I32);
+  l.layerOp("filter").addResults(2, OperationSpec::Element::I32);
 }
 
 void checkEmbed(LayerChecker &c) {
@@ -60,10 +60,10 @@ std::vector<ParamBlob> embedParams(const caffe::LayerParameter &layer) {
 
 void buildEmbed(LayerBuilder &l) {
   const caffe::EmbedParameter &settings = l.layer.embed_param();
-  OperationSpec &op = l.whole("embed");
+  OperationSpec &op = l.layerOp("embed");
   op.integer("input_dim", settings.input_dim())
       .integer("num_output", settings.num_output())
-      .saves(1, OperationSpec::Element::I32);
+      .addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1), 0);
 }
 

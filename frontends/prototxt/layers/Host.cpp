@@ -46,7 +46,7 @@ void checkHdf5Output(LayerChecker &c) {
 }
 
 void buildHost(LayerBuilder &l) {
-  addHostSettings(l.whole("host_layer"), l, hostTypeOf(l.layer),
+  addHostSettings(l.layerOp("host_layer"), l, hostTypeOf(l.layer),
                   l.layer.python_param().param_str());
 }
 

@@ -80,8 +80,8 @@ ValueRef classWeights(LayerBuilder &l) {
   config.add_top(l.layer.name() + " class weights");
   *config.mutable_loss_param()->mutable_class_weighting() =
       l.layer.loss_param().class_weighting();
-  OperationSpec &feed = l.feed(std::move(config), l.folder);
-  feed.add("tops", std::vector<std::string>()).saves(1);
+  OperationSpec &feed = l.dataInputOp(std::move(config), l.folder);
+  feed.add("tops", std::vector<std::string>()).addResults(1);
   return feed.result(0);
 }
 
@@ -90,16 +90,16 @@ void buildSoftmaxLoss(LayerBuilder &l) {
   std::optional<ValueRef> weights;
   if (weighsClasses(settings))
     weights = classWeights(l);
-  OperationSpec &op = l.whole("softmax_loss");
+  OperationSpec &op = l.layerOp("softmax_loss");
   if (weights)
     op.operands.push_back(*weights);
   op.integer("axis", l.layer.softmax_param().axis())
-      .word("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization", normalizationWord(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   // Loss, probabilities, normalizer, then the label check's status. Tops that
   // are not written are saved values.
-  op.saves(3 - l.tops()).saves(1, OperationSpec::Element::I32);
+  op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
   divideByFixed(l, op);
 }
@@ -111,15 +111,15 @@ void checkAccuracy(LayerChecker &c) {
 
 void buildAccuracy(LayerBuilder &l) {
   const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
-  OperationSpec &op = l.whole("accuracy");
+  OperationSpec &op = l.layerOp("accuracy");
   op.integer("axis", settings.axis()).integer("top_k", settings.top_k());
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
-  op.saves(2 - l.tops()).saves(1, OperationSpec::Element::I32);
+  op.addResults(2 - l.tops()).addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(2));
 }
 
-void buildEuclideanLoss(LayerBuilder &l) { l.whole("euclidean_loss"); }
+void buildEuclideanLoss(LayerBuilder &l) { l.layerOp("euclidean_loss"); }
 
 void checkSmoothL1Loss(LayerChecker &c) {
   const caffe::SmoothL1LossParameter &settings = c.layer.smooth_l1_loss_param();
@@ -128,7 +128,7 @@ void checkSmoothL1Loss(LayerChecker &c) {
 }
 
 void buildSmoothL1Loss(LayerBuilder &l) {
-  l.whole("smooth_l1_loss")
+  l.layerOp("smooth_l1_loss")
       .real("sigma", l.layer.smooth_l1_loss_param().sigma());
 }
 
@@ -141,35 +141,35 @@ void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
 void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   const bool isGiven = settings.has_normalization() || settings.has_normalize();
-  OperationSpec &op = l.whole("sigmoid_cross_entropy_loss");
-  op.word("normalization", "normalization",
+  OperationSpec &op = l.layerOp("sigmoid_cross_entropy_loss");
+  op.enumAttribute("normalization", "normalization",
           isGiven ? normalizationWord(settings) : "batch_size");
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
-  op.saves(1);
+  op.addResults(1);
   divideByFixed(l, op);
 }
 
 void buildContrastiveLoss(LayerBuilder &l) {
   const caffe::ContrastiveLossParameter &settings =
       l.layer.contrastive_loss_param();
-  l.whole("contrastive_loss")
+  l.layerOp("contrastive_loss")
       .real("margin", settings.margin())
       .flag("legacy", settings.legacy_version())
-      .saves(1);
+      .addResults(1);
 }
 
 void buildHingeLoss(LayerBuilder &l) {
-  OperationSpec &op = l.whole("hinge_loss");
+  OperationSpec &op = l.layerOp("hinge_loss");
   op.flag("squared",
           l.layer.hinge_loss_param().norm() == caffe::HingeLossParameter::L2);
-  op.saves(1, OperationSpec::Element::I32);
+  op.addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
 
 void buildMultinomialLogisticLoss(LayerBuilder &l) {
-  OperationSpec &op = l.whole("multinomial_logistic_loss");
-  op.saves(1, OperationSpec::Element::I32);
+  OperationSpec &op = l.layerOp("multinomial_logistic_loss");
+  op.addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(1));
 }
 
@@ -198,8 +198,8 @@ ValueRef infogainFromFile(LayerBuilder &l) {
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
   config.add_top(l.layer.name() + " infogain matrix");
   *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
-  OperationSpec &feed = l.feed(std::move(config), l.folder);
-  feed.add("tops", std::vector<std::string>()).saves(1);
+  OperationSpec &feed = l.dataInputOp(std::move(config), l.folder);
+  feed.add("tops", std::vector<std::string>()).addResults(1);
   return feed.result(0);
 }
 
@@ -209,14 +209,14 @@ void buildInfogainLoss(LayerBuilder &l) {
   ValueRef matrix;
   if (fromFile)
     matrix = infogainFromFile(l);
-  OperationSpec &op = l.whole("infogain_loss");
+  OperationSpec &op = l.layerOp("infogain_loss");
   if (fromFile)
     op.operands.push_back(matrix);
   op.integer("axis", l.layer.infogain_loss_param().axis())
-      .word("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization", normalizationWord(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
-  op.saves(3 - l.tops()).saves(1, OperationSpec::Element::I32);
+  op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
   divideByFixed(l, op);
 }
@@ -229,17 +229,17 @@ void buildMemoryLoss(LayerBuilder &l) {
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Input));
   config.add_top(top.empty() ? l.layer.name() : top);
   config.mutable_input_param()->add_shape();
-  OperationSpec &feed = l.feed(std::move(config), "");
-  feed.add("tops", std::vector<std::string>()).saves(1);
+  OperationSpec &feed = l.dataInputOp(std::move(config), "");
+  feed.add("tops", std::vector<std::string>()).addResults(1);
   const ValueRef value = feed.result(0);
   const caffe::LossParameter &settings = l.layer.loss_param();
   std::vector<std::string> blobs;
   for (int bottom : l.entry.bottoms)
     blobs.push_back(l.graph.blobs[bottom].name);
-  OperationSpec &op = l.whole("memory_loss");
+  OperationSpec &op = l.layerOp("memory_loss");
   op.operands.push_back(value);
   op.add("blobs", blobs)
-      .word("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization", normalizationWord(settings));
   divideByFixed(l, op);
 }
 

@@ -76,7 +76,7 @@ std::vector<bool> gradientsOf(const LayerBuilder &l) {
 }
 
 void buildMultiBoxLoss(LayerBuilder &l) {
-  OperationSpec &op = l.whole("host_layer");
+  OperationSpec &op = l.layerOp("host_layer");
   addHostSettings(op, l, "MultiBoxLoss", l.folder);
   auto &attributes = op.attributes;
   for (size_t i = attributes.size(); i-- > 0;)
@@ -101,7 +101,7 @@ void checkDetectionEvaluate(LayerChecker &c) {
 }
 
 void buildDetectionEvaluate(LayerBuilder &l) {
-  addHostSettings(l.whole("host_layer"), l, "DetectionEvaluate", l.folder);
+  addHostSettings(l.layerOp("host_layer"), l, "DetectionEvaluate", l.folder);
 }
 
 } // namespace

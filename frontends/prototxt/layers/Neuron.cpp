@@ -11,18 +11,18 @@ namespace brew::prototxt {
 namespace {
 
 /// Layers without settings, or with an engine and nothing else.
-void buildAbsVal(LayerBuilder &l) { l.whole("absval"); }
-void buildBNLL(LayerBuilder &l) { l.whole("bnll"); }
-void buildHardSwish(LayerBuilder &l) { l.whole("hard_swish"); }
-void buildSigmoid(LayerBuilder &l) { l.whole("sigmoid"); }
-void buildTanH(LayerBuilder &l) { l.whole("tanh"); }
+void buildAbsVal(LayerBuilder &l) { l.layerOp("absval"); }
+void buildBNLL(LayerBuilder &l) { l.layerOp("bnll"); }
+void buildHardSwish(LayerBuilder &l) { l.layerOp("hard_swish"); }
+void buildSigmoid(LayerBuilder &l) { l.layerOp("sigmoid"); }
+void buildTanH(LayerBuilder &l) { l.layerOp("tanh"); }
 
 void buildReLU(LayerBuilder &l) {
-  l.whole("relu").real("negative_slope", l.layer.relu_param().negative_slope());
+  l.layerOp("relu").real("negative_slope", l.layer.relu_param().negative_slope());
 }
 
 void buildReLU6(LayerBuilder &l) {
-  l.whole("relu6").real("negative_slope",
+  l.layerOp("relu6").real("negative_slope",
                         l.layer.relu6_param().negative_slope());
 }
 
@@ -36,7 +36,7 @@ void checkClip(LayerChecker &c) {
 }
 
 void buildClip(LayerBuilder &l) {
-  l.whole("clip")
+  l.layerOp("clip")
       .real("min", l.layer.clip_param().min())
       .real("max", l.layer.clip_param().max());
 }
@@ -54,30 +54,30 @@ void buildDropout(LayerBuilder &l) {
   const caffe::DropoutParameter &settings = l.layer.dropout_param();
   const float ratio = settings.dropout_ratio();
   if (l.phase != caffe::TRAIN && ratio != 0 && !settings.scale_train()) {
-    l.whole("power").real("power", 1).real("scale", 1 - ratio).real("shift", 0);
+    l.layerOp("power").real("power", 1).real("scale", 1 - ratio).real("shift", 0);
     return;
   }
   if (l.phase != caffe::TRAIN || ratio == 0) {
-    l.whole("split");
+    l.layerOp("split");
     return;
   }
   const ValueRef key = l.randomKey();
-  OperationSpec &op = l.whole("dropout")
+  OperationSpec &op = l.layerOp("dropout")
                           .real("ratio", ratio)
                           .flag("unscaled", !settings.scale_train());
   op.operands.push_back(key);
 }
 
 void buildELU(LayerBuilder &l) {
-  l.whole("elu").real("alpha", l.layer.elu_param().alpha());
+  l.layerOp("elu").real("alpha", l.layer.elu_param().alpha());
 }
 
 void buildSwish(LayerBuilder &l) {
-  l.whole("swish").real("beta", l.layer.swish_param().beta());
+  l.layerOp("swish").real("beta", l.layer.swish_param().beta());
 }
 
 void buildThreshold(LayerBuilder &l) {
-  l.whole("threshold").real("threshold", l.layer.threshold_param().threshold());
+  l.layerOp("threshold").real("threshold", l.layer.threshold_param().threshold());
 }
 
 /// A base of -1 stands for e.
@@ -93,7 +93,7 @@ void checkBase(LayerChecker &c, const Settings &settings) {
 
 template <typename Settings>
 void buildWithBase(LayerBuilder &l, const char *name, const Settings &settings) {
-  OperationSpec &op = l.whole(name);
+  OperationSpec &op = l.layerOp(name);
   if (hasBase(settings))
     op.real("base", settings.base());
   op.real("scale", settings.scale()).real("shift", settings.shift());
@@ -103,7 +103,7 @@ void checkExp(LayerChecker &c) { checkBase(c, c.layer.exp_param()); }
 
 void buildExp(LayerBuilder &l) { buildWithBase(l, "exp", l.layer.exp_param()); }
 
-void buildMish(LayerBuilder &l) { l.whole("mish"); }
+void buildMish(LayerBuilder &l) { l.layerOp("mish"); }
 
 void checkLog(LayerChecker &c) {
   const caffe::LogParameter &settings = c.layer.log_param();
@@ -120,7 +120,7 @@ std::vector<ParamBlob> preluParams(const caffe::LayerParameter &layer) {
 }
 
 void buildPReLU(LayerBuilder &l) {
-  l.whole("prelu").flag("channel_shared",
+  l.layerOp("prelu").flag("channel_shared",
                         l.layer.prelu_param().channel_shared());
 }
 

@@ -51,19 +51,19 @@ void buildNvidiasBatchNorm(LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   const bool isGlobal = usesGlobalStats(l);
   OperationSpec &norm =
-      l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
+      l.firstOp(isGlobal ? "batch_norm_global" : "batch_norm", 0);
   norm.real("eps", std::max(settings.eps(), 1e-5f));
-  norm.reads({LayerBuilder::bottom(0), LayerBuilder::param(0), LayerBuilder::param(1),
+  norm.setOperands({LayerBuilder::bottom(0), LayerBuilder::param(0), LayerBuilder::param(1),
               LayerBuilder::param(2)});
   if (!isGlobal) {
-    norm.real("fraction", settings.moving_average_fraction()).saves(4);
+    norm.real("fraction", settings.moving_average_fraction()).addResults(4);
     norm.flag("blend", true).flag("from_first", true);
     l.storeParam(0, norm.result(2));
     l.storeParam(1, norm.result(3));
   }
   const ValueRef normalized = norm.result(0);
-  l.last("scale", 0)
-      .reads({normalized, LayerBuilder::param(3), LayerBuilder::param(4)})
+  l.lastOp("scale", 0)
+      .setOperands({normalized, LayerBuilder::param(3), LayerBuilder::param(4)})
       .integer("axis", 1)
       .integer("num_axes", 1);
 }
@@ -73,11 +73,11 @@ void buildBatchNorm(LayerBuilder &l) {
   if (isNvidias(settings))
     return buildNvidiasBatchNorm(l);
   const bool isGlobal = usesGlobalStats(l);
-  OperationSpec &op = l.whole(isGlobal ? "batch_norm_global" : "batch_norm");
+  OperationSpec &op = l.layerOp(isGlobal ? "batch_norm_global" : "batch_norm");
   op.real("eps", settings.eps());
   if (isGlobal)
     return;
-  op.real("fraction", settings.moving_average_fraction()).saves(4);
+  op.real("fraction", settings.moving_average_fraction()).addResults(4);
   for (int i = 0; i < 3; ++i)
     l.storeParam(i, op.result(2 + i));
 }
@@ -127,25 +127,25 @@ void buildBN(LayerBuilder &l) {
   OperationSpec *scale = nullptr;
   if (keepsStatistics || settings.bn_mode() == caffe::BNParameter::LEARN) {
     OperationSpec &norm =
-        l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
+        l.firstOp(isGlobal ? "batch_norm_global" : "batch_norm", 0);
     norm.real("eps", settings.eps());
-    norm.reads({LayerBuilder::bottom(0)});
+    norm.setOperands({LayerBuilder::bottom(0)});
     if (keepsStatistics) {
       norm.operands.push_back(LayerBuilder::param(2));
       norm.operands.push_back(LayerBuilder::param(3));
       norm.integer("brew.file_rank", 2);
     }
     if (!isGlobal)
-      norm.real("fraction", settings.momentum()).saves(1);
+      norm.real("fraction", settings.momentum()).addResults(1);
     if (keepsStatistics && !isGlobal) {
-      norm.flag("blend", true).saves(2);
+      norm.flag("blend", true).addResults(2);
       l.storeParam(2, norm.result(2));
       l.storeParam(3, norm.result(3));
     }
-    scale = &l.last("scale", 0);
-    scale->reads({norm.result(0), LayerBuilder::param(0), LayerBuilder::param(1)});
+    scale = &l.lastOp("scale", 0);
+    scale->setOperands({norm.result(0), LayerBuilder::param(0), LayerBuilder::param(1)});
   } else {
-    scale = &l.whole("scale");
+    scale = &l.layerOp("scale");
   }
   scale->integer("axis", 1)
       .integer("num_axes", 1)
@@ -169,7 +169,7 @@ void buildLRN(LayerBuilder &l) {
   const caffe::LRNParameter &settings = l.layer.lrn_param();
   const bool isWithin =
       settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL;
-  l.whole("lrn")
+  l.layerOp("lrn")
       .integer("size", settings.local_size())
       .real("alpha", settings.alpha())
       .real("beta", settings.beta())
@@ -179,11 +179,11 @@ void buildLRN(LayerBuilder &l) {
 
 void buildMVN(LayerBuilder &l) {
   const caffe::MVNParameter &settings = l.layer.mvn_param();
-  l.whole("mvn")
+  l.layerOp("mvn")
       .flag("normalize_variance", settings.normalize_variance())
       .flag("across_channels", settings.across_channels())
       .real("eps", settings.eps())
-      .saves(1);
+      .addResults(1);
 }
 
 std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
@@ -193,11 +193,11 @@ std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
 
 void buildNormalize(LayerBuilder &l) {
   const caffe::NormalizeParameter &settings = l.layer.norm_param();
-  l.whole("normalize")
+  l.layerOp("normalize")
       .flag("across_spatial", settings.across_spatial())
       .flag("channel_shared", settings.channel_shared())
       .real("eps", settings.eps())
-      .saves(1);
+      .addResults(1);
 }
 
 } // namespace

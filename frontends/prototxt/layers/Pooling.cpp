@@ -59,12 +59,12 @@ OperationSpec &addPooling(LayerBuilder &l, Method method, const Add &add) {
   if (method == Method(caffe::PoolingParameter::AVE))
     return add("average_pooling");
   if (method == Method(caffe::PoolingParameter::MAX))
-    return add("max_pooling").saves(1);
+    return add("max_pooling").addResults(1);
   // Only training draws.
   if (l.phase != caffe::TRAIN)
     return add("weighted_pooling");
   const ValueRef key = l.randomKey();
-  OperationSpec &op = add("stochastic_pooling").saves(1);
+  OperationSpec &op = add("stochastic_pooling").addResults(1);
   op.operands.push_back(key);
   return op;
 }
@@ -73,7 +73,7 @@ void buildPooling(LayerBuilder &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
   addPooling(l, settings.pool(),
-             [&](const char *name) -> OperationSpec & { return l.whole(name); })
+             [&](const char *name) -> OperationSpec & { return l.layerOp(name); })
       .integers("kernel", listOf(window.kernel))
       .integers("stride", listOf(window.stride))
       .integers("pad", listOf(window.pad))
@@ -99,22 +99,22 @@ void buildSpp(LayerBuilder &l) {
     OperationSpec &pooling = addPooling(
         l, settings.pool(), [&](const char *name) -> OperationSpec & {
           // One level is a pooling and nothing else.
-          return levels == 1 ? l.whole(name)
-                             : l.first(name, 0).reads({l.bottom(0)});
+          return levels == 1 ? l.layerOp(name)
+                             : l.firstOp(name, 0).setOperands({l.bottom(0)});
         });
     pooling.integers("kernel", {0, 0})
         .integers("stride", {1, 1})
         .integers("pad", {0, 0})
         .integer("bins", int64_t{1} << level);
     if (levels > 1)
-      parts.push_back(l.first("flatten", 0)
-                          .reads({pooling.result(0)})
+      parts.push_back(l.firstOp("flatten", 0)
+                          .setOperands({pooling.result(0)})
                           .integer("axis", 1)
                           .integer("end_axis", -1)
                           .result(0));
   }
   if (levels > 1)
-    l.last("concat", 0).reads(parts).integer("axis", 1);
+    l.lastOp("concat", 0).setOperands(parts).integer("axis", 1);
 }
 
 } // namespace

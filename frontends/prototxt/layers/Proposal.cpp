@@ -47,19 +47,19 @@ void checkProposal(LayerChecker &c) {
 
 /// The runtime finds the regions, and how many they are.
 void buildProposal(LayerBuilder &l) {
-  OperationSpec &found = l.plain("host_layer");
+  OperationSpec &found = l.bareOp("host_layer");
   found
-      .reads(
+      .setOperands(
           {LayerBuilder::bottom(0), LayerBuilder::bottom(1), LayerBuilder::bottom(2)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>())
-      .saves(l.tops() + 1);
+      .addResults(l.tops() + 1);
   addHostSettings(found, l, "Proposal", l.folder);
-  OperationSpec &counted = l.whole("counted");
+  OperationSpec &counted = l.layerOp("counted");
   counted.operands.clear();
   for (int i = 0; i <= l.tops(); ++i)
     counted.operands.push_back(found.result(i));
-  counted.saves(1, OperationSpec::Element::I32);
+  counted.addResults(1, OperationSpec::Element::I32);
   // That no gradient passes it needs no flags.
   auto &attributes = counted.attributes;
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
@@ -112,7 +112,7 @@ void checkRoiAlign(LayerChecker &c) {
 }
 
 void buildRoiAlign(LayerBuilder &l) {
-  OperationSpec &op = l.whole("roi_align");
+  OperationSpec &op = l.layerOp("roi_align");
   auto shape = [&](const auto &settings) {
     op.integer("pooled_h", settings.pooled_h())
         .integer("pooled_w", settings.pooled_w())

@@ -75,7 +75,7 @@ std::vector<ParamBlob> rnnParams(const caffe::LayerParameter &layer) {
 
 void buildRecurrent(LayerBuilder &l, const char *name, int states) {
   const caffe::RecurrentParameter &settings = l.layer.recurrent_param();
-  l.whole(name)
+  l.layerOp(name)
       .integer("num_output", settings.num_output())
       .flag("has_static", hasStatic(l.layer, states))
       .flag("expose_hidden", settings.expose_hidden());
@@ -84,7 +84,7 @@ void buildRecurrent(LayerBuilder &l, const char *name, int states) {
 void buildLstm(LayerBuilder &l) { buildRecurrent(l, "lstm", kLstmStates); }
 void buildRnn(LayerBuilder &l) { buildRecurrent(l, "rnn", kRnnStates); }
 
-void buildLstmUnit(LayerBuilder &l) { l.whole("lstm_unit").saves(5); }
+void buildLstmUnit(LayerBuilder &l) { l.layerOp("lstm_unit").addResults(5); }
 
 } // namespace
 

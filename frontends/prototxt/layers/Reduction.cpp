@@ -22,14 +22,14 @@ void buildReduction(LayerBuilder &l) {
     kind = "mean";
     break;
   }
-  l.whole("reduction")
-      .word("kind", "reduction_kind", kind)
+  l.layerOp("reduction")
+      .enumAttribute("kind", "reduction_kind", kind)
       .integer("axis", settings.axis())
       .real("coeff", settings.coeff());
 }
 
 void buildSoftmax(LayerBuilder &l) {
-  l.whole("softmax").integer("axis", l.layer.softmax_param().axis());
+  l.layerOp("softmax").integer("axis", l.layer.softmax_param().axis());
 }
 
 } // namespace

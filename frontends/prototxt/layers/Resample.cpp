@@ -14,7 +14,7 @@ void checkShuffleChannel(LayerChecker &c) {
 }
 
 void buildShuffleChannel(LayerBuilder &l) {
-  l.whole("shuffle_channel")
+  l.layerOp("shuffle_channel")
       .integer("group", l.layer.shuffle_channel_param().group());
 }
 
@@ -22,7 +22,7 @@ void checkReorg(LayerChecker &c) { c.count(c.layer.reorg_param(), "stride"); }
 
 void buildReorg(LayerBuilder &l) {
   const caffe::ReorgParameter &settings = l.layer.reorg_param();
-  l.whole("reorg")
+  l.layerOp("reorg")
       .integer("stride", settings.stride())
       .flag("reverse", settings.reverse());
 }
@@ -90,17 +90,17 @@ void buildUpsample(LayerBuilder &l) {
     std::vector<int64_t> size;
     if (settings.has_upsample_h())
       size = {settings.upsample_h(), settings.upsample_w()};
-    OperationSpec &op = l.whole("max_unpooling");
+    OperationSpec &op = l.layerOp("max_unpooling");
     op.integers("size", size)
         .integers("scale",
                   {unpoolingScale(settings, 0), unpoolingScale(settings, 1)})
         .integers("pad_out", {settings.pad_out_h(), settings.pad_out_w()})
-        .saves(1, OperationSpec::Element::I32);
+        .addResults(1, OperationSpec::Element::I32);
     l.checkLabels(op.result(1));
     return;
   }
   const int64_t both = settings.has_scale() ? settings.scale() : 1;
-  l.whole("upsample")
+  l.layerOp("upsample")
       .integers("scale",
                 {settings.has_scale_h() ? int64_t{settings.scale_h()} : both,
                  settings.has_scale_w() ? int64_t{settings.scale_w()} : both});
@@ -138,7 +138,7 @@ void buildInterp(LayerBuilder &l) {
   if (!settings.has_zoom_factor() && !settings.has_shrink_factor() &&
       l.bottoms() == 1)
     size = {settings.height(), settings.width()};
-  l.whole("interp")
+  l.layerOp("interp")
       .integers("size", size)
       .integer("zoom", settings.zoom_factor())
       .integer("shrink", settings.shrink_factor())
@@ -146,7 +146,7 @@ void buildInterp(LayerBuilder &l) {
       .integer("pad_end", settings.pad_end());
 }
 
-void buildAxpy(LayerBuilder &l) { l.whole("axpy"); }
+void buildAxpy(LayerBuilder &l) { l.layerOp("axpy"); }
 
 } // namespace
 

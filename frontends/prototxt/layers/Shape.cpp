@@ -33,7 +33,7 @@ void checkConcat(LayerChecker &c) {
 
 void buildConcat(LayerBuilder &l) {
   const caffe::ConcatParameter &settings = l.layer.concat_param();
-  l.whole("concat").integer("axis", settings.has_concat_dim()
+  l.layerOp("concat").integer("axis", settings.has_concat_dim()
                                         ? int64_t{settings.concat_dim()}
                                         : int64_t{settings.axis()});
 }
@@ -69,7 +69,7 @@ void checkSlice(LayerChecker &c) {
 
 void buildSlice(LayerBuilder &l) {
   const caffe::SliceParameter &settings = l.layer.slice_param();
-  l.whole("slice")
+  l.layerOp("slice")
       .integer("axis", settings.has_slice_dim() ? int64_t{settings.slice_dim()}
                                                 : int64_t{settings.axis()})
       .integers("points", integersOf(settings.slice_point()));
@@ -77,7 +77,7 @@ void buildSlice(LayerBuilder &l) {
 
 void buildCrop(LayerBuilder &l) {
   const caffe::CropParameter &settings = l.layer.crop_param();
-  l.whole("crop")
+  l.layerOp("crop")
       .integer("axis", settings.axis())
       .integers("offsets", integersOf(settings.offset()));
 }
@@ -103,7 +103,7 @@ void checkReshape(LayerChecker &c) {
 
 void buildReshape(LayerBuilder &l) {
   const caffe::ReshapeParameter &settings = l.layer.reshape_param();
-  l.whole("reshape")
+  l.layerOp("reshape")
       .integers("dims", integersOf(settings.shape().dim()))
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
@@ -111,13 +111,13 @@ void buildReshape(LayerBuilder &l) {
 
 void buildFlatten(LayerBuilder &l) {
   const caffe::FlattenParameter &settings = l.layer.flatten_param();
-  l.whole("flatten")
+  l.layerOp("flatten")
       .integer("axis", settings.axis())
       .integer("end_axis", settings.end_axis());
 }
 
 void buildSqueeze(LayerBuilder &l) {
-  l.whole("squeeze").integers("axes",
+  l.layerOp("squeeze").integers("axes",
                               integersOf(l.layer.squeeze_param().axis()));
 }
 
@@ -133,7 +133,7 @@ void checkPermute(LayerChecker &c) {
 }
 
 void buildPermute(LayerBuilder &l) {
-  l.whole("permute").integers("order",
+  l.layerOp("permute").integers("order",
                               integersOf(l.layer.permute_param().order()));
 }
 
@@ -141,7 +141,7 @@ void buildReverse(LayerBuilder &l) {
   std::vector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
   if (axes.empty())
     axes = {0};
-  l.whole("reverse").integers("axes", axes);
+  l.layerOp("reverse").integers("axes", axes);
 }
 
 void checkTile(LayerChecker &c) {
@@ -156,7 +156,7 @@ void checkTile(LayerChecker &c) {
 
 void buildTile(LayerBuilder &l) {
   const caffe::TileParameter &settings = l.layer.tile_param();
-  l.whole("tile")
+  l.layerOp("tile")
       .integer("axis", settings.axis())
       .integer("tiles", settings.tiles());
 }
@@ -171,7 +171,7 @@ std::vector<ParamBlob> parameterParams(const caffe::LayerParameter &) {
 }
 
 void buildParameter(LayerBuilder &l) {
-  l.whole("parameter")
+  l.layerOp("parameter")
       .integers("dims", integersOf(l.layer.parameter_param().shape().dim()));
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 /// A formula (docs/expressions.md) over the first bottom as top `number`.
 void giveFormula(LayerBuilder &l, int number, const std::string &formula) {
-  l.last("expression", number)
-      .reads({LayerBuilder::bottom(0)})
+  l.lastOp("expression", number)
+      .setOperands({LayerBuilder::bottom(0)})
       .text("expr", formula)
       .add("names", std::vector<std::string>{l.layer.bottom(0)})
       .integers("axes", {});

@@ -15,9 +15,9 @@ void checkSplit(LayerChecker &c) {
       c.error(c.layer, "top", "a Split layer cannot be in-place", i);
 }
 
-void buildSplit(LayerBuilder &l) { l.whole("split"); }
+void buildSplit(LayerBuilder &l) { l.layerOp("split"); }
 
-void buildSilence(LayerBuilder &l) { l.whole("silence"); }
+void buildSilence(LayerBuilder &l) { l.layerOp("silence"); }
 
 } // namespace
 
