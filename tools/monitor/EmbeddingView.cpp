@@ -69,7 +69,7 @@ void EmbeddingView::show(const float *values, std::size_t columns,
 
 Json EmbeddingView::get(const std::string &name, const Query &) {
   if (name != "state")
-    throw Refusal(404, "there is no '" + name + "' of an embedding");
+    throw HttpError(404, "there is no '" + name + "' of an embedding");
   std::lock_guard<std::mutex> lock(mutex);
   Json state = {{"kind", "embedding"},
                 {"blob", blob},
@@ -82,7 +82,7 @@ Json EmbeddingView::get(const std::string &name, const Query &) {
 }
 
 Json EmbeddingView::post(const std::string &name, const Json &) {
-  throw Refusal(404, "an embedding has nothing to change by '" + name + "'");
+  throw HttpError(404, "an embedding has nothing to change by '" + name + "'");
 }
 
 } // namespace brew::monitor

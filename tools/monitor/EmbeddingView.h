@@ -25,7 +25,7 @@ struct Samples {
       classNames; ///< of classes 0, 1, ...; others: numbers
 };
 
-class EmbeddingView : public Site {
+class EmbeddingView : public RequestHandler {
 public:
   /// Of a blob, by that method. Pages show `most` samples at most, spread
   /// evenly over all.

@@ -18,9 +18,9 @@ nlohmann::json Jobs::run(Kind kind, Work work) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (closed)
-      throw Refusal(503, "the run has ended");
+      throw HttpError(503, "the run has ended");
     if (waiting.size() >= kMostJobs)
-      throw Refusal(503, "the run is busy");
+      throw HttpError(503, "the run is busy");
     waiting.push_back(job);
   }
   if (result.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
@@ -28,7 +28,7 @@ nlohmann::json Jobs::run(Kind kind, Work work) {
     const auto left = std::find(waiting.begin(), waiting.end(), job);
     if (left != waiting.end()) {
       waiting.erase(left);
-      throw Refusal(503, "the run is busy");
+      throw HttpError(503, "the run is busy");
     }
   }
   return result.get(); // it has begun, if nothing else
@@ -68,7 +68,7 @@ void Jobs::close() {
   closed = true;
   for (const std::shared_ptr<Job> &job : waiting)
     job->result.set_exception(
-        std::make_exception_ptr(Refusal(503, "the run has ended")));
+        std::make_exception_ptr(HttpError(503, "the run has ended")));
   waiting.clear();
 }
 

@@ -28,7 +28,7 @@ public:
   };
 
   /// Any thread but the one that trains. Returns what `work` does or throws
-  /// what it throws; Refusal (503) where the run does not come to it in time,
+  /// what it throws; HttpError (503) where the run does not come to it in time,
   /// has ended or has too much to do.
   nlohmann::json run(Kind kind, Work work);
 

@@ -154,14 +154,14 @@ Json MetricsFolder::get(const std::string &name, const Query &query) {
     const auto run =
         wanted == query.end() ? runs.end() : runs.find(wanted->second);
     if (run == runs.end())
-      throw Refusal(404, "there is no such run");
+      throw HttpError(404, "there is no such run");
     return {{"curves", run->second.curves.json()}};
   }
-  throw Refusal(404, "there is no '" + name + "'");
+  throw HttpError(404, "there is no '" + name + "'");
 }
 
 Json MetricsFolder::post(const std::string &name, const Json &) {
-  throw Refusal(404, "there is nothing to change here: '" + name + "'");
+  throw HttpError(404, "there is nothing to change here: '" + name + "'");
 }
 
 } // namespace brew::monitor

@@ -13,7 +13,7 @@ namespace brew::monitor {
 
 /// The runs whose metrics.jsonl (brew-run train --log-dir) lie in a folder and
 /// in those below it, whether they have ended or not.
-class MetricsFolder : public Site {
+class MetricsFolder : public RequestHandler {
 public:
   /// Throws Error (3) if there is no such folder.
   explicit MetricsFolder(const std::string &folder);

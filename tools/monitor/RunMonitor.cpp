@@ -396,7 +396,7 @@ Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
     jobs.run(Jobs::Kind::Look, [this, each, copy] {
       copy->tensor = session.find(each);
       if (copy->tensor.count > kMostValues)
-        throw Refusal(413, "it is too large to be shown");
+        throw HttpError(413, "it is too large to be shown");
       copy->values = session.read(each);
       return Json();
     });
@@ -415,7 +415,7 @@ Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
             {"histogram", histogram},
             {"images", imagesOf(copy->values, shape)}};
   }
-  throw Refusal(404, "there is no such tensor");
+  throw HttpError(404, "there is no such tensor");
 }
 
 Json RunMonitor::get(const std::string &name, const Query &query) {
@@ -433,12 +433,12 @@ Json RunMonitor::get(const std::string &name, const Query &query) {
     times->want();
     return times->last();
   }
-  throw Refusal(404, "there is no '" + name + "'");
+  throw HttpError(404, "there is no '" + name + "'");
 }
 
 Json RunMonitor::classify(const Json &body) {
   if (!classifier)
-    throw Refusal(404, "the run has no net to classify with (--monitor-net)");
+    throw HttpError(404, "the run has no net to classify with (--monitor-net)");
   const auto pixels = body.at("pixels").get<std::vector<float>>();
   auto held = std::make_shared<std::vector<Classifier::Parameter>>();
   jobs.run(Jobs::Kind::Act, [this, held] {
@@ -460,9 +460,9 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
     trainer->stop();
   } else if (name != "pause" && name != "resume" && name != "step" &&
              name != "set" && name != "reset") {
-    throw Refusal(404, "there is no '" + name + "'");
+    throw HttpError(404, "there is no '" + name + "'");
   } else if (!alone) {
-    throw Refusal(409,
+    throw HttpError(409,
                   "several ranks train together, which pages can only stop "
                   "and ask for snapshots");
   } else if (name == "pause") {

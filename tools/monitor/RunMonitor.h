@@ -31,7 +31,7 @@ struct MonitorOptions {
   double scale = 1.0 / 256; ///< of its pixels
 };
 
-class RunMonitor : public Site {
+class RunMonitor : public RequestHandler {
 public:
   /// Begins to listen to the session, before its trainer is opened. `ranks`:
   /// how many train together; of several, pages can only stop and ask for

@@ -68,8 +68,8 @@ bool isForeign(const httplib::Request &request) {
 } // namespace
 
 struct Server::State {
-  State(Endpoint endpoint, Site &site)
-      : endpoint(std::move(endpoint)), site(site) {}
+  State(Endpoint endpoint, RequestHandler &handler)
+      : endpoint(std::move(endpoint)), handler(handler) {}
 
   bool allows(const httplib::Request &request, httplib::Response &response,
               const std::string &given) const;
@@ -79,7 +79,7 @@ struct Server::State {
   void addRoutes();
 
   Endpoint endpoint;
-  Site &site;
+  RequestHandler &handler;
   std::string token = makeToken();
   httplib::Server server;
   std::thread thread;
@@ -105,7 +105,7 @@ template <typename Body>
 void Server::State::respond(httplib::Response &response, Body &&body) const {
   try {
     answer(response, 200, body());
-  } catch (const Refusal &refusal) {
+  } catch (const HttpError &refusal) {
     refuse(response, refusal.status, refusal.what());
   } catch (const api::Error &error) {
     refuse(response, 400, error.what());
@@ -118,7 +118,7 @@ void Server::State::respond(httplib::Response &response, Body &&body) const {
 
 void Server::State::stream(const httplib::Request &request,
                            httplib::Response &response) {
-  Broadcast *events = site.events();
+  Broadcast *events = handler.events();
   if (!events)
     return refuse(response, 404, "there is no stream of finished runs");
   struct Place {
@@ -187,9 +187,9 @@ void Server::State::addRoutes() {
                                      httplib::Response &response) {
     if (!allows(request, response, request.get_header_value("X-Brew-Token")))
       return;
-    const Site::Query query(request.params.begin(), request.params.end());
+    const RequestHandler::Query query(request.params.begin(), request.params.end());
     response.set_header("Cache-Control", "no-store");
-    respond(response, [&] { return site.get(request.matches[1], query); });
+    respond(response, [&] { return handler.get(request.matches[1], query); });
   });
   server.Post("/api/([a-z]+)", [this](const httplib::Request &request,
                                       httplib::Response &response) {
@@ -198,8 +198,8 @@ void Server::State::addRoutes() {
     respond(response, [&] {
       const Json body = Json::parse(request.body, nullptr, false);
       if (!body.is_object())
-        throw Refusal(400, "the body is no JSON object");
-      return site.post(request.matches[1], body);
+        throw HttpError(400, "the body is no JSON object");
+      return handler.post(request.matches[1], body);
     });
   });
   server.set_error_handler(
@@ -212,8 +212,8 @@ void Server::State::addRoutes() {
       });
 }
 
-Server::Server(const Endpoint &endpoint, Site &site)
-    : state(std::make_unique<State>(endpoint, site)) {
+Server::Server(const Endpoint &endpoint, RequestHandler &handler)
+    : state(std::make_unique<State>(endpoint, handler)) {
   state->addRoutes();
   Endpoint &own = state->endpoint;
   const std::string where = own.host + ":" + std::to_string(own.port);
@@ -241,7 +241,7 @@ Server::Server(const Endpoint &endpoint, Site &site)
 Server::~Server() {
   // Pages are to hear how the run ended: streams close by themselves once they
   // have told all, or their readers are too slow.
-  if (Broadcast *events = state->site.events())
+  if (Broadcast *events = state->handler.events())
     events->close();
   for (int i = 0; i < 100 && state->streams; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -1,12 +1,12 @@
 //===- Server.h - The monitor's page and its requests -----------*- C++ -*-===//
 //
 // Serves the page, answers its requests for JSON and streams events to it
-// (Server-Sent Events). Whatever is behind the page is a Site.
+// (Server-Sent Events). Whatever is behind the page is a RequestHandler.
 //
 //   GET  /                  the page; holds nothing of the run
 //   GET  /api/events        the stream
-//   GET  /api/NAME?...      Site::get
-//   POST /api/NAME          Site::post, body and answer JSON
+//   GET  /api/NAME?...      RequestHandler::get
+//   POST /api/NAME          RequestHandler::post, body and answer JSON
 //
 // All under /api needs the server's token in the header X-Brew-Token (the
 // stream, for which pages cannot set headers, in its query); a request from a
@@ -27,22 +27,22 @@
 
 namespace brew::monitor {
 
-/// What a Site throws where a request cannot be answered: becomes the status
+/// What a RequestHandler throws where a request cannot be answered: becomes the status
 /// and
 /// {"error": TEXT}. An api::Error becomes 400.
-class Refusal : public std::runtime_error {
+class HttpError : public std::runtime_error {
 public:
-  Refusal(int status, const std::string &text)
+  HttpError(int status, const std::string &text)
       : std::runtime_error(text), status(status) {}
   const int status;
 };
 
 /// What a page shows and does. Called from several threads at once.
-class Site {
+class RequestHandler {
 public:
   using Query = std::map<std::string, std::string>;
 
-  virtual ~Site() = default;
+  virtual ~RequestHandler() = default;
   virtual nlohmann::json get(const std::string &name, const Query &query) = 0;
   virtual nlohmann::json post(const std::string &name,
                               const nlohmann::json &body) = 0;
@@ -52,9 +52,9 @@ public:
 
 class Server {
 public:
-  /// Begins to listen, on threads of its own. The site outlives the server.
+  /// Begins to listen, on threads of its own. The handler outlives the server.
   /// Throws Error (3) if the endpoint cannot be listened on.
-  Server(const Endpoint &endpoint, Site &site);
+  Server(const Endpoint &endpoint, RequestHandler &handler);
   /// Ends all requests, those of the stream too.
   ~Server();
   Server(const Server &) = delete;

@@ -94,6 +94,6 @@ TEST(MonitorEmbeddingView, OnlyTheLastLayoutsAreKept) {
 
 TEST(MonitorEmbeddingView, RefusesWhatItHasNot) {
   EmbeddingView view("ip1", "t-SNE");
-  EXPECT_THROW(view.get("updates", {}), Refusal);
-  EXPECT_THROW(view.post("pause", Json::object()), Refusal);
+  EXPECT_THROW(view.get("updates", {}), HttpError);
+  EXPECT_THROW(view.post("pause", Json::object()), HttpError);
 }

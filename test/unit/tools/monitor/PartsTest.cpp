@@ -122,10 +122,10 @@ TEST(MonitorJobs, AreDoneByTheOtherThread) {
                  [&] { return Json(std::this_thread::get_id() == here); }),
         Json(true));
     EXPECT_THROW(
-        jobs.run(Jobs::Kind::Act, []() -> Json { throw Refusal(404, "none"); }),
-        Refusal);
+        jobs.run(Jobs::Kind::Act, []() -> Json { throw HttpError(404, "none"); }),
+        HttpError);
     jobs.close();
-    EXPECT_THROW(jobs.run(Jobs::Kind::Act, [] { return Json(); }), Refusal);
+    EXPECT_THROW(jobs.run(Jobs::Kind::Act, [] { return Json(); }), HttpError);
   });
   std::atomic<bool> done{false};
   std::thread ending([&] {
@@ -149,7 +149,7 @@ TEST(MonitorJobs, LookingWaitsForItsHundredthOfTheTime) {
                             looked = true;
                             return Json();
                           }),
-                 Refusal);
+                 HttpError);
   });
   for (int i = 0; i < 50; ++i) {
     jobs.work(false);

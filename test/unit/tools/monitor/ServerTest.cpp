@@ -15,12 +15,12 @@ using Json = nlohmann::json;
 
 namespace {
 
-class CountingSite : public Site {
+class CountingHandler : public RequestHandler {
 public:
   Json get(const std::string &name, const Query &query) override {
     if (name == "state")
       return {{"net", "bytes \xff"}, {"asked", query.size()}};
-    throw Refusal(404, "there is no '" + name + "'");
+    throw HttpError(404, "there is no '" + name + "'");
   }
   Json post(const std::string &name, const Json &body) override {
     if (name == "set")
@@ -53,8 +53,8 @@ protected:
     return result ? result->status : -1;
   }
 
-  CountingSite site;
-  Server server{anyPort(), site};
+  CountingHandler handler;
+  Server server{anyPort(), handler};
   httplib::Client client{"127.0.0.1", server.port()};
 };
 
@@ -79,7 +79,7 @@ TEST_F(MonitorServer, AnswersWithTheToken) {
   EXPECT_EQ(state->status, 200);
   EXPECT_EQ(Json::parse(state->body)["asked"], 1);
   EXPECT_EQ(post("/api/pause", "{}", with(server.token())), 200);
-  EXPECT_EQ(site.changes, 1);
+  EXPECT_EQ(handler.changes, 1);
 }
 
 TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
@@ -94,7 +94,7 @@ TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
   }
   // In the address it is only good for the stream.
   EXPECT_EQ(post("/api/pause?token=" + server.token(), "{}", {}), 401);
-  EXPECT_EQ(site.changes, 0);
+  EXPECT_EQ(handler.changes, 0);
 }
 
 TEST_F(MonitorServer, RefusesPagesOfOtherOrigins) {
@@ -107,7 +107,7 @@ TEST_F(MonitorServer, RefusesPagesOfOtherOrigins) {
   httplib::Headers headers = with(server.token());
   headers.emplace("Sec-Fetch-Site", "cross-site");
   EXPECT_EQ(post("/api/pause", "{}", headers), 403);
-  EXPECT_EQ(site.changes, 0);
+  EXPECT_EQ(handler.changes, 0);
   headers = with(server.token());
   headers.emplace("Origin",
                   "http://127.0.0.1:" + std::to_string(server.port()));
@@ -127,7 +127,7 @@ TEST_F(MonitorServer, RefusesWhatIsNoRequest) {
   EXPECT_EQ(post("/api/pause", std::string(70000, ' ') + "{}", allowed), 413);
   const auto nowhere = client.Get("/api/nowhere", allowed);
   EXPECT_EQ(nowhere ? nowhere->status : -1, 404);
-  EXPECT_EQ(site.changes, 0);
+  EXPECT_EQ(handler.changes, 0);
 }
 
 TEST_F(MonitorServer, SurvivesRandomBytes) {
@@ -158,14 +158,14 @@ TEST_F(MonitorServer, SurvivesRandomBytes) {
     (void)!write(socket, bytes.data(), bytes.size());
     close(socket);
   }
-  EXPECT_EQ(site.changes, 0);
+  EXPECT_EQ(handler.changes, 0);
   const auto state = client.Get("/api/state", with(server.token()));
   EXPECT_EQ(state ? state->status : -1, 200);
 }
 
 TEST_F(MonitorServer, StreamsAndGoesOnWhereItWasCutOff) {
   for (int i = 0; i < 10; ++i)
-    site.broadcast.send("{\"n\":" + std::to_string(i) + "}");
+    handler.broadcast.send("{\"n\":" + std::to_string(i) + "}");
   std::string got;
   client.Get(("/api/events?token=" + server.token()).c_str(),
              httplib::Headers{{"Last-Event-ID", "3"}},
@@ -205,7 +205,7 @@ TEST_F(MonitorServer, ManyStreamsLeaveRoomForRequests) {
 TEST_F(MonitorServer, SaysThatAPortIsInUse) {
   Endpoint taken;
   taken.port = server.port();
-  CountingSite other;
+  CountingHandler other;
   try {
     Server second(taken, other);
     FAIL() << "two servers on one port";
