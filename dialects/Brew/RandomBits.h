@@ -4,7 +4,7 @@
 // `brew.data_input` of kind "Random" delivers. The importer gives a layer its key
 // with `LayerBuilder::randomKey()`. Before every run of the program the host
 // writes a fresh one, a function of the seed (the solver's `random_seed`),
-// program and layer, and the number of runs so far (runtime/data/Feeder.cpp).
+// program and layer, and the number of runs so far (runtime/data/DataPipeline.cpp).
 // Solver states record that number, so that a run that resumes goes on with the
 // same stream.
 //

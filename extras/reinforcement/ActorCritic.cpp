@@ -140,14 +140,14 @@ void ActorCritic::findBlobs() {
   if (logits.empty() || value.empty())
     throw badInput("the test net's outputs must be " + std::to_string(actions) +
                    " logits and one value for each state");
-  runtime::Feeder &feeder = session.dataPipeline(program);
-  const plan::Buffer *input = feeder.find(inference.input());
+  runtime::DataPipeline &pipeline = session.dataPipeline(program);
+  const plan::Buffer *input = pipeline.find(inference.input());
   if (!input || input->dims_size() == 0)
     throw badInput("the training net has no input '" + inference.input() +
                    "', which the test net reads observations from");
   batch = input->dims(0);
   auto require = [&](const char *name, std::int64_t count) {
-    const plan::Buffer *buffer = feeder.find(name);
+    const plan::Buffer *buffer = pipeline.find(name);
     if (!buffer || elements(*buffer) != count)
       throw badInput("the training net needs an input '" + std::string(name) +
                      "' of " + std::to_string(count) + " numbers");
@@ -155,7 +155,7 @@ void ActorCritic::findBlobs() {
   require(kAction, batch * actions);
   require(kAdvantage, batch);
   require(kReturn, batch);
-  usesOldProbability = feeder.find(kOldLogProbability) != nullptr;
+  usesOldProbability = pipeline.find(kOldLogProbability) != nullptr;
   if (usesOldProbability || properties.trainerType == "PPO")
     require(kOldLogProbability, batch);
 }
@@ -314,9 +314,9 @@ void ActorCritic::feed(const Rollout &rollout,
   }
   if (properties.standardizeAdvantage)
     standardise(gained);
-  runtime::Feeder &feeder = session.dataPipeline(program);
+  runtime::DataPipeline &pipeline = session.dataPipeline(program);
   auto set = [&](const std::string &name, const auto &values) {
-    feeder.set(name, values.data(), static_cast<std::int64_t>(values.size()));
+    pipeline.set(name, values.data(), static_cast<std::int64_t>(values.size()));
   };
   set(inference.input(), seen);
   set(kAction, done);

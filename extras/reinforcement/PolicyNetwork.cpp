@@ -95,10 +95,10 @@ void policyGradient(const Distribution &probabilities, int action, double advant
 
 std::string observationInput(runtime::Session &session, int program,
                              std::int64_t observationCount) {
-  runtime::Feeder &feeder = session.dataPipeline(program);
+  runtime::DataPipeline &pipeline = session.dataPipeline(program);
   std::string others;
-  for (const std::string &top : feeder.tops()) {
-    const plan::Buffer *buffer = feeder.find(top);
+  for (const std::string &top : pipeline.tops()) {
+    const plan::Buffer *buffer = pipeline.find(top);
     if (buffer->dims_size() > 1 &&
         countOf(*buffer) == rowsOf(*buffer) * observationCount)
       return top;
@@ -126,10 +126,10 @@ InferenceProgram::InferenceProgram(runtime::Session &planSession,
 }
 
 void InferenceProgram::run(const std::vector<float> &observations) {
-  runtime::Feeder &feeder = session.dataPipeline(index);
-  feeder.set(inputName, observations.data(),
+  runtime::DataPipeline &pipeline = session.dataPipeline(index);
+  pipeline.set(inputName, observations.data(),
              static_cast<std::int64_t>(observations.size()));
-  feeder.feed();
+  pipeline.feed();
   session.run(index, runtime::Pass::Forward);
 }
 
@@ -201,8 +201,8 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
       input(observationInput(session, program, observations)),
       logits(outputGradientBlob(session, program)), observationCount(observations),
       runner(std::move(passes)) {
-  runtime::Feeder &feeder = session.dataPipeline(program);
-  rows = rowsOf(*feeder.find(input));
+  runtime::DataPipeline &pipeline = session.dataPipeline(program);
+  rows = rowsOf(*pipeline.find(input));
   const runtime::Tensor tensor =
       session.find(named(runtime::TensorKind::Blob, program, logits));
   width = rowLength(tensor);
@@ -210,7 +210,7 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
     throw badInput("'" + logits + "' has not one row for each of the " +
                    std::to_string(rows) + " states of '" + input + "'");
   for (const auto &output : session.manifest().programs(program).outputs())
-    for (const std::string &top : feeder.tops())
+    for (const std::string &top : pipeline.tops())
       if (output.blob() == top)
         lossInput = top;
   if (lossInput.empty())
@@ -220,9 +220,9 @@ GradientAccumulator::GradientAccumulator(runtime::Session &planSession,
   outputGradients.resize(static_cast<std::size_t>(rows * width));
   // What a loss of 1 comes out as is one over what the layer divides by.
   const double one = 1;
-  feeder.set(lossInput, &one, 1);
-  feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
-  feeder.feed();
+  pipeline.set(lossInput, &one, 1);
+  pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
+  pipeline.feed();
   session.run(program, runtime::Pass::Forward);
   double scaled = 0;
   session.read(named(runtime::TensorKind::Blob, program, lossInput), &scaled,
@@ -245,8 +245,8 @@ void GradientAccumulator::flush() {
     std::copy(pending[row].observation.begin(), pending[row].observation.end(),
               states.begin() +
                   static_cast<std::ptrdiff_t>(row) * observationCount);
-  runtime::Feeder &feeder = session.dataPipeline(program);
-  feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
+  runtime::DataPipeline &pipeline = session.dataPipeline(program);
+  pipeline.set(input, states.data(), static_cast<std::int64_t>(states.size()));
   double loss = 0;
   for (const Step &step : pending) {
     const double probability = step.probabilities[static_cast<std::size_t>(step.action)];
@@ -256,7 +256,7 @@ void GradientAccumulator::flush() {
   lossSum += loss;
   lossCount += static_cast<std::int64_t>(pending.size());
   const double mean = normalizer * loss / static_cast<double>(pending.size());
-  feeder.set(lossInput, &mean, 1);
+  pipeline.set(lossInput, &mean, 1);
   runner.forward();
   std::vector<float> now(outputGradients.size());
   session.read(named(runtime::TensorKind::Blob, program, logits), now.data(),

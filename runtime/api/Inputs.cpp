@@ -12,7 +12,7 @@ using namespace brew::api;
 namespace {
 
 template <typename Body>
-brew_status onFeeder(brew_session *session, int program, Body &&body) {
+brew_status withPipeline(brew_session *session, int program, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message, [&] {
@@ -24,20 +24,20 @@ brew_status onFeeder(brew_session *session, int program, Body &&body) {
 
 size_t brew_session_input_count(brew_session *session, int program) {
   size_t count = 0;
-  onFeeder(session, program,
-           [&](runtime::Feeder &feeder) { count = feeder.tops().size(); });
+  withPipeline(session, program,
+           [&](runtime::DataPipeline &pipeline) { count = pipeline.tops().size(); });
   return count;
 }
 
 brew_status brew_session_get_input(brew_session *session, int program,
                                    size_t index, brew_input *input) {
-  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
-    const std::vector<std::string> tops = feeder.tops();
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
+    const std::vector<std::string> tops = pipeline.tops();
     if (index >= tops.size())
       throw usage("the program has no input of this number");
     const std::string &top = tops[index];
-    const std::vector<std::string> unset = feeder.unset();
-    const plan::Buffer &buffer = *feeder.find(top);
+    const std::vector<std::string> unset = pipeline.unset();
+    const plan::Buffer &buffer = *pipeline.find(top);
     brew_input result{};
     result.name = session->keep(top);
     result.dtype = dtypeOf(buffer.type());
@@ -52,26 +52,26 @@ brew_status brew_session_get_input(brew_session *session, int program,
 brew_status brew_session_set_input(brew_session *session, int program,
                                    const char *input, brew_dtype dtype,
                                    const void *values, int64_t count) {
-  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     const char *top = text(input, "the input's name");
     if (!values && count)
       throw usage("the values are NULL");
     withType(dtype, values,
-             [&](const auto *typed) { feeder.set(top, typed, count); });
+             [&](const auto *typed) { pipeline.set(top, typed, count); });
   });
 }
 
 brew_status brew_session_read_input(brew_session *session, int program,
                                     const char *input, brew_dtype dtype,
                                     void *values, int64_t count) {
-  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     const char *top = text(input, "the input's name");
     if (!values && count)
       throw usage("the values are NULL");
     if (dtype == BREW_F32)
-      feeder.read(top, static_cast<float *>(values), count);
+      pipeline.read(top, static_cast<float *>(values), count);
     else if (dtype == BREW_F64)
-      feeder.read(top, static_cast<double *>(values), count);
+      pipeline.read(top, static_cast<double *>(values), count);
     else
       throw usage("values are BREW_F32 or BREW_F64");
   });
@@ -80,13 +80,13 @@ brew_status brew_session_read_input(brew_session *session, int program,
 brew_status brew_session_set_feed(brew_session *session, int program,
                                   const char *const *inputs, size_t input_count,
                                   brew_feed_function feed, void *user) {
-  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     if (!feed)
       throw usage("the feed's function is NULL");
     auto ask = [feed,
-                user](const std::vector<runtime::Feeder::Request> &batch) {
+                user](const std::vector<runtime::DataPipeline::Request> &batch) {
       std::vector<brew_feed_request> requests;
-      for (const runtime::Feeder::Request &request : batch)
+      for (const runtime::DataPipeline::Request &request : batch)
         requests.push_back(
             {request.top.c_str(), request.isDouble ? BREW_F64 : BREW_F32,
              request.dims.size(), request.dims.data(), request.count,
@@ -98,34 +98,34 @@ brew_status brew_session_set_feed(brew_session *session, int program,
                     "the function that feeds '" + batch.front().top +
                         "' failed");
     };
-    feeder.setCallback(textsOf(inputs, input_count, "the inputs' names"), ask);
+    pipeline.setCallback(textsOf(inputs, input_count, "the inputs' names"), ask);
   });
 }
 
 brew_status brew_session_set_random_inputs(brew_session *session, int program,
                                            uint64_t seed) {
-  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     const caffe::RandomStream stream(seed, "time");
-    for (const std::string &top : feeder.tops()) {
-      const plan::Buffer &buffer = *feeder.find(top);
+    for (const std::string &top : pipeline.tops()) {
+      const plan::Buffer &buffer = *pipeline.find(top);
       std::vector<float> values(
           static_cast<std::size_t>(plan::elementCount(buffer)));
       // Labels of zero are valid for any loss.
       if (buffer.dims_size() > 1)
         for (std::size_t i = 0; i < values.size(); ++i)
           values[i] = static_cast<float>(stream.uniform(i));
-      feeder.set(top, values.data(), static_cast<std::int64_t>(values.size()));
+      pipeline.set(top, values.data(), static_cast<std::int64_t>(values.size()));
     }
   });
 }
 
 brew_status brew_session_open_sources(brew_session *session, int program) {
-  return onFeeder(session, program,
-                  [](runtime::Feeder &feeder) { feeder.start(); });
+  return withPipeline(session, program,
+                  [](runtime::DataPipeline &pipeline) { pipeline.start(); });
 }
 
 brew_status brew_session_reset_sources(brew_session *session, int program,
                                        uint64_t seed) {
-  return onFeeder(session, program,
-                  [&](runtime::Feeder &feeder) { feeder.reset(seed); });
+  return withPipeline(session, program,
+                  [&](runtime::DataPipeline &pipeline) { pipeline.reset(seed); });
 }

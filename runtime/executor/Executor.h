@@ -2,7 +2,7 @@
 //
 // Owns the memory of a loaded plan, on the device that it was compiled for, and
 // executes step lists there. Feeding data, initialising parameters and solving
-// are built on top (Feeder.h, Trainer.h). An Executor is used by one thread at
+// are built on top (DataPipeline.h, Trainer.h). An Executor is used by one thread at
 // a time; several may exist side by side.
 //
 //===----------------------------------------------------------------------===//

@@ -76,7 +76,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       sharesParameters(options.shareParameters),
       allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
       ranks(options.device.communicator),
-      feeders(static_cast<std::size_t>(manifest().programs_size())) {
+      pipelines(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
     given.addAll();
   if (!ranks)
@@ -212,9 +212,9 @@ void Session::resetState() {
 }
 
 void Session::setSeed(std::uint64_t seed) {
-  for (const auto &feeder : feeders)
-    if (feeder)
-      feeder->reset(seed);
+  for (const auto &pipeline : pipelines)
+    if (pipeline)
+      pipeline->reset(seed);
   currentSeed = seed;
 }
 
@@ -240,13 +240,13 @@ const plan::Program &Session::describe(int program) const {
   return manifest().programs(program);
 }
 
-Feeder &Session::dataPipeline(int program) {
+DataPipeline &Session::dataPipeline(int program) {
   describe(program);
-  auto &feeder = feeders[static_cast<std::size_t>(program)];
-  if (!feeder)
-    feeder = std::make_unique<Feeder>(exec, program, currentSeed, lastFolder,
+  auto &pipeline = pipelines[static_cast<std::size_t>(program)];
+  if (!pipeline)
+    pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed, lastFolder,
                                       &listeners, reading);
-  return *feeder;
+  return *pipeline;
 }
 
 void Session::feedAndRun(int program) {

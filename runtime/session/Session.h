@@ -1,7 +1,7 @@
 //===- Session.h - A plan with its memory, ready to run ---------*- C++ -*-===//
 //
 // Holds all that runs of a plan need: its memory on the device, parameters,
-// the state that runs carry on, and a feeder for each program. Training
+// the state that runs carry on, and a pipeline for each program. Training
 // (train/Trainer.h) is built on it.
 //
 // A session is used by one thread at a time; any number may exist side by side,
@@ -12,7 +12,7 @@
 
 #include "caffe/weights/GivenValues.h"
 #include "plan/PlanFile.h"
-#include "runtime/data/Feeder.h"
+#include "runtime/data/DataPipeline.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/session/PersistentState.h"
 #include "runtime/session/Events.h"
@@ -124,7 +124,7 @@ public:
 
   std::uint64_t seed() const { return currentSeed; }
   /// Begins all random numbers anew, and all sources at their beginning. Values
-  /// and callbacks that feeders were given stay.
+  /// and callbacks that pipelines were given stay.
   void setSeed(std::uint64_t seed);
 
   //===--------------------------------------------------------------------===//
@@ -136,7 +136,7 @@ public:
 
   /// What brings a program's inputs in; made on first use. Its sources are
   /// opened when it first feeds.
-  Feeder &dataPipeline(int program);
+  DataPipeline &dataPipeline(int program);
 
   /// Feeds the next batch, then runs the program and its checks (Error 1 when
   /// one fails, e.g. a label outside its classes).
@@ -229,7 +229,7 @@ private:
   bool sharesParameters, allowMissingWeights;
   caffe::GivenValues given;
   std::shared_ptr<Communicator> ranks;
-  std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
+  std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program
 };
 
 } // namespace brew::runtime

@@ -160,7 +160,7 @@ void Trainer::solve() {
 }
 
 double Trainer::forwardBackward() {
-  feeder->feed();
+  pipeline->feed();
   if (timing) {
     trainResults = executor.runTimed(
         trainProgram, [this](std::size_t step, double seconds) {
@@ -187,7 +187,7 @@ bool Trainer::stepsTogether() const {
 void Trainer::stepTogether() {
   const int iteration = currentIteration;
   const bool shown = isDue(solver.display(), iteration);
-  feeder->feed();
+  pipeline->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
   scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());

@@ -74,7 +74,7 @@ class Trainer {
 public:
   /// Checks the solver, initialises the parameters (fillers, weights, or the
   /// snapshot) and the session's seed, and opens all data sources. The session
-  /// outlives the trainer; feeds that its feeders were given are kept. Throws
+  /// outlives the trainer; feeds that its pipelines were given are kept. Throws
   /// Error: 1 for a solver, weights or state that do not fit, 2 for a scale of
   /// losses where none are scaled, 3 for files not found or a snapshot folder
   /// that cannot be written.
@@ -204,7 +204,7 @@ private:
   struct TestNet {
     int program;
     std::unique_ptr<DebugInfo> debug; ///< null: nothing to show
-    Feeder *feeder;
+    DataPipeline *pipeline;
   };
 
   static bool isDue(int interval, int iteration) {
@@ -311,7 +311,7 @@ private:
   SolverScalars scalars;
   GradientAccumulator accumulator;
   Control requests;
-  Feeder *feeder = nullptr;
+  DataPipeline *pipeline = nullptr;
   std::vector<TestNet> nets;
   int netCount = -1; ///< of `nets` once they are there; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null

@@ -50,14 +50,14 @@ void Trainer::tellProgress(bool last) {
 }
 
 void Trainer::tellStarvation() {
-  for (const Feeder::Starvation &starved : feeder->starvation())
+  for (const DataPipeline::Starvation &starved : pipeline->starvation())
     events.emit(
         event::DataStall{starved.layer, starved.times, starved.seconds});
   auto percent = [](double share) {
     return std::to_string(std::lround(share * 100)) + " %";
   };
   constexpr double kNotable = 0.005; // less is 0 %
-  for (const Feeder::ReaderLoad &load : feeder->readerLoads()) {
+  for (const DataPipeline::ReaderLoad &load : pipeline->readerLoads()) {
     if (load.waited >= kNotable)
       events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,
                                  "Waiting for data: readers of '" + load.layer +

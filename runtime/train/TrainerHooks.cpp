@@ -30,7 +30,7 @@ public:
   bool hasEpochs() const override { return !passesOf().empty(); }
   std::uint64_t epochs() const override {
     const std::string layer = passesOf();
-    for (const caffe::ReaderCursor &cursor : trainer.feeder->cursors())
+    for (const caffe::ReaderCursor &cursor : trainer.pipeline->cursors())
       if (cursor.layer() == layer)
         return cursor.epoch();
     return 0;
@@ -43,7 +43,7 @@ public:
       if (trainer.requests.stopWanted())
         return;
       trainer.tick();
-      of.feeder->feed();
+      of.pipeline->feed();
       trainer.executor.run(of.program);
       body();
     }

@@ -47,7 +47,7 @@ double Trainer::forward(bool feed) {
   addGradients();
   lastPass.reset(); // if what follows fails
   if (feed)
-    feeder->feed();
+    pipeline->feed();
   session.run(trainProgram, Pass::Forward);
   lastPass = Pass::Forward;
   const double loss = totalLoss(executor, trainProgram);

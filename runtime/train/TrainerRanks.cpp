@@ -85,7 +85,7 @@ void Trainer::joinRanks() {
   ranks->checkAllEqual(
       {{"solver (its fields on the command line)", solver.SerializeAsString()},
        {"content of its data, or list of weights (boost_file)",
-        feeder->identity()},
+        pipeline->identity()},
        {"iteration to begin with", std::to_string(currentIteration)},
        {"order of sums (--deterministic)",
         std::to_string(ranks->isDeterministic())}});

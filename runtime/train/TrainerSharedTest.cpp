@@ -86,7 +86,7 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
       return {};
     }
     tick();
-    net.feeder->feed();
+    net.pipeline->feed();
     if (i % rankCount() != ranks->rank())
       continue;
     executor.run(net.program);

@@ -117,13 +117,13 @@ caffe::SolverState Trainer::capturePosition() const {
   state.set_iter(currentIteration);
   state.set_current_step(currentStep);
   state.set_brew_rng_seed(session.seed());
-  auto addCursors = [&](const Feeder &source) {
+  auto addCursors = [&](const DataPipeline &source) {
     for (const caffe::ReaderCursor &cursor : source.cursors())
       *state.add_brew_reader() = cursor;
   };
-  addCursors(*feeder);
+  addCursors(*pipeline);
   for (const TestNet &net : nets)
-    addCursors(*net.feeder);
+    addCursors(*net.pipeline);
   state.set_brew_smoothed_loss(static_cast<float>(lossWindow.mean()));
   std::vector<double> losses = {lossWindow.mean()};
   for (double loss : lossWindow.losses()) {

@@ -155,10 +155,10 @@ void Trainer::initialise(const std::string &snapshotPath) {
   if (exact)
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
-  feeder->open();
+  pipeline->open();
   if (isRoot() || distributesTests())
     for (TestNet &net : nets)
-      net.feeder->open();
+      net.pipeline->open();
   events.emit(event::SolverReady{});
 
   if (snapshotPath.empty()) {
@@ -228,7 +228,7 @@ void Trainer::createNets() {
   using event::NetSetUp;
   events.emit(NetSetUp{NetSetUp::Training, &manifest.programs(trainProgram),
                        precision, -1});
-  feeder = &session.dataPipeline(trainProgram);
+  pipeline = &session.dataPipeline(trainProgram);
   debug = debugInfoOf(trainProgram);
   for (int i = 0; i < solver.test_iter_size(); ++i) {
     const int program = executor.findProgram(plan::programs::test(i));
@@ -311,10 +311,10 @@ void Trainer::loadWeights() {
 void Trainer::restoreCursors(const caffe::SolverState &state) {
   const std::vector<caffe::ReaderCursor> cursors(state.brew_reader().begin(),
                                                  state.brew_reader().end());
-  feeder->restore(cursors);
+  pipeline->restore(cursors);
   if (isRoot() || distributesTests())
     for (TestNet &net : nets)
-      net.feeder->restore(cursors);
+      net.pipeline->restore(cursors);
   restoreLosses(state);
   lossesRestored = true;
 }

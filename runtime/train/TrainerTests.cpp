@@ -91,7 +91,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       return {};
     }
     tick();
-    net.feeder->feed();
+    net.pipeline->feed();
     executor.run(net.program);
     if (net.debug)
       net.debug->forward();

@@ -23,7 +23,7 @@ double Trainer::itemsPerIteration() const {
 void Trainer::tellSpeed(int iteration, double perSecond) {
   event::Throughput speed{iteration, perSecond * itemsPerIteration(),
                      std::max(0, callEnd - iteration) / perSecond, 0, 0};
-  for (const Feeder::Starvation &starved : feeder->starvation()) {
+  for (const DataPipeline::Starvation &starved : pipeline->starvation()) {
     speed.waits += starved.times;
     speed.secondsWaiting += starved.seconds;
   }

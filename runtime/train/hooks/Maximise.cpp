@@ -87,13 +87,13 @@ public:
       places *= static_cast<std::size_t>(seedShape[i]);
     std::fill_n(seeds.begin() + static_cast<std::ptrdiff_t>(one * places),
                 places, 1.0f / static_cast<float>(places));
-    Feeder &feeder = session.dataPipeline(program);
+    DataPipeline &pipeline = session.dataPipeline(program);
     double reached = 0;
     for (int step = 0; step <= steps; ++step) {
       std::copy(image.begin(), image.end(), inputs.begin());
-      feeder.set(input.name, inputs.data(),
+      pipeline.set(input.name, inputs.data(),
                  static_cast<std::int64_t>(inputs.size()));
-      feeder.feed();
+      pipeline.feed();
       session.run(program, Pass::Forward);
       if (step == steps)
         break;

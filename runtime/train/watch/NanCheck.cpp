@@ -100,9 +100,9 @@ bool NanCheck::gradientsFinite() const {
 //===----------------------------------------------------------------------===//
 
 void NanCheck::rewind() {
-  Feeder &feeder = session.dataPipeline(trainProgram);
-  feeder.reset(session.seed());
-  feeder.restore(cursors);
+  DataPipeline &pipeline = session.dataPipeline(trainProgram);
+  pipeline.reset(session.seed());
+  pipeline.restore(cursors);
   for (const auto &[buffer, bytes] : state)
     executor.upload(buffer, bytes.data());
 }

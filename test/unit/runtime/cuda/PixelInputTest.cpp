@@ -7,7 +7,7 @@
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "runtime/data/Feeder.h"
+#include "runtime/data/DataPipeline.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 
@@ -86,11 +86,11 @@ using Images = std::vector<float>;
 TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
   writeDatabase({true, true, true, true, true, true});
   Executor executor(test::loadPlan(model("")));
-  Feeder feeder(executor, 0, 1, "");
-  feeder.feed();
+  DataPipeline pipeline(executor, 0, 1, "");
+  pipeline.feed();
   EXPECT_EQ(images(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005, 1006,
                                       1007, 1008, 1009, 1010, 1011}));
-  feeder.feed();
+  pipeline.feed();
   executor.run(0);
   EXPECT_EQ(images(executor), (Images{1012, 1013, 1014, 1015, 1016, 1017, 1000,
                                       1001, 1002, 1003, 1004, 1005}));
@@ -99,23 +99,23 @@ TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
 TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
   writeDatabase({true, true, true, true, true, false, true, true});
   Executor executor(test::loadPlan(model("")));
-  Feeder feeder(executor, 0, 1, "");
-  feeder.feed();
+  DataPipeline pipeline(executor, 0, 1, "");
+  pipeline.feed();
   EXPECT_EQ(images(executor)[11], 1011);
-  feeder.feed();
+  pipeline.feed();
   EXPECT_EQ(images(executor),
             (Images{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
-  feeder.feed();
+  pipeline.feed();
   EXPECT_EQ(images(executor)[0], 1000);
 }
 
 TEST_F(PixelInput, WhatTheCallerGivesIsNotConverted) {
   writeDatabase({true});
   Executor executor(test::loadPlan(model("")));
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   const Images given(12, 5);
-  feeder.set("x", given.data(), 12);
-  feeder.feed();
+  pipeline.set("x", given.data(), 12);
+  pipeline.feed();
   EXPECT_EQ(images(executor), given);
 }
 
@@ -136,10 +136,10 @@ TEST_F(PixelInput, TheHostWritesZerosIntoGapsThatHoldThem) {
   const Images before(16, 7);
   executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
   ASSERT_EQ(words(), before);
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   const Images given(12, 5);
-  feeder.set("x", given.data(), 12);
-  feeder.feed();
+  pipeline.set("x", given.data(), 12);
+  pipeline.feed();
   const Images padded = {5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0};
   EXPECT_EQ(words(), padded);
   // Not only on the way of inputs.
@@ -166,10 +166,10 @@ TEST_F(PixelInput, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
       ->mutable_pixel_conversion()
       ->set_image_dims(0, 2);
   Executor executor(test::loadPlan(manifest));
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   int rows[2] = {0, 0};
   for (int batch = 0; batch < 8; ++batch) {
-    feeder.feed();
+    pipeline.feed();
     const Images got = images(executor);
     for (int n = 0; n < 4; ++n) {
       const int row = int(got[n * 3]) % 10;
@@ -188,13 +188,13 @@ TEST_F(PixelInput, TheMeanComesFromTheSource) {
                       "mean_value: 4 }";
   {
     Executor executor(test::loadPlan(model(means, {3, 1, 1})));
-    Feeder feeder(executor, 0, 1, "");
-    feeder.feed();
+    DataPipeline pipeline(executor, 0, 1, "");
+    pipeline.feed();
     EXPECT_EQ(images(executor)[5], 1000 + 2 - 4);
   }
   // The kernel knows no mean: the host subtracts it.
   Executor executor(test::loadPlan(model(means)));
-  Feeder feeder(executor, 0, 1, "");
-  feeder.feed();
+  DataPipeline pipeline(executor, 0, 1, "");
+  pipeline.feed();
   EXPECT_EQ(images(executor)[5], 2 - 4);
 }

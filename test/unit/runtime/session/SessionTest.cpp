@@ -276,7 +276,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
   setModel(session);
   int batch = 0;
   session.dataPipeline(0).setCallback(
-      {}, [&](const std::vector<Feeder::Request> &requests) {
+      {}, [&](const std::vector<DataPipeline::Request> &requests) {
         ASSERT_EQ(requests.size(), 2u);
         EXPECT_EQ(requests[0].top, "x");
         EXPECT_EQ(requests[0].dims, (std::vector<std::int64_t>{4, 3}));
@@ -290,7 +290,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
   EXPECT_EQ(session.loss(0), 4.5);
   // A push takes one top back; the callback goes on with the other.
   session.dataPipeline(0).setCallback(
-      {"target"}, [&](const std::vector<Feeder::Request> &requests) {
+      {"target"}, [&](const std::vector<DataPipeline::Request> &requests) {
         ASSERT_EQ(requests.size(), 1u);
         std::fill_n(requests[0].floats, 4, 4.f);
       });

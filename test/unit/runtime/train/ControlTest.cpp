@@ -400,14 +400,14 @@ TEST_F(ControlTest, SumsOfFailedIterationsCountForNothing) {
       auto trainer = make(fields);
       int batch = 0;
       bool broken = fails;
-      sessions.back()->feeder(0).setCallback(
-          {}, [&](const std::vector<Feeder::Request> &requests) {
+      sessions.back()->pipeline(0).setCallback(
+          {}, [&](const std::vector<DataPipeline::Request> &requests) {
             if (++batch == 2 && broken) {
               broken = false;
               batch = 0; // the first again
               throw badInput("no batch");
             }
-            for (const Feeder::Request &request : requests)
+            for (const DataPipeline::Request &request : requests)
               std::fill_n(request.floats, request.count, float(batch));
           });
       if (fails)
@@ -437,7 +437,7 @@ TEST_F(ControlTest, AForwardPassThatFailsIsTakenBack) {
   trainer->forward();
   trainer->backward();
   trainer->accumulate();
-  sessions.back()->feeder(0).setCallback(
+  sessions.back()->pipeline(0).setCallback(
       {}, [](const auto &) { throw badInput("no batch"); });
   expectError(ExitStatus::BadInput, "no batch", [&] { trainer->forward(); });
   // The sum has the last gradients already.

@@ -274,8 +274,8 @@ TEST_F(TrainerTest, GoesOnBehindACheckThatFailed) {
   Trainer trainer(session, std::move(options));
   int batch = 0;
   session.dataPipeline(0).setCallback(
-      {}, [&](const std::vector<Feeder::Request> &requests) {
-        for (const Feeder::Request &request : requests)
+      {}, [&](const std::vector<DataPipeline::Request> &requests) {
+        for (const DataPipeline::Request &request : requests)
           std::fill_n(request.floats, request.count, 0.f);
         const std::int32_t status = ++batch == 3;
         std::memcpy(requests[1].floats, &status, sizeof status);

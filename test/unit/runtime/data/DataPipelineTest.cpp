@@ -1,5 +1,5 @@
-//===- FeederTest.cpp - Feeds and reading ahead ---------------------------===//
-#include "runtime/data/Feeder.h"
+//===- DataPipelineTest.cpp - Feeds and reading ahead ---------------------------===//
+#include "runtime/data/DataPipeline.h"
 #include "TestPlan.h"
 #include "runtime/data/Prefetcher.h"
 #include "support/ThreadWithoutSignals.h"
@@ -134,66 +134,66 @@ TEST(SilentThread, TakesNoSignals) {
   EXPECT_EQ(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
 }
 
-TEST(Feeder, CallersValuesComeBackEveryPass) {
+TEST(DataPipeline, CallersValuesComeBackEveryPass) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   const int program = executor.findProgram("forward_backward");
-  Feeder feeder(executor, program, 1, "");
-  EXPECT_EQ(feeder.tops(), (std::vector<std::string>{"x", "target"}));
-  EXPECT_EQ(feeder.unset(), feeder.tops());
+  DataPipeline pipeline(executor, program, 1, "");
+  EXPECT_EQ(pipeline.tops(), (std::vector<std::string>{"x", "target"}));
+  EXPECT_EQ(pipeline.unset(), pipeline.tops());
   const std::vector<float> target = {1, 2, 3, 4};
-  feeder.set("target", target.data(), 4);
-  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"x"});
-  feeder.feed();
+  pipeline.set("target", target.data(), 4);
+  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"x"});
+  pipeline.feed();
   EXPECT_EQ(floats(executor, 1, 4), target);
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
   // The program may reuse the memory within a run.
   executor.modify(
       1, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[2] = 99; });
-  feeder.feed();
+  pipeline.feed();
   EXPECT_EQ(floats(executor, 1, 4), target);
   test::expectError(ExitStatus::BadInput, "no input blob 'y'",
-                    [&] { feeder.set("y", target.data(), 4); });
+                    [&] { pipeline.set("y", target.data(), 4); });
   test::expectError(ExitStatus::BadInput, "4 x 3",
-                    [&] { feeder.set("x", target.data(), 4); });
+                    [&] { pipeline.set("x", target.data(), 4); });
 }
 
-TEST(Feeder, WhatNobodyTookOverStaysUnset) {
+TEST(DataPipeline, WhatNobodyTookOverStaysUnset) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
-  Feeder feeder(executor, 0, 1, "");
-  feeder.open();
-  feeder.feed();
-  EXPECT_EQ(feeder.unset(), feeder.tops());
-  feeder.setCallback({"x"}, [](const auto &) {});
-  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"target"});
-  feeder.reset(2);
-  feeder.feed();
-  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"target"});
+  DataPipeline pipeline(executor, 0, 1, "");
+  pipeline.open();
+  pipeline.feed();
+  EXPECT_EQ(pipeline.unset(), pipeline.tops());
+  pipeline.setCallback({"x"}, [](const auto &) {});
+  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"target"});
+  pipeline.reset(2);
+  pipeline.feed();
+  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"target"});
 }
 
-TEST(Feeder, InputsInTheCallersMemoryKeepItsValues) {
+TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   if (!executor.hostData(0))
     GTEST_SKIP() << "only plans for the CPU use the caller's memory";
-  Feeder feeder(executor, executor.findProgram("forward_backward"), 1, "");
+  DataPipeline pipeline(executor, executor.findProgram("forward_backward"), 1, "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
   executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
-  feeder.feed();
+  pipeline.feed();
   EXPECT_EQ(x[2], 3);
   // What is set is delivered there.
   const std::vector<float> values(12, 7);
-  feeder.set("x", values.data(), 12);
-  feeder.feed();
+  pipeline.set("x", values.data(), 12);
+  pipeline.feed();
   EXPECT_EQ(x[2], 7);
   // In its own memory an input that nobody set is zero.
-  Feeder other(executor, executor.findProgram("forward_backward"), 1, "");
+  DataPipeline other(executor, executor.findProgram("forward_backward"), 1, "");
   executor.bindMemory(0, nullptr);
   other.feed();
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
 }
 
-TEST(Feeder, CallbacksCannotChangeTheFeederThatAsks) {
+TEST(DataPipeline, CallbacksCannotChangeTheFeederThatAsks) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   const std::vector<float> values(12);
   int refused = 0;
   auto refuses = [&](const std::function<void()> &change) {
@@ -201,70 +201,70 @@ TEST(Feeder, CallbacksCannotChangeTheFeederThatAsks) {
                       change);
     ++refused;
   };
-  feeder.setCallback({}, [&](const std::vector<Feeder::Request> &) {
-    refuses([&] { feeder.set("x", values.data(), 12); });
-    refuses([&] { feeder.setCallback({}, [](const auto &) {}); });
-    refuses([&] { feeder.reset(3); });
-    refuses([&] { feeder.feed(); });
+  pipeline.setCallback({}, [&](const std::vector<DataPipeline::Request> &) {
+    refuses([&] { pipeline.set("x", values.data(), 12); });
+    refuses([&] { pipeline.setCallback({}, [](const auto &) {}); });
+    refuses([&] { pipeline.reset(3); });
+    refuses([&] { pipeline.feed(); });
     throw badInput("the batch is wrong");
   });
   test::expectError(ExitStatus::BadInput, "the batch is wrong",
-                    [&] { feeder.feed(); });
+                    [&] { pipeline.feed(); });
   EXPECT_EQ(refused, 4);
-  feeder.set("x", values.data(), 12); // it is over
+  pipeline.set("x", values.data(), 12); // it is over
 }
 
-TEST(Feeder, DummyDataRefillsWhatIsNotConstant) {
+TEST(DataPipeline, DummyDataRefillsWhatIsNotConstant) {
   const char *layer =
       "name: 'd' type: 'DummyData' top: 'x' top: 'target' dummy_data_param { "
       "data_filler { type: 'uniform' } data_filler { value: 2 } }";
   auto plan = test::loadPlan(test::linearModel(layer, kSolver));
   Executor executor(plan);
   const int program = executor.findProgram("forward_backward");
-  Feeder feeder(executor, program, 1, "");
-  feeder.feed();
+  DataPipeline pipeline(executor, program, 1, "");
+  pipeline.feed();
   const auto first = floats(executor, 0, 12);
   EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
-  const auto cursors = feeder.cursors();
-  feeder.feed();
+  const auto cursors = pipeline.cursors();
+  pipeline.feed();
   const auto second = floats(executor, 0, 12);
   EXPECT_NE(first, second);
   EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
 
-  Feeder resumed(executor, program, 1, "");
+  DataPipeline resumed(executor, program, 1, "");
   resumed.restore(cursors);
   resumed.feed();
   EXPECT_EQ(floats(executor, 0, 12), second);
 }
 
-TEST(Feeder, TakenOverTopsNeedNoSource) {
+TEST(DataPipeline, TakenOverTopsNeedNoSource) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   const std::vector<float> values(12, 3);
-  feeder.set("x", values.data(), 12);
-  feeder.set("target", values.data(), 4);
-  feeder.feed();
+  pipeline.set("x", values.data(), 12);
+  pipeline.set("target", values.data(), 4);
+  pipeline.feed();
   EXPECT_EQ(floats(executor, 0, 12), values);
-  Feeder alone(executor, 0, 1, "");
+  DataPipeline alone(executor, 0, 1, "");
   test::expectError(ExitStatus::Unavailable, "nowhere", [&] { alone.feed(); });
 }
 
-TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
+TEST(DataPipeline, SourcesThatAreMissingAreLookedForAgain) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
-  Feeder feeder(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, 1, "");
   const auto lacks = ExitStatus::Unavailable;
   for (int i = 0; i < 2; ++i)
-    test::expectError(lacks, "nowhere", [&] { feeder.start(); });
-  test::expectError(lacks, "nowhere", [&] { feeder.feed(); });
+    test::expectError(lacks, "nowhere", [&] { pipeline.start(); });
+  test::expectError(lacks, "nowhere", [&] { pipeline.feed(); });
 }
 
-TEST(Feeder, UnknownLayerTypesAreNamed) {
+TEST(DataPipeline, UnknownLayerTypesAreNamed) {
   Executor executor(test::loadPlan(test::linearModel(
       "name: 'd' type: 'VideoData' top: 'x' top: 'target'", kSolver)));
   test::expectError(ExitStatus::BadInput, "'d' (VideoData)",
-                    [&] { Feeder(executor, 0, 1, ""); });
+                    [&] { DataPipeline(executor, 0, 1, ""); });
 }

@@ -1,9 +1,9 @@
-//===- Feeder.h - Brings data into a program's input buffers ----*- C++ -*-===//
+//===- DataPipeline.h - Brings data into a program's input buffers ----*- C++ -*-===//
 //
-// One Feeder serves one program. The tops of its data layers are filled from
+// One DataPipeline serves one program. The tops of its data layers are filled from
 // their sources, read ahead on threads; those of Input and MemoryData layers,
 // and any other that the caller takes over with set(), from values the caller
-// gives. The feeder also gives the layers that draw random numbers their keys.
+// gives. The pipeline also gives the layers that draw random numbers their keys.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace brew::runtime {
 
-class Feeder {
+class DataPipeline {
 public:
   /// `seed` drives shuffling, cropping, mirroring, fillers and layers' own
   /// random numbers. `planFolder` is
@@ -31,10 +31,10 @@ public:
   /// layer is of an unknown type or does not fit its buffers; opens nothing.
   /// `events`, which may be null, hears of what sources have to say. Each
   /// source decodes on `readerThreads` threads (0: one for each core).
-  Feeder(Executor &executor, int program, std::uint64_t seed,
+  DataPipeline(Executor &executor, int program, std::uint64_t seed,
          std::string planFolder, Events *events = nullptr,
          const ReaderOptions &reading = {});
-  ~Feeder();
+  ~DataPipeline();
 
   /// Names of all tops, in order of the feeds.
   std::vector<std::string> tops() const;
@@ -60,7 +60,7 @@ public:
     double *doubles;    ///< else null
   };
   /// Fills all requests of a batch. What it throws comes out of feed(). It may
-  /// not change the feeder that asks it: what does throws Error (2) until the
+  /// not change the pipeline that asks it: what does throws Error (2) until the
   /// callback has returned.
   using Callback = std::function<void(const std::vector<Request> &)>;
   /// Takes over tops as set() does, with values that `callback` gives anew for

@@ -1,6 +1,6 @@
-//===- Feeder.cpp - Brings data into a program's input buffers ------------===//
+//===- DataPipeline.cpp - Brings data into a program's input buffers ------------===//
 
-#include "runtime/data/Feeder.h"
+#include "runtime/data/DataPipeline.h"
 
 #include "caffe/DataLayerKinds.h"
 #include "caffe/weights/Layout.h"
@@ -46,14 +46,14 @@ struct Release {
 } // namespace
 
 /// Values that the caller is asked for, before they are in the buffer's layout.
-struct Feeder::Asked {
+struct DataPipeline::Asked {
   std::vector<Request> requests;
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<double>> doubles;
   Callback callback;
 };
 
-struct Feeder::Feed {
+struct DataPipeline::Feed {
   FeedInfo info;
   const caffe::DataLayerKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
@@ -95,7 +95,7 @@ struct Feeder::Feed {
   }
 };
 
-Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
+DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
                std::string planFolder, Events *listeners,
                const ReaderOptions &reading)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
@@ -152,21 +152,21 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
   addKeys(seedOf(seed));
 }
 
-Feeder::~Feeder() = default;
+DataPipeline::~DataPipeline() = default;
 
 /// Each rank trains with a seed of its own; tests are those of rank 0.
-std::uint64_t Feeder::seedOf(std::uint64_t seed) const {
+std::uint64_t DataPipeline::seedOf(std::uint64_t seed) const {
   return testPhase ? seed - rank : seed;
 }
 
-void Feeder::addKeys(std::uint64_t seed) {
+void DataPipeline::addKeys(std::uint64_t seed) {
   keys = {};
   for (const auto &[layer, buffer] : keyedLayers)
     keys.add(executor.manifest(), executor.manifest().programs(program).name(),
              layer, buffer, seed);
 }
 
-void Feeder::reset(std::uint64_t seed) {
+void DataPipeline::reset(std::uint64_t seed) {
   refuseWhileAsking();
   opened = false;
   addKeys(seedOf(seed));
@@ -176,7 +176,7 @@ void Feeder::reset(std::uint64_t seed) {
   }
 }
 
-std::vector<std::string> Feeder::tops() const {
+std::vector<std::string> DataPipeline::tops() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
     if (!feed->kind->isNetConstant())
@@ -185,7 +185,7 @@ std::vector<std::string> Feeder::tops() const {
   return names;
 }
 
-Feeder::Feed *Feeder::feedOf(std::string_view top, std::size_t &index) const {
+DataPipeline::Feed *DataPipeline::feedOf(std::string_view top, std::size_t &index) const {
   for (const auto &feed : feeds)
     for (int i = 0; i < feed->info.layer.top_size(); ++i)
       if (feed->info.layer.top(i) == top) {
@@ -195,14 +195,14 @@ Feeder::Feed *Feeder::feedOf(std::string_view top, std::size_t &index) const {
   return nullptr;
 }
 
-const plan::Buffer *Feeder::find(std::string_view top) const {
+const plan::Buffer *DataPipeline::find(std::string_view top) const {
   std::size_t index = 0;
   Feed *feed = feedOf(top, index);
   return feed ? feed->info.tops[index] : nullptr;
 }
 
 template <typename Value>
-void Feeder::setValues(std::string_view top, const Value *values,
+void DataPipeline::setValues(std::string_view top, const Value *values,
                        std::int64_t count) {
   refuseWhileAsking();
   std::size_t index = 0;
@@ -221,7 +221,7 @@ void Feeder::setValues(std::string_view top, const Value *values,
 }
 
 /// A callback no longer gives this top.
-void Feeder::forget(const std::string &top) {
+void DataPipeline::forget(const std::string &top) {
   for (const auto &asked : callbacks)
     asked->requests.erase(std::remove_if(asked->requests.begin(),
                                          asked->requests.end(),
@@ -236,7 +236,7 @@ void Feeder::forget(const std::string &top) {
                   callbacks.end());
 }
 
-void Feeder::setCallback(const std::vector<std::string> &chosen,
+void DataPipeline::setCallback(const std::vector<std::string> &chosen,
                          Callback callback) {
   refuseWhileAsking();
   auto asked = std::make_unique<Asked>();
@@ -270,14 +270,14 @@ void Feeder::setCallback(const std::vector<std::string> &chosen,
 }
 
 /// Callbacks are called where they are stored.
-void Feeder::refuseWhileAsking() const {
+void DataPipeline::refuseWhileAsking() const {
   if (asking)
     throw Error(ExitStatus::Usage,
                 "the function that feeds a program changes that program's "
                 "inputs or feeds it");
 }
 
-void Feeder::ask() {
+void DataPipeline::ask() {
   struct Asking {
     bool &flag;
     explicit Asking(bool &it) : flag(it) { flag = true; }
@@ -298,22 +298,22 @@ void Feeder::ask() {
   }
 }
 
-void Feeder::set(std::string_view top, const double *values,
+void DataPipeline::set(std::string_view top, const double *values,
                  std::int64_t count) {
   setValues(top, values, count);
 }
-void Feeder::set(std::string_view top, const float *values,
+void DataPipeline::set(std::string_view top, const float *values,
                  std::int64_t count) {
   setValues(top, values, count);
 }
-void Feeder::set(std::string_view top, const std::int32_t *values,
+void DataPipeline::set(std::string_view top, const std::int32_t *values,
                  std::int64_t count) {
   const std::vector<double> exact(values,
                                   values + std::max<std::int64_t>(count, 0));
   setValues(top, exact.data(), count);
 }
 
-std::vector<std::string> Feeder::unset() const {
+std::vector<std::string> DataPipeline::unset() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
     for (int i = 0; feed->callerFed() && i < feed->info.layer.top_size(); ++i)
@@ -323,7 +323,7 @@ std::vector<std::string> Feeder::unset() const {
 }
 
 /// Whether the device makes the first top of what the source reads.
-bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
+bool DataPipeline::takesPixels(const Feed &feed, const BatchSource &source) {
   const plan::DataInput &description =
       executor.manifest().programs(program).data_inputs(feed.number);
   const PixelMean *mean = source.pixelMean();
@@ -336,7 +336,7 @@ bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
   return true;
 }
 
-std::unique_ptr<BatchSource> Feeder::openSource(const Feed &feed) {
+std::unique_ptr<BatchSource> DataPipeline::openSource(const Feed &feed) {
   // What it has to say comes before what is wrong with it.
   try {
     std::unique_ptr<BatchSource> source = feed.openSource();
@@ -348,12 +348,12 @@ std::unique_ptr<BatchSource> Feeder::openSource(const Feed &feed) {
   }
 }
 
-void Feeder::tell() {
+void DataPipeline::tell() {
   if (events)
     events->deliver();
 }
 
-void Feeder::open() {
+void DataPipeline::open() {
   if (opened)
     return;
   for (const auto &feed : feeds) {
@@ -379,14 +379,14 @@ void Feeder::open() {
   opened = true;
 }
 
-void Feeder::start() {
+void DataPipeline::start() {
   open();
   for (const auto &feed : feeds)
     if (feed->prefetcher)
       feed->prefetcher->start();
 }
 
-void Feeder::feed() {
+void DataPipeline::feed() {
   refuseWhileAsking();
   start();
   ask();
@@ -413,7 +413,7 @@ void Feeder::feed() {
 }
 
 template <typename Value>
-void Feeder::readValues(std::string_view top, Value *values,
+void DataPipeline::readValues(std::string_view top, Value *values,
                         std::int64_t count) {
   std::size_t index = 0;
   Feed *feed = feedOf(top, index);
@@ -431,14 +431,14 @@ void Feeder::readValues(std::string_view top, Value *values,
   });
 }
 
-void Feeder::read(std::string_view top, float *values, std::int64_t count) {
+void DataPipeline::read(std::string_view top, float *values, std::int64_t count) {
   readValues(top, values, count);
 }
-void Feeder::read(std::string_view top, double *values, std::int64_t count) {
+void DataPipeline::read(std::string_view top, double *values, std::int64_t count) {
   readValues(top, values, count);
 }
 
-std::string Feeder::identity() const {
+std::string DataPipeline::identity() const {
   std::string text;
   for (const auto &feed : feeds)
     if (feed->prefetcher)
@@ -447,7 +447,7 @@ std::string Feeder::identity() const {
   return text;
 }
 
-std::vector<caffe::ReaderCursor> Feeder::cursors() const {
+std::vector<caffe::ReaderCursor> DataPipeline::cursors() const {
   std::vector<caffe::ReaderCursor> result;
   auto add = [&](const std::string &layer, const SourcePosition &at) {
     caffe::ReaderCursor cursor;
@@ -467,7 +467,7 @@ std::vector<caffe::ReaderCursor> Feeder::cursors() const {
   return result;
 }
 
-void Feeder::restore(const std::vector<caffe::ReaderCursor> &cursors) {
+void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
   open();
   auto find = [&](const std::string &layer) -> const caffe::ReaderCursor * {
     for (const caffe::ReaderCursor &cursor : cursors)
@@ -486,7 +486,7 @@ void Feeder::restore(const std::vector<caffe::ReaderCursor> &cursors) {
       keys.seek(at->records());
 }
 
-std::vector<Feeder::Starvation> Feeder::starvation() const {
+std::vector<DataPipeline::Starvation> DataPipeline::starvation() const {
   std::vector<Starvation> result;
   for (const auto &feed : feeds)
     if (feed->prefetcher && feed->prefetcher->waits())
@@ -495,7 +495,7 @@ std::vector<Feeder::Starvation> Feeder::starvation() const {
   return result;
 }
 
-std::vector<Feeder::ReaderLoad> Feeder::readerLoads() const {
+std::vector<DataPipeline::ReaderLoad> DataPipeline::readerLoads() const {
   std::vector<ReaderLoad> result;
   for (const auto &feed : feeds)
     if (feed->prefetcher && feed->kind->isRefilled) {
