@@ -68,7 +68,7 @@ RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
 }
 
 RunMonitor::~RunMonitor() {
-  jobs.close();
+  queue.close();
   server.reset();
   session.removeListener(listener);
 }
@@ -115,10 +115,10 @@ void RunMonitor::poll() {
   }
   if (!idle && times->due())
     trainer->requestStepTimes();
-  const Jobs::Clock::time_point begin = Jobs::Clock::now();
-  if (updates.poll(session, now, jobs.mayLook(idle)))
-    jobs.charge(Jobs::Clock::now() - begin);
-  jobs.work(idle);
+  const TrainingThreadQueue::Clock::time_point begin = TrainingThreadQueue::Clock::now();
+  if (updates.poll(session, now, queue.mayRead(idle)))
+    queue.addReadCost(TrainingThreadQueue::Clock::now() - begin);
+  queue.work(idle);
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,7 +188,7 @@ double RunMonitor::itemsPerSecond() const {
 }
 
 void RunMonitor::tellIteration(bool always) {
-  const Jobs::Clock::time_point now = Jobs::Clock::now();
+  const TrainingThreadQueue::Clock::time_point now = TrainingThreadQueue::Clock::now();
   untold = true;
   if (!always && now - lastTold < kTellEach)
     return;
@@ -201,7 +201,7 @@ void RunMonitor::tellIteration(bool always) {
 }
 
 void RunMonitor::measureSpeed(int now) {
-  const Jobs::Clock::time_point time = Jobs::Clock::now();
+  const TrainingThreadQueue::Clock::time_point time = TrainingThreadQueue::Clock::now();
   const double seconds =
       std::chrono::duration<double>(time - speedBegin).count();
   if (speedBeginIteration >= 0 && time - speedBegin < kMeasureOver)
@@ -393,7 +393,7 @@ Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
       std::vector<float> values;
     };
     auto copy = std::make_shared<Copy>();
-    jobs.run(Jobs::Kind::Look, [this, each, copy] {
+    queue.run(TrainingThreadQueue::Kind::Read, [this, each, copy] {
       copy->tensor = session.find(each);
       if (copy->tensor.count > kMostValues)
         throw HttpError(413, "it is too large to be shown");
@@ -441,7 +441,7 @@ Json RunMonitor::classify(const Json &body) {
     throw HttpError(404, "the run has no net to classify with (--monitor-net)");
   const auto pixels = body.at("pixels").get<std::vector<float>>();
   auto held = std::make_shared<std::vector<Classifier::Parameter>>();
-  jobs.run(Jobs::Kind::Act, [this, held] {
+  queue.run(TrainingThreadQueue::Kind::Control, [this, held] {
     *held = classifier->parametersOf(session);
     return Json();
   });

@@ -8,7 +8,7 @@
 
 #include "tools/monitor/Classifier.h"
 #include "tools/monitor/Curves.h"
-#include "tools/monitor/Jobs.h"
+#include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/LearningView.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/StepTimes.h"
@@ -94,7 +94,7 @@ private:
   std::vector<api::TensorName> parameters, blobs; ///< that can be read
 
   Broadcast broadcast{1024};
-  Jobs jobs;
+  TrainingThreadQueue queue;
   UpdateRates updates;
   std::unique_ptr<StepTimes> times;
   std::unique_ptr<Classifier> classifier;
@@ -113,7 +113,7 @@ private:
   long long waits = 0;
   double secondsWaiting = 0;
   bool paused = false, finished = false;
-  Jobs::Clock::time_point lastTold, speedBegin;
+  TrainingThreadQueue::Clock::time_point lastTold, speedBegin;
   int speedBeginIteration = -1;
   bool untold = false; ///< an iteration that was not sent
 

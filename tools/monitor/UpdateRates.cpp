@@ -53,11 +53,11 @@ std::vector<UpdateRates::Sample> UpdateRates::sample(api::Session &session) {
   return samples;
 }
 
-bool UpdateRates::poll(api::Session &session, int iteration, bool mayLook) {
+bool UpdateRates::poll(api::Session &session, int iteration, bool mayRead) {
   if (beforeIteration < 0) {
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (!wanted || !mayLook)
+      if (!wanted || !mayRead)
         return false;
       wanted = false;
     }

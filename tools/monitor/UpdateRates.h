@@ -20,9 +20,9 @@ public:
   /// thread.
   nlohmann::json last() const;
 
-  /// On the training thread after each iteration; `mayLook`: whether a new look
+  /// On the training thread after each iteration; `mayRead`: whether a new look
   /// at the parameters may be begun. Returns whether it has looked.
-  bool poll(api::Session &session, int iteration, bool mayLook);
+  bool poll(api::Session &session, int iteration, bool mayRead);
 
 private:
   struct Sample {

@@ -1,6 +1,6 @@
-//===- Jobs.cpp - What other threads ask of the training thread -----------===//
+//===- TrainingThreadQueue.cpp - What other threads ask of the training thread -----------===//
 
-#include "tools/monitor/Jobs.h"
+#include "tools/monitor/TrainingThreadQueue.h"
 
 #include "tools/monitor/Server.h"
 
@@ -10,7 +10,7 @@
 
 namespace brew::monitor {
 
-nlohmann::json Jobs::run(Kind kind, Work work) {
+nlohmann::json TrainingThreadQueue::run(Kind kind, Work work) {
   auto job = std::make_shared<Job>();
   job->kind = kind;
   job->work = std::move(work);
@@ -19,7 +19,7 @@ nlohmann::json Jobs::run(Kind kind, Work work) {
     std::lock_guard<std::mutex> lock(mutex);
     if (closed)
       throw HttpError(503, "the run has ended");
-    if (waiting.size() >= kMostJobs)
+    if (waiting.size() >= kMaxJobs)
       throw HttpError(503, "the run is busy");
     waiting.push_back(job);
   }
@@ -34,14 +34,14 @@ nlohmann::json Jobs::run(Kind kind, Work work) {
   return result.get(); // it has begun, if nothing else
 }
 
-void Jobs::work(bool idle) {
+void TrainingThreadQueue::work(bool idle) {
   while (true) {
     std::shared_ptr<Job> next;
     {
       std::lock_guard<std::mutex> lock(mutex);
       const auto due =
           std::find_if(waiting.begin(), waiting.end(), [&](const auto &job) {
-            return job->kind == Kind::Act || mayLook(idle);
+            return job->kind == Kind::Control || mayRead(idle);
           });
       if (due == waiting.end())
         return;
@@ -54,16 +54,16 @@ void Jobs::work(bool idle) {
     } catch (...) {
       next->result.set_exception(std::current_exception());
     }
-    if (next->kind == Kind::Look)
-      charge(Clock::now() - begin);
+    if (next->kind == Kind::Read)
+      addReadCost(Clock::now() - begin);
   }
 }
 
-void Jobs::charge(Clock::duration cost) {
-  nextLook = Clock::now() + 100 * cost;
+void TrainingThreadQueue::addReadCost(Clock::duration cost) {
+  nextRead = Clock::now() + 100 * cost;
 }
 
-void Jobs::close() {
+void TrainingThreadQueue::close() {
   std::lock_guard<std::mutex> lock(mutex);
   closed = true;
   for (const std::shared_ptr<Job> &job : waiting)

@@ -1,8 +1,8 @@
-//===- PartsTest.cpp - What the monitor is made of ------------------------===//
+//===- ComponentsTest.cpp - What the monitor is made of ------------------------===//
 #include "tools/monitor/Broadcast.h"
 #include "tools/monitor/Curves.h"
 #include "tools/monitor/Endpoint.h"
-#include "tools/monitor/Jobs.h"
+#include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/NetGraph.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/Views.h"
@@ -114,18 +114,18 @@ TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
 }
 
 TEST(MonitorJobs, AreDoneByTheOtherThread) {
-  Jobs jobs;
+  TrainingThreadQueue queue;
   const auto here = std::this_thread::get_id();
   std::thread asker([&] {
     EXPECT_EQ(
-        jobs.run(Jobs::Kind::Act,
+        queue.run(TrainingThreadQueue::Kind::Control,
                  [&] { return Json(std::this_thread::get_id() == here); }),
         Json(true));
     EXPECT_THROW(
-        jobs.run(Jobs::Kind::Act, []() -> Json { throw HttpError(404, "none"); }),
+        queue.run(TrainingThreadQueue::Kind::Control, []() -> Json { throw HttpError(404, "none"); }),
         HttpError);
-    jobs.close();
-    EXPECT_THROW(jobs.run(Jobs::Kind::Act, [] { return Json(); }), HttpError);
+    queue.close();
+    EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Control, [] { return Json(); }), HttpError);
   });
   std::atomic<bool> done{false};
   std::thread ending([&] {
@@ -133,18 +133,18 @@ TEST(MonitorJobs, AreDoneByTheOtherThread) {
     done = true;
   });
   while (!done)
-    jobs.work(false);
+    queue.work(false);
   ending.join();
 }
 
 TEST(MonitorJobs, LookingWaitsForItsHundredthOfTheTime) {
-  Jobs jobs;
-  jobs.charge(1s);
-  EXPECT_FALSE(jobs.mayLook(false));
-  EXPECT_TRUE(jobs.mayLook(true));
+  TrainingThreadQueue queue;
+  queue.addReadCost(1s);
+  EXPECT_FALSE(queue.mayRead(false));
+  EXPECT_TRUE(queue.mayRead(true));
   std::atomic<bool> looked{false};
   std::thread asker([&] {
-    EXPECT_THROW(jobs.run(Jobs::Kind::Look,
+    EXPECT_THROW(queue.run(TrainingThreadQueue::Kind::Read,
                           [&] {
                             looked = true;
                             return Json();
@@ -152,10 +152,10 @@ TEST(MonitorJobs, LookingWaitsForItsHundredthOfTheTime) {
                  HttpError);
   });
   for (int i = 0; i < 50; ++i) {
-    jobs.work(false);
+    queue.work(false);
     std::this_thread::sleep_for(1ms);
   }
   EXPECT_FALSE(looked);
-  jobs.close();
+  queue.close();
   asker.join();
 }

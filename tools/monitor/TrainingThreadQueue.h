@@ -1,4 +1,4 @@
-//===- Jobs.h - What other threads ask of the training thread ---*- C++ -*-===//
+//===- TrainingThreadQueue.h - What other threads ask of the training thread ---*- C++ -*-===//
 //
 // A session is read by the thread that trains, between two iterations: requests
 // leave their work here and wait for it. Reading for the eyes gets at most one
@@ -18,13 +18,13 @@
 
 namespace brew::monitor {
 
-class Jobs {
+class TrainingThreadQueue {
 public:
   using Clock = std::chrono::steady_clock;
   using Work = std::function<nlohmann::json()>;
   enum class Kind {
-    Look, ///< waits until there is time for it
-    Act   ///< what a user does by hand: at once
+    Read, ///< waits until there is time for it
+    Control ///< what a user does by hand: at once
   };
 
   /// Any thread but the one that trains. Returns what `work` does or throws
@@ -39,8 +39,8 @@ public:
   void close();
 
   /// What looking has cost, for others that look on the training thread too.
-  void charge(Clock::duration cost);
-  bool mayLook(bool idle) const { return idle || Clock::now() >= nextLook; }
+  void addReadCost(Clock::duration cost);
+  bool mayRead(bool idle) const { return idle || Clock::now() >= nextRead; }
 
 private:
   struct Job {
@@ -48,12 +48,12 @@ private:
     Work work;
     std::promise<nlohmann::json> result;
   };
-  static constexpr std::size_t kMostJobs = 16;
+  static constexpr std::size_t kMaxJobs = 16;
 
   std::mutex mutex;
   std::deque<std::shared_ptr<Job>> waiting;
   bool closed = false;
-  Clock::time_point nextLook; ///< of the training thread alone
+  Clock::time_point nextRead; ///< of the training thread alone
 };
 
 } // namespace brew::monitor
