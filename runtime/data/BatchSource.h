@@ -36,7 +36,7 @@ struct ReaderOptions {
 };
 
 /// A layer that brings data in, as a source needs to know it.
-struct FeedInfo {
+struct DataLayerInfo {
   caffe::LayerParameter layer;
   /// Buffers of its tops; they outlive the source.
   std::vector<const plan::Buffer *> tops;
@@ -104,20 +104,20 @@ public:
 };
 
 /// Opens a Data layer's database.
-std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> openDatabaseSource(const DataLayerInfo &info);
 /// Opens an AnnotatedData layer's database.
-std::unique_ptr<BatchSource> openAnnotatedSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> openAnnotatedSource(const DataLayerInfo &info);
 /// Opens an ImageData layer's list.
-std::unique_ptr<BatchSource> openImageSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info);
 /// Opens a WindowData layer's file.
-std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> openWindowSource(const DataLayerInfo &info);
 /// Opens an HDF5Data layer's list of files.
-std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
+std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info);
 /// Opens the file that an InfogainLoss layer names.
-std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info);
 /// The weights of classes in a SoftmaxWithLoss layer's settings.
-std::unique_ptr<BatchSource> makeWeightSource(const FeedInfo &info);
+std::unique_ptr<BatchSource> makeWeightSource(const DataLayerInfo &info);
 /// The fillers of a DummyData layer.
-std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info);
+std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info);
 
 } // namespace brew::runtime

@@ -17,7 +17,7 @@ namespace {
 class BlobSource : public BatchSource {
 public:
   /// `where` begins the message about another number of values.
-  BlobSource(const FeedInfo &info, formats::Blob values,
+  BlobSource(const DataLayerInfo &info, formats::Blob values,
              const std::string &where)
       : top(*info.tops.at(0)), blob(std::move(values)) {
     const auto count = static_cast<std::int64_t>(blob.size());
@@ -46,7 +46,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info) {
   const std::string path =
       formats::requirePath(info.layer.infogain_loss_param().source(),
                            info.folders, "infogain matrix");
@@ -54,7 +54,7 @@ std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info) {
                                       path);
 }
 
-std::unique_ptr<BatchSource> makeWeightSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> makeWeightSource(const DataLayerInfo &info) {
   const auto &weights = info.layer.loss_param().class_weighting();
   formats::Blob blob;
   blob.dims = {weights.size()};

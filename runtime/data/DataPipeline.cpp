@@ -54,7 +54,7 @@ struct DataPipeline::Asked {
 };
 
 struct DataPipeline::Feed {
-  FeedInfo info;
+  DataLayerInfo info;
   const caffe::DataLayerKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
@@ -108,7 +108,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
     const plan::DataInput &source = description.data_inputs(i);
     auto feed = std::make_unique<Feed>();
     feed->number = i;
-    FeedInfo &info = feed->info;
+    DataLayerInfo &info = feed->info;
     if (!info.layer.ParseFromString(source.layer()))
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");

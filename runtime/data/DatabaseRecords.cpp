@@ -10,7 +10,7 @@
 
 namespace brew::runtime {
 
-DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
+DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerText)
     : layer(std::move(layerText)), selection(caffe::selectionOf(info.layer)),
       rank(info.testPhase ? 0 : info.reading.rank),
       ranks(info.testPhase ? 1 : info.reading.ranks) {

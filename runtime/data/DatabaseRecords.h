@@ -25,7 +25,7 @@ class DatabaseRecords {
 public:
   /// `layer` begins messages. Throws Error as formats::DbReader::open(),
   /// RecordTable and Sampler do, and (3) if there is no such database.
-  DatabaseRecords(const FeedInfo &info, std::string layer);
+  DatabaseRecords(const DataLayerInfo &info, std::string layer);
 
   const std::string &path() const { return reader->path(); }
   /// The next record, whose bytes replace those of `record`.

@@ -10,7 +10,7 @@ namespace {
 /// Records are fetched in their order by one thread, then decoded by several.
 class DatabaseSource : public DecodedSource {
 public:
-  explicit DatabaseSource(const FeedInfo &info)
+  explicit DatabaseSource(const DataLayerInfo &info)
       : DecodedSource(info), events(info.events),
         database(info, images.layer()) {
     records.resize(static_cast<std::size_t>(images.size()));
@@ -64,7 +64,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openDatabaseSource(const DataLayerInfo &info) {
   return std::make_unique<DatabaseSource>(info);
 }
 

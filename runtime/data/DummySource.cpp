@@ -14,7 +14,7 @@ namespace {
 /// unchanged; the others draw fresh numbers for every batch.
 class DummySource : public BatchSource {
 public:
-  explicit DummySource(const FeedInfo &info) : tops(info.tops) {
+  explicit DummySource(const DataLayerInfo &info) : tops(info.tops) {
     const caffe::DummyDataParameter &parameter = info.layer.dummy_data_param();
     const int given = parameter.data_filler_size();
     const int wanted = static_cast<int>(tops.size());
@@ -64,7 +64,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info) {
   return std::make_unique<DummySource>(info);
 }
 

@@ -18,7 +18,7 @@ namespace {
 /// in memory at a time, as in Caffe.
 class Hdf5Source : public BatchSource {
 public:
-  explicit Hdf5Source(const FeedInfo &info)
+  explicit Hdf5Source(const DataLayerInfo &info)
       : tops(info.tops),
         layerText("layer '" + info.layer.name() + "' (HDF5Data)"),
         names(info.layer.top().begin(), info.layer.top().end()),
@@ -194,7 +194,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info) {
   return std::make_unique<Hdf5Source>(info);
 }
 

@@ -15,10 +15,10 @@ namespace brew::runtime {
 /// nothing to decode.
 constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 
-ImageBatch::ImageBatch(const FeedInfo &info)
+ImageBatch::ImageBatch(const DataLayerInfo &info)
     : ImageBatch(info, caffe::selectionOf(info.layer)) {}
 
-ImageBatch::ImageBatch(const FeedInfo &info, const caffe::Selection &selection)
+ImageBatch::ImageBatch(const DataLayerInfo &info, const caffe::Selection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
       itemsPerUnit(static_cast<std::int64_t>(selection.unit()) / imagesPerItem),
       allLabels(selection.allLabels),

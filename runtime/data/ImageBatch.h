@@ -22,7 +22,7 @@ class ImageBatch {
 public:
   /// Reads the mean file. Throws Error: 3 if it is not found, 1 if the tops are
   /// not those of images and labels.
-  explicit ImageBatch(const FeedInfo &info);
+  explicit ImageBatch(const DataLayerInfo &info);
 
   /// Images in a batch: some for each of its items, side by side.
   std::int64_t size() const { return items() * imagesPerItem; }
@@ -56,7 +56,7 @@ public:
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
-  ImageBatch(const FeedInfo &info, const caffe::Selection &selection);
+  ImageBatch(const DataLayerInfo &info, const caffe::Selection &selection);
   std::int64_t items() const { return tops[0]->dims(0); }
   /// Handles the rows one by one or on all threads; returns those whose records
   /// are bad, in order, with what is wrong.
@@ -120,7 +120,7 @@ public:
   SourcePosition position() const override { return at; }
 
 protected:
-  explicit DecodedSource(const FeedInfo &info) : images(info) {}
+  explicit DecodedSource(const DataLayerInfo &info) : images(info) {}
 
   /// Reads the next batch; `pixels` as ImageBatch::write() takes it.
   virtual bool readBatch(const std::vector<std::byte *> &memory,

@@ -19,7 +19,7 @@ namespace {
 /// across passes.
 class ImageSource : public DecodedSource {
 public:
-  explicit ImageSource(const FeedInfo &info)
+  explicit ImageSource(const DataLayerInfo &info)
       : DecodedSource(info), parameter(info.layer.image_data_param()),
         selection(caffe::selectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
@@ -134,7 +134,7 @@ private:
     image.label = entry.label;
   }
 
-  void skip(const FeedInfo &info) {
+  void skip(const DataLayerInfo &info) {
     const std::uint64_t count =
         caffe::RandomStream(info.seed, "rand_skip " + info.stream)
             .below(0, parameter.rand_skip());
@@ -163,7 +163,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openImageSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info) {
   return std::make_unique<ImageSource>(info);
 }
 

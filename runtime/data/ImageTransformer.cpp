@@ -49,7 +49,7 @@ void transformRow(const Pixel *in, const float *mean, Value constant,
 
 } // namespace
 
-ImageTransformer::ImageTransformer(const FeedInfo &info)
+ImageTransformer::ImageTransformer(const DataLayerInfo &info)
     : parameter(mergedParameter(info.layer)), testPhase(info.testPhase),
       stream(info.seed, "transform " + info.stream) {
   const std::string where =

@@ -27,7 +27,7 @@ public:
   /// Reads the mean file. Also takes the fields of the same meaning that old
   /// nets have in data_param. Throws Error: 3 if the mean file is not found, 1
   /// if the fields contradict each other.
-  explicit ImageTransformer(const FeedInfo &info);
+  explicit ImageTransformer(const DataLayerInfo &info);
 
   /// How encoded images are to be decoded.
   formats::ImageColor color() const { return imageColor; }

@@ -20,7 +20,7 @@ std::byte *Prefetcher::Batch::allocate(std::size_t size) {
 }
 
 Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
-                       const FeedInfo &info, const std::vector<bool> &wanted,
+                       const DataLayerInfo &info, const std::vector<bool> &wanted,
                        unsigned depth, bool pixels)
     : source(std::move(batchSource)), batches(depth ? depth : 1) {
   consumedPosition = source->position();

@@ -38,7 +38,7 @@ public:
 
   /// `wanted[i]` says whether top i is read at all; `pixels`, whether the first
   /// is wanted as `info.pixels` says where that is possible.
-  Prefetcher(std::unique_ptr<BatchSource> source, const FeedInfo &info,
+  Prefetcher(std::unique_ptr<BatchSource> source, const DataLayerInfo &info,
              const std::vector<bool> &wanted, unsigned depth,
              bool pixels = false);
   ~Prefetcher();

@@ -22,7 +22,7 @@ constexpr int kChannels = 3; ///< images are decoded in colour
 /// those of objects. What lies beyond an image is zero in the batch.
 class WindowSource : public BatchSource {
 public:
-  explicit WindowSource(const FeedInfo &info)
+  explicit WindowSource(const DataLayerInfo &info)
       : tops(info.tops),
         layerText("layer '" + info.layer.name() + "' (WindowData)"),
         parameter(info.layer.window_data_param()),
@@ -269,7 +269,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openWindowSource(const DataLayerInfo &info) {
   return std::make_unique<WindowSource>(info);
 }
 

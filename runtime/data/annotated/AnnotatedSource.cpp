@@ -18,8 +18,8 @@ constexpr std::int64_t kRow = 8;
 
 /// The layer's images without what this source does itself: the mean and the
 /// scale are left.
-FeedInfo imagesOf(const FeedInfo &info) {
-  FeedInfo images = info;
+DataLayerInfo imagesOf(const DataLayerInfo &info) {
+  DataLayerInfo images = info;
   caffe::TransformationParameter &transform =
       *images.layer.mutable_transform_param();
   transform.clear_crop_size();
@@ -33,7 +33,7 @@ FeedInfo imagesOf(const FeedInfo &info) {
 /// SSD's steps on any.
 class AnnotatedSource : public DecodedSource {
 public:
-  explicit AnnotatedSource(const FeedInfo &info)
+  explicit AnnotatedSource(const DataLayerInfo &info)
       : DecodedSource(imagesOf(info)), transform(info.layer.transform_param()),
         samplers(info.layer.annotated_data_param().batch_sampler()),
         testPhase(info.testPhase), events(info.events),
@@ -301,7 +301,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<BatchSource> openAnnotatedSource(const FeedInfo &info) {
+std::unique_ptr<BatchSource> openAnnotatedSource(const DataLayerInfo &info) {
   return std::make_unique<AnnotatedSource>(info);
 }
 

@@ -14,7 +14,7 @@ namespace brew::runtime {
 
 RecordTable::RecordTable(formats::DbReader &reader,
                          const caffe::Selection &selection,
-                         const FeedInfo &info, const std::string &layer)
+                         const DataLayerInfo &info, const std::string &layer)
     : path(reader.path()) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();

@@ -22,7 +22,7 @@ public:
   /// are to be skipped. Throws Error: (1) for a damaged record or database, (3)
   /// if it cannot be read, (1) if no record is left.
   RecordTable(formats::DbReader &reader, const caffe::Selection &selection,
-              const FeedInfo &info, const std::string &layer);
+              const DataLayerInfo &info, const std::string &layer);
 
   std::uint64_t count() const { return ends.size(); }
   std::string_view key(std::uint64_t record) const;

@@ -57,7 +57,7 @@ protected:
                                     const std::string &order = "") {
     data = test::makeBuffer("data", 0, 0, image, {}, plan::F32);
     label = test::makeBuffer("label", 0, 0, {1, 1, boxes, 8});
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'd' type: 'AnnotatedData' top: 'data' top: 'label' data_param { "
         "source: 'db' backend: LMDB " +

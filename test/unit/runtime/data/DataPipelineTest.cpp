@@ -43,7 +43,7 @@ std::atomic<int> CountingSource::batchesRead{0};
 
 struct OneFloat {
   plan::Buffer buffer = test::makeBuffer("x", 0, 0, {1});
-  FeedInfo info;
+  DataLayerInfo info;
   OneFloat() { info.tops = {&buffer}; }
 };
 

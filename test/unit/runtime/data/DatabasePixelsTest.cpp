@@ -81,7 +81,7 @@ protected:
       conversion.add_image_dims(dim);
     layout = PixelBlock::of(data, conversion);
     block.assign(layout.size, std::byte(0xee));
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'in' type: 'Data' top: 'data' data_param { source: 'db' "
         "backend: LMDB } transform_param { " +

@@ -44,7 +44,7 @@ protected:
                                     plan::DataType type = plan::F32) {
     data = test::makeBuffer("data", 0, 0, dims, strides, type);
     label = test::makeBuffer("label", 0, 0, {dims[0]});
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'mnist' type: 'Data' top: 'data' top: 'label' "
         "data_param { source: 'db' backend: " +
@@ -261,7 +261,7 @@ TEST_F(DatabaseSourceTest, ReadsADatabaseThatCaffeWrote) {
   SKIP_WITHOUT(path);
   data = test::makeBuffer("data", 0, 0, {64, 1, 28, 28});
   label = test::makeBuffer("label", 0, 0, {64});
-  FeedInfo info;
+  DataLayerInfo info;
   info.layer = test::parse<caffe::LayerParameter>(
       "name: 'mnist' type: 'Data' top: 'data' top: 'label' "
       "transform_param { scale: 0.00390625 } data_param { backend: LMDB }");

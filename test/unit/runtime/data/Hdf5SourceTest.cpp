@@ -38,7 +38,7 @@ protected:
                                     std::uint64_t seed = 1) {
     data = test::makeBuffer("data", 0, 0, {batch, 2});
     label = test::makeBuffer("label", 0, 0, {batch});
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'data' type: 'HDF5Data' top: 'data' top: 'label' "
         "hdf5_data_param { source: 'list.txt' batch_size: 1 shuffle: " +
@@ -159,7 +159,7 @@ TEST_F(Hdf5SourceTest, MissingFilesAndTransformations) {
   test::writeBytes(folder / "list.txt", "gone.h5\n");
   test::expectError(ExitStatus::Unavailable, "gone.h5",
                     [&] { open(2, false); });
-  FeedInfo info;
+  DataLayerInfo info;
   info.layer = test::parse<caffe::LayerParameter>(
       "name: 'd' type: 'HDF5Data' top: 'data' transform_param { scale: 2 }");
   data = test::makeBuffer("data", 0, 0, {1, 2});

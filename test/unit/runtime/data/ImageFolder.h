@@ -37,12 +37,12 @@ protected:
   }
 
   /// `fields`: of a layer of that type, tops left out.
-  runtime::FeedInfo info(const std::string &type, const std::string &fields,
+  runtime::DataLayerInfo info(const std::string &type, const std::string &fields,
                          std::vector<std::int64_t> dims, bool testPhase,
                          unsigned threads) {
     data = makeBuffer("data", 0, 0, dims);
     label = makeBuffer("label", 0, 0, {dims[0]});
-    runtime::FeedInfo result;
+    runtime::DataLayerInfo result;
     result.layer = parse<caffe::LayerParameter>(
         "name: 'in' type: '" + type + "' top: 'data' top: 'label' " + fields);
     result.tops = {&data, &label};

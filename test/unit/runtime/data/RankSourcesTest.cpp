@@ -49,7 +49,7 @@ protected:
     data = test::makeBuffer("data", 0, 0, {2, 1, 1, 1});
     label = test::makeBuffer("label", 0, 0, {2});
     const bool isDatabase = GetParam() == std::string("Data");
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         std::string("name: 'd' top: 'data' top: 'label' type: '") + GetParam() +
         "' " +

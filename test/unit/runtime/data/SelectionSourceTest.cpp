@@ -57,7 +57,7 @@ protected:
                              labelCount > 1
                                  ? std::vector<std::int64_t>{batch, labelCount}
                                  : std::vector<std::int64_t>{batch});
-    FeedInfo info;
+    DataLayerInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'in' type: 'Data' top: 'data' top: 'label' data_param { "
         "source: 'db' backend: " +
