@@ -1,7 +1,7 @@
 //===- ConvolutionBuilder.h - Ways to a convolution by oneDNN ---*- C++ -*-===//
 //
 // What DnnlConvolution.cpp chooses among: convolutions (there) and products of
-// matrices (ConvolutionProducts.cpp).
+// matrices (ConvolutionMatmul.cpp).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -101,11 +101,11 @@ private:
                                             bool all) const;
   const char *preferredFamily() const;
   std::vector<Candidate> candidates(const Layouts &layouts, bool all) const;
-  Candidate candidate(const Layouts &layouts, const dnnl::primitive_desc &implementation,
+  Candidate makeCandidate(const Layouts &layouts, const dnnl::primitive_desc &implementation,
                   bool sumInside, bool reluInside) const;
-  std::optional<Candidate> weightsProduct() const;
-  std::optional<Candidate> partProduct() const;
-  static bool areAll(const memory::dims &values, memory::dim value) {
+  std::optional<Candidate> weightGradientMatmul() const;
+  std::optional<Candidate> sliceMatmul() const;
+  static bool allEqual(const memory::dims &values, memory::dim value) {
     return std::all_of(values.begin(), values.end(),
                        [&](memory::dim each) { return each == value; });
   }

@@ -108,7 +108,7 @@ const char *ConvolutionBuilder::preferredFamily() const {
   if (!isPointwise() || isa < dnnl::cpu_isa::avx512_core ||
       isa >= dnnl::cpu_isa::avx512_core_amx)
     return nullptr;
-  const bool isStrided = !areAll(geometry.strides, 1);
+  const bool isStrided = !allEqual(geometry.strides, 1);
   const bool hasManyPixels =
       elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1)) >=
       kManyPixels;
@@ -169,7 +169,7 @@ std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
   std::vector<Candidate> result;
   for (const dnnl::primitive_desc &implementation : available)
     if (!isReferenceKernel(implementation))
-      result.push_back(candidate(layouts, implementation, sumInside, reluInside));
+      result.push_back(makeCandidate(layouts, implementation, sumInside, reluInside));
   return result;
 }
 
@@ -256,9 +256,9 @@ std::vector<Layouts> ConvolutionBuilder::combinations() const {
 }
 
 std::optional<Candidate> ConvolutionBuilder::cheapest() const {
-  std::optional<Candidate> best = weightsProduct();
+  std::optional<Candidate> best = weightGradientMatmul();
   if (!best)
-    best = partProduct();
+    best = sliceMatmul();
   if (best)
     return best;
   for (const Layouts &layouts : combinations())

@@ -1,4 +1,4 @@
-//===- ConvolutionProducts.cpp - Convolutions of 1x1 as products ----------===//
+//===- ConvolutionMatmul.cpp - Convolutions of 1x1 as products ----------===//
 #include "runtime/cpu/onednn/ConvolutionBuilder.h"
 
 #include <algorithm>
@@ -8,11 +8,11 @@ namespace brew::runtime::convolution {
 /// Gradients of 1x1 weights as the product of two matrices, dy transposed and
 /// x, whose rows are pixels: on processors with AMX, where the convolution's
 /// kernels take up to twice as long and give the weights in a layout of theirs.
-std::optional<Candidate> ConvolutionBuilder::weightsProduct() const {
+std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
   constexpr memory::dim leastChannels = 64;
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
-      !areAll(geometry.strides, 1) || b.buffer ||
+      !allEqual(geometry.strides, 1) || b.buffer ||
       x.buffer->type() != plan::BF16 ||
       std::min(channels, outputs) < leastChannels ||
       plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
@@ -71,11 +71,11 @@ static std::int64_t pixelStride(const plan::Buffer &buffer) {
 /// 1x1 with results in a part of a joined blob as the product of pixels and
 /// weights: the convolution's kernels want all of a blob's bytes, so that they
 /// would need a copy.
-std::optional<Candidate> ConvolutionBuilder::partProduct() const {
+std::optional<Candidate> ConvolutionBuilder::sliceMatmul() const {
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
   if (call.direction() != plan::FORWARD || !isPointwise() ||
-      !areAll(geometry.strides, 1) || from < channels || to <= outputs)
+      !allEqual(geometry.strides, 1) || from < channels || to <= outputs)
     return std::nullopt;
   const memory::dim pixels = elementCount(*y.buffer) / outputs;
   const memory::desc in = {{pixels, channels}, typeOf(*x.buffer), {from, 1}},
@@ -106,7 +106,7 @@ std::optional<Candidate> ConvolutionBuilder::partProduct() const {
 bool ConvolutionBuilder::isPointwise() const {
   return call.group() == 1 &&
          elementCount(*w.buffer) == w.buffer->dims(0) * w.buffer->dims(1) &&
-         areAll(geometry.padding, 0) && areAll(geometry.paddingEnd, 0);
+         allEqual(geometry.padding, 0) && allEqual(geometry.paddingEnd, 0);
 }
 
 } // namespace brew::runtime::convolution
