@@ -3,7 +3,7 @@
 #include "tools/monitor/RunMonitor.h"
 
 #include "tools/monitor/NetGraph.h"
-#include "tools/monitor/Views.h"
+#include "tools/monitor/TensorViews.h"
 
 #include <cstdio>
 #include <map>
@@ -62,7 +62,7 @@ RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
       itemsPerIteration = static_cast<double>(input.dims[0]) * ranks;
   if (!options.net.empty())
     classifier =
-        std::make_unique<Classifier>(options.net, options.scale, session);
+        std::make_unique<DrawingClassifier>(options.net, options.scale, session);
   listener =
       session.addListener([this](const brew_event &event) { hear(event); });
 }
@@ -440,7 +440,7 @@ Json RunMonitor::classify(const Json &body) {
   if (!classifier)
     throw HttpError(404, "the run has no net to classify with (--monitor-net)");
   const auto pixels = body.at("pixels").get<std::vector<float>>();
-  auto held = std::make_shared<std::vector<Classifier::Parameter>>();
+  auto held = std::make_shared<std::vector<DrawingClassifier::Parameter>>();
   queue.run(TrainingThreadQueue::Kind::Control, [this, held] {
     *held = classifier->parametersOf(session);
     return Json();

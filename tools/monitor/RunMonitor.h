@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "tools/monitor/Classifier.h"
+#include "tools/monitor/DrawingClassifier.h"
 #include "tools/monitor/Curves.h"
 #include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/LearningView.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/StepTimes.h"
-#include "tools/monitor/UpdateRates.h"
+#include "tools/monitor/UpdateRatios.h"
 
 #include <brew/brew.hpp>
 
@@ -27,7 +27,7 @@ namespace brew::monitor {
 
 struct MonitorOptions {
   Endpoint endpoint;
-  std::string net;          ///< plan of a Classifier; "": none
+  std::string net;          ///< plan of a DrawingClassifier; "": none
   double scale = 1.0 / 256; ///< of its pixels
 };
 
@@ -35,7 +35,7 @@ class RunMonitor : public RequestHandler {
 public:
   /// Begins to listen to the session, before its trainer is opened. `ranks`:
   /// how many train together; of several, pages can only stop and ask for
-  /// snapshots. Throws as Classifier does.
+  /// snapshots. Throws as DrawingClassifier does.
   RunMonitor(const api::Plan &plan, api::Session &session,
              MonitorOptions options, int ranks);
   ~RunMonitor() override;
@@ -95,9 +95,9 @@ private:
 
   Broadcast broadcast{1024};
   TrainingThreadQueue queue;
-  UpdateRates updates;
+  UpdateRatios updates;
   std::unique_ptr<StepTimes> times;
-  std::unique_ptr<Classifier> classifier;
+  std::unique_ptr<DrawingClassifier> classifier;
   std::atomic<bool> stepping{false}; ///< a single step was asked for
   int stepEnd = -1; ///< of the training thread: pause when it is reached
 

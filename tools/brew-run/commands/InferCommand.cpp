@@ -146,7 +146,7 @@ private:
     if (imageShape.size() != 3)
       throw usage("--oversample takes crops of images; the input '" +
                   input.name() + "' is none");
-    // As pycaffe's Classifier: no smaller than the crops.
+    // As pycaffe's DrawingClassifier: no smaller than the crops.
     std::vector<std::int64_t> dims = options.imageDims;
     if (dims.empty())
       dims = {256, 256};

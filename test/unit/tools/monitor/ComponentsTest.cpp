@@ -5,7 +5,7 @@
 #include "tools/monitor/TrainingThreadQueue.h"
 #include "tools/monitor/NetGraph.h"
 #include "tools/monitor/Server.h"
-#include "tools/monitor/Views.h"
+#include "tools/monitor/TensorViews.h"
 
 #include <brew/brew.hpp>
 

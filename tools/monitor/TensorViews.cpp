@@ -1,6 +1,6 @@
-//===- Views.cpp - Tensors as images and histograms -----------------------===//
+//===- TensorViews.cpp - Tensors as images and histograms -----------------------===//
 
-#include "tools/monitor/Views.h"
+#include "tools/monitor/TensorViews.h"
 
 #include <algorithm>
 #include <cmath>

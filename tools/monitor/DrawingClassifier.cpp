@@ -1,8 +1,8 @@
-//===- Classifier.cpp - The class of what a user draws --------------------===//
+//===- DrawingClassifier.cpp - The class of what a user draws --------------------===//
 
-#include "tools/monitor/Classifier.h"
+#include "tools/monitor/DrawingClassifier.h"
 
-#include "tools/monitor/Views.h"
+#include "tools/monitor/TensorViews.h"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +18,7 @@ api::SessionOptions oneThread() {
 
 } // namespace
 
-Classifier::Classifier(const std::string &path, double scale,
+DrawingClassifier::DrawingClassifier(const std::string &path, double scale,
                        api::Session &trained)
     : plan(path), session(plan, oneThread()), scale(scale) {
   auto refuse = [&](const std::string &why) {
@@ -57,15 +57,15 @@ Classifier::Classifier(const std::string &path, double scale,
   }
 }
 
-std::vector<Classifier::Parameter>
-Classifier::parametersOf(api::Session &trained) const {
+std::vector<DrawingClassifier::Parameter>
+DrawingClassifier::parametersOf(api::Session &trained) const {
   std::vector<Parameter> parameters;
   for (const api::TensorName &name : names)
     parameters.push_back({name, trained.read<float>(name)});
   return parameters;
 }
 
-nlohmann::json Classifier::classify(const std::vector<float> &pixels,
+nlohmann::json DrawingClassifier::classify(const std::vector<float> &pixels,
                                     const std::vector<Parameter> &parameters) {
   const auto plane = static_cast<std::size_t>(input.dims[2] * input.dims[3]);
   if (pixels.size() != plane)
@@ -97,7 +97,7 @@ nlohmann::json Classifier::classify(const std::vector<float> &pixels,
   return {{"scores", std::move(scores)}, {"blobs", std::move(shown)}};
 }
 
-nlohmann::json Classifier::inputShape() const {
+nlohmann::json DrawingClassifier::inputShape() const {
   return {{"channels", input.dims[1]},
           {"height", input.dims[2]},
           {"width", input.dims[3]}};

@@ -1,6 +1,6 @@
-//===- UpdateRates.cpp - How much an update changes each layer ------------===//
+//===- UpdateRatios.cpp - How much an update changes each layer ------------===//
 
-#include "tools/monitor/UpdateRates.h"
+#include "tools/monitor/UpdateRatios.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,17 +27,17 @@ double deviationOf(const std::vector<float> &values) {
 
 } // namespace
 
-void UpdateRates::want() {
+void UpdateRatios::want() {
   std::lock_guard<std::mutex> lock(mutex);
   wanted = true;
 }
 
-nlohmann::json UpdateRates::last() const {
+nlohmann::json UpdateRatios::last() const {
   std::lock_guard<std::mutex> lock(mutex);
   return rates;
 }
 
-std::vector<UpdateRates::Sample> UpdateRates::sample(api::Session &session) {
+std::vector<UpdateRatios::Sample> UpdateRatios::sample(api::Session &session) {
   std::vector<Sample> samples;
   for (const api::TensorName &name : session.names(BREW_PARAMETER)) {
     if (name.index != 0) // biases begin at 0, which nothing compares with
@@ -53,7 +53,7 @@ std::vector<UpdateRates::Sample> UpdateRates::sample(api::Session &session) {
   return samples;
 }
 
-bool UpdateRates::poll(api::Session &session, int iteration, bool mayRead) {
+bool UpdateRatios::poll(api::Session &session, int iteration, bool mayRead) {
   if (beforeIteration < 0) {
     {
       std::lock_guard<std::mutex> lock(mutex);

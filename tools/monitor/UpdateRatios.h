@@ -1,4 +1,4 @@
-//===- UpdateRates.h - How much an update changes each layer ----*- C++ -*-===//
+//===- UpdateRatios.h - How much an update changes each layer ----*- C++ -*-===//
 #pragma once
 
 #include <brew/brew.hpp>
@@ -12,7 +12,7 @@ namespace brew::monitor {
 
 /// The deviation of a layer's updates over that of its weights, from one
 /// iteration to the next: about .001 where training goes well.
-class UpdateRates {
+class UpdateRatios {
 public:
   /// Asks for fresh rates. Any thread.
   void want();

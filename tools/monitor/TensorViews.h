@@ -1,4 +1,4 @@
-//===- Views.h - Tensors as images and histograms ---------------*- C++ -*-===//
+//===- TensorViews.h - Tensors as images and histograms ---------------*- C++ -*-===//
 #pragma once
 
 #include <nlohmann/json.hpp>

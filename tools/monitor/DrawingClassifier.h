@@ -1,4 +1,4 @@
-//===- Classifier.h - The class of what a user draws ------------*- C++ -*-===//
+//===- DrawingClassifier.h - The class of what a user draws ------------*- C++ -*-===//
 #pragma once
 
 #include <brew/brew.hpp>
@@ -13,12 +13,12 @@ namespace brew::monitor {
 
 /// A net for inference that takes its parameters from the one that is trained,
 /// by the names of layers. It has memory and a thread of its own.
-class Classifier {
+class DrawingClassifier {
 public:
   /// `plan` is that of a deploy net whose first input is an image. `scale`:
   /// what pixels of 0 to 255 are multiplied by. Throws Error (1) for another
   /// plan or one whose parameters `trained` lacks.
-  Classifier(const std::string &plan, double scale, api::Session &trained);
+  DrawingClassifier(const std::string &plan, double scale, api::Session &trained);
 
   struct Parameter {
     api::TensorName name;
