@@ -3,7 +3,7 @@
 #include "compiler/cpu/EmitKernels.h"
 
 #include "compiler/cpu/AlikeFunctions.h"
-#include "compiler/cpu/EmitKernelsPart.h"
+#include "compiler/cpu/SubKernelEmitter.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/Span.h"
@@ -31,14 +31,14 @@ namespace {
 /// two threads write one cache line and vectors are aligned.
 constexpr int64_t kFlatStep = dialects::target::CpuAttr::kCacheLine;
 
-/// A kernel of more parts calls a function for each: LLVM's time grows faster
-/// than a function does, and parts that are alike are one function.
-constexpr size_t kMostPartsInside = 8;
+/// A kernel of more subKernels calls a function for each: LLVM's time grows faster
+/// than a function does, and subKernels that are alike are one function.
+constexpr size_t kMaxInlinedSubKernels = 8;
 
 /// A part of the kernel's domain.
 struct Span {
   Schedule schedule;
-  int64_t units;  ///< of the part
+  int64_t units;  ///< of the subKernel
   int64_t weight; ///< domain positions per unit
   int64_t start;  ///< first domain position
   int64_t end() const {
@@ -46,14 +46,14 @@ struct Span {
   }
 };
 
-/// Arguments of the kernel that a part reads or writes.
-SmallVector<unsigned> argumentsOf(const Part &part) {
+/// Arguments of the kernel that a subKernel reads or writes.
+SmallVector<unsigned> argumentsOf(const SubKernel &subKernel) {
   std::set<unsigned> found;
   auto add = [&](const Source &source) {
     if (source.kind == Source::Kind::Argument)
       found.insert(source.argument);
   };
-  for (const Nest &nest : part.nests) {
+  for (const Nest &nest : subKernel.nests) {
     for (const std::optional<Access> &input : nest.inputs)
       if (input)
         add(input->source);
@@ -70,11 +70,11 @@ SmallVector<unsigned> argumentsOf(const Part &part) {
 
 class CpuKernelEmitter {
 public:
-  /// `partFunctions` has those of earlier kernels of the module.
+  /// `subKernelFunctions` has those of earlier kernels of the module.
   CpuKernelEmitter(OpBuilder &b, dialects::plan::KernelOp op,
-                   dialects::target::CpuAttr cpu, AlikeFunctions &partFunctions)
+                   dialects::target::CpuAttr cpu, AlikeFunctions &subKernelFunctions)
       : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu),
-        partFunctions(partFunctions) {}
+        subKernelFunctions(subKernelFunctions) {}
 
   EmittedKernel emit() {
     EmittedKernel result;
@@ -94,14 +94,14 @@ private:
   /// that corresponds to its work, since threads divide positions evenly.
   std::vector<Span> schedule() {
     std::vector<Span> spans;
-    for (Part &part : kernel.parts) {
-      // Threads take positions of all parts in any order.
-      if (part.isLast || part.stage > 0)
+    for (SubKernel &subKernel : kernel.subKernels) {
+      // Threads take positions of all subKernels in any order.
+      if (subKernel.isLast || subKernel.stage > 0)
         refuse(kernel.op, "a CPU has no last block and no stages");
-      normaliseLoops(part);
+      normaliseLoops(subKernel);
       Span span;
-      span.schedule = chooseSchedule(part, cpu);
-      span.units = domainOf(part, span.schedule);
+      span.schedule = chooseSchedule(subKernel, cpu);
+      span.units = domainOf(subKernel, span.schedule);
       spans.push_back(span);
     }
     double least = HUGE_VAL;
@@ -117,7 +117,7 @@ private:
   }
 
   static int64_t domainEnd(ArrayRef<Span> spans) {
-    // Only between parts do starts need rounding.
+    // Only between subKernels do starts need rounding.
     return spans.back().start + spans.back().units * spans.back().weight;
   }
 
@@ -140,31 +140,31 @@ private:
   void emitFunction(ArrayRef<Span> spans) {
     SmallVector<unsigned> all =
         llvm::to_vector(llvm::seq<unsigned>(0, kernel.arguments.size()));
-    if (kernel.parts.size() > kMostPartsInside)
+    if (kernel.subKernels.size() > kMaxInlinedSubKernels)
       return emitCalls(spans, all);
     func::FuncOp function =
         makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
     emitBody(
         function, all,
         [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
-          for (auto [part, span] : llvm::zip(kernel.parts, spans))
-            emitPart(b, loc, part, span.schedule, arguments,
+          for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans))
+            emitSubKernel(b, loc, subKernel, span.schedule, arguments,
                      unitAt(span, begin, /*isEnd=*/false),
                      unitAt(span, end, /*isEnd=*/true), scratch);
         });
   }
 
-  /// The kernel as calls of functions, one for each part.
+  /// The kernel as calls of functions, one for each subKernel.
   void emitCalls(ArrayRef<Span> spans, ArrayRef<unsigned> all) {
     SmallVector<func::FuncOp> functions;
     SmallVector<SmallVector<unsigned>> taken;
-    for (auto [part, span] : llvm::zip(kernel.parts, spans)) {
-      taken.push_back(argumentsOf(part));
-      functions.push_back(partFunction(part, span.schedule, taken.back()));
+    for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans)) {
+      taken.push_back(argumentsOf(subKernel));
+      functions.push_back(subKernelFunction(subKernel, span.schedule, taken.back()));
     }
     func::FuncOp function =
         makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
-    function->setAttr(kernelCallsAttr, b.getUnitAttr());
+    function->setAttr(kernelDispatchAttr, b.getUnitAttr());
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
@@ -172,7 +172,7 @@ private:
     for (auto [callee, which, span] : llvm::zip(functions, taken, spans)) {
       Value first = unitAt(span, begin, /*isEnd=*/false);
       Value last = unitAt(span, end, /*isEnd=*/true);
-      // A range meets few of many parts.
+      // A range meets few of many subKernels.
       Value meets =
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, last);
       SmallVector<Value> operands;
@@ -187,19 +187,19 @@ private:
   }
 
   /// A function of the kernel's arguments `taken` that runs a range of a
-  /// part's units; another part's, if that is alike.
-  func::FuncOp partFunction(Part &part, const Schedule &schedule,
+  /// subKernel's units; another subKernel's, if that is alike.
+  func::FuncOp subKernelFunction(SubKernel &subKernel, const Schedule &schedule,
                             ArrayRef<unsigned> taken) {
-    const size_t number = &part - kernel.parts.data();
+    const size_t number = &subKernel - kernel.subKernels.data();
     std::string name =
-        (kernel.op.getSymName() + ".part" + std::to_string(number)).str();
-    func::FuncOp function = makeFunction(name, kernelPartAttr, taken);
+        (kernel.op.getSymName() + ".sub_kernel" + std::to_string(number)).str();
+    func::FuncOp function = makeFunction(name, subKernelFunctionAttr, taken);
     emitBody(
         function, taken,
         [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
-          emitPart(b, loc, part, schedule, arguments, begin, end, scratch);
+          emitSubKernel(b, loc, subKernel, schedule, arguments, begin, end, scratch);
         });
-    func::FuncOp first = partFunctions.firstLike(function);
+    func::FuncOp first = subKernelFunctions.firstLike(function);
     if (first != function)
       function.erase();
     return first;
@@ -262,7 +262,7 @@ private:
     auto constant = [&](int64_t value) {
       return arith::ConstantIndexOp::create(b, loc, value).getResult();
     };
-    if (kernel.parts.size() == 1)
+    if (kernel.subKernels.size() == 1)
       return position;
     Value unit = arith::SubIOp::create(b, loc, position, constant(span.start));
     if (isEnd)
@@ -280,7 +280,7 @@ private:
   Location loc;
   Kernel kernel;
   dialects::target::CpuAttr cpu;
-  AlikeFunctions &partFunctions;
+  AlikeFunctions &subKernelFunctions;
 };
 
 } // namespace
@@ -297,10 +297,10 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
     throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
-  AlikeFunctions partFunctions;
+  AlikeFunctions subKernelFunctions;
   for (auto op : module.getOps<dialects::plan::KernelOp>()) {
     OwningOpRef<dialects::plan::KernelOp> folded = foldBodies(op);
-    kernels.push_back(CpuKernelEmitter(b, *folded, cpu, partFunctions).emit());
+    kernels.push_back(CpuKernelEmitter(b, *folded, cpu, subKernelFunctions).emit());
   }
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

@@ -28,7 +28,7 @@ struct EmittedKernel {
 };
 
 /// Emits one func.func per plan.kernel of `module`, in order, behind functions
-/// for its parts if there are many, into a new module of the same context, and
+/// for its subKernels if there are many, into a new module of the same context, and
 /// appends their descriptions to `kernels`.
 /// They are made for the machine that `module` names (dialects/Target). Loads
 /// the dialects that the functions need into the context. Throws Error (Bug),

@@ -125,7 +125,7 @@ Value BodyEmitter::load(const Source &source, Value address) {
   Value buffer = storage.temporaries[source.nest][source.result];
   if (!buffer)
     buffer = storage.arguments
-                 [part.nests[source.nest].outputs[source.result].arguments[0]];
+                 [subKernel.nests[source.nest].outputs[source.result].arguments[0]];
   return memref::LoadOp::create(b, loc, buffer, address);
 }
 
@@ -158,7 +158,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
         !isa<TensorType>(operand.getType())) {
       auto outside = operand.getDefiningOp<arith::ConstantOp>();
       if (!outside)
-        refuse(part.kernel, "a body uses a value from outside");
+        refuse(subKernel.kernel, "a body uses a value from outside");
       map.map(operand, constant(outside.getValue()));
     }
   if (passed.contains(&op)) {
@@ -244,7 +244,7 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
     } else {
       auto outside = yielded.getDefiningOp<arith::ConstantOp>();
       if (!outside)
-        refuse(part.kernel, "a body yields a value from outside");
+        refuse(subKernel.kernel, "a body yields a value from outside");
       results.push_back(constant(outside.getValue()));
     }
   }

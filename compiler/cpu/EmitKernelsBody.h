@@ -11,7 +11,7 @@
 
 namespace brew::compiler::cpu {
 
-/// Where the values of a part are while its code is built. All memrefs are
+/// Where the values of a subKernel are while its code is built. All memrefs are
 /// one-dimensional, whatever the layout of the tensor.
 struct Storage {
   llvm::SmallVector<mlir::Value> arguments;
@@ -44,13 +44,13 @@ struct LoopPiece {
   mlir::Value number, place;
 };
 
-/// Writes bodies of a part's nests, and loops, at the builder's insertion
+/// Writes bodies of a subKernel's nests, and loops, at the builder's insertion
 /// point.
 class BodyEmitter {
 public:
-  BodyEmitter(mlir::OpBuilder &builder, mlir::Location loc, Part &part,
+  BodyEmitter(mlir::OpBuilder &builder, mlir::Location loc, SubKernel &subKernel,
               Storage &storage)
-      : b(builder), loc(loc), part(part), storage(storage) {}
+      : b(builder), loc(loc), subKernel(subKernel), storage(storage) {}
 
   mlir::Value index(int64_t value);
   /// A loop from `begin` to `end`. An `innermost` one is for LLVM to vectorise.
@@ -115,7 +115,7 @@ private:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  Part &part;
+  SubKernel &subKernel;
   Storage &storage;
 };
 

@@ -1,4 +1,4 @@
-//===- EmitKernelsSchedule.cpp - How the loops of a part run --------------===//
+//===- EmitKernelsSchedule.cpp - How the loops of a subKernel run --------------===//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/cpu/EmitKernelsSchedule.h"
@@ -26,27 +26,27 @@ constexpr int64_t kAccumulators = 192, kJammedRows = 8;
 constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
 
 /// Whether all nests can run point by point in one inner loop.
-bool canFuse(const Part &part) {
-  if (part.grid == 0)
+bool canFuse(const SubKernel &subKernel) {
+  if (subKernel.grid == 0)
     return false;
-  for (const Nest &nest : part.nests)
-    if (nest.loops.size() - nest.reductions() != part.grid ||
+  for (const Nest &nest : subKernel.nests)
+    if (nest.loops.size() - nest.reductions() != subKernel.grid ||
         windowOf(nest) > kUnrolledWindow)
       return false;
   return true;
 }
 
-int64_t gridPoints(const Part &part, unsigned loops) {
+int64_t gridPoints(const SubKernel &subKernel, unsigned loops) {
   int64_t points = 1;
-  for (const Loop &loop : ArrayRef(part.nests[0].loops).take_front(loops))
+  for (const Loop &loop : ArrayRef(subKernel.nests[0].loops).take_front(loops))
     points *= loop.extent;
   return points;
 }
 
 /// Bytes of temporaries per unit.
-int64_t temporaryBytes(const Part &part, unsigned outer) {
+int64_t temporaryBytes(const SubKernel &subKernel, unsigned outer) {
   int64_t bytes = 0;
-  for (const Nest &nest : part.nests)
+  for (const Nest &nest : subKernel.nests)
     for (const Output &output : nest.outputs) {
       if (!output.overwritesRead &&
           !(output.arguments.empty() && output.readLater))
@@ -72,22 +72,22 @@ class Scheduler {
 public:
   explicit Scheduler(CpuAttr cpu) : costs(cpu), lanes(cpu.lanes()), cpu(cpu) {}
 
-  Schedule run(Part &part) const;
+  Schedule run(SubKernel &subKernel) const;
 
 private:
-  double fusedCost(const Part &part) const;
+  double fusedCost(const SubKernel &subKernel) const;
   double elapsed(double cost, int64_t units) const;
   int64_t blockSize(int64_t extent, int64_t least, int64_t limit) const;
-  int64_t pieceOfRows(const Part &part, const Choice &choice) const;
-  Choice chooseRows(const Part &part) const;
-  Choice choose(Part &part) const;
+  int64_t pieceOfRows(const SubKernel &subKernel, const Choice &choice) const;
+  Choice chooseRows(const SubKernel &subKernel) const;
+  Choice choose(SubKernel &subKernel) const;
   int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) const;
   void chooseJam(const Nest &nest, unsigned begin, unsigned end,
                  Accumulation &accumulation) const;
   std::optional<Accumulation>
   accumulationOf(const Nest &nest, unsigned outer,
                  std::optional<unsigned> innermost) const;
-  void jamGridLoop(Part &part, Schedule &schedule) const;
+  void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
 
   /// Ranges that keep all threads busy.
   int64_t enoughUnits() const { return cpu.getCores(); }
@@ -96,10 +96,10 @@ private:
   CpuAttr cpu;
 };
 
-double Scheduler::fusedCost(const Part &part) const {
+double Scheduler::fusedCost(const SubKernel &subKernel) const {
   double cost = 0;
-  for (const Nest &nest : part.nests)
-    cost += costs.iterationCost(nest, part.grid - 1) * nest.iterations();
+  for (const Nest &nest : subKernel.nests)
+    cost += costs.iterationCost(nest, subKernel.grid - 1) * nest.iterations();
   return cost;
 }
 
@@ -124,19 +124,19 @@ int64_t Scheduler::blockSize(int64_t extent, int64_t least,
 /// The length of pieces into which rows of the last grid loop, which lies
 /// inside `outer`, are divided, where they are too long for registers or too
 /// few for threads; 1 if they stay whole.
-int64_t Scheduler::pieceOfRows(const Part &part, const Choice &choice) const {
+int64_t Scheduler::pieceOfRows(const SubKernel &subKernel, const Choice &choice) const {
   const Schedule &schedule = choice.schedule;
-  if (schedule.outer + 1 != part.grid)
+  if (schedule.outer + 1 != subKernel.grid)
     return 1;
-  unsigned last = part.grid - 1;
-  int64_t extent = part.nests[0].loops[last].extent,
-          points = gridPoints(part, schedule.outer);
+  unsigned last = subKernel.grid - 1;
+  int64_t extent = subKernel.nests[0].loops[last].extent,
+          points = gridPoints(subKernel, schedule.outer);
   if (schedule.kind == Schedule::Kind::Fused)
     return points < enoughUnits() && extent >= 64 * lanes
                ? blockSize(extent, 16 * lanes, 128 * lanes)
                : 1;
   int64_t results = 0; // of a nest that accumulates rows
-  for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
+  for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
     if (innermost == last && nest.reductions() > 0)
       results = std::max<int64_t>(results, nest.outputs.size());
   if (results == 0)
@@ -157,11 +157,11 @@ int64_t Scheduler::pieceOfRows(const Part &part, const Choice &choice) const {
   return size;
 }
 
-void divideRows(Part &part, Schedule &schedule, int64_t size) {
+void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
   if (size == 1)
     return;
-  unsigned last = part.grid - 1;
-  splitGridLoop(part, last, size);
+  unsigned last = subKernel.grid - 1;
+  splitGridLoop(subKernel, last, size);
   ++schedule.outer;
   for (std::optional<unsigned> &innermost : schedule.innermost)
     if (innermost && *innermost >= last)
@@ -169,23 +169,23 @@ void divideRows(Part &part, Schedule &schedule, int64_t size) {
 }
 
 /// The best schedule that runs nests row by row, with the grid as it is.
-Choice Scheduler::chooseRows(const Part &part) const {
+Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
   // More temporaries than that leave no cache to what is read: a finer grid is
   // better.
   const int64_t mostTemporaries = cpu.getL2Bytes() / 16;
   Choice best;
-  for (unsigned outer = part.grid + 1; outer-- > 0;) {
+  for (unsigned outer = subKernel.grid + 1; outer-- > 0;) {
     Choice choice;
     choice.schedule.outer = outer;
-    for (const Nest &nest : part.nests)
+    for (const Nest &nest : subKernel.nests)
       choice.cost +=
           costs.rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
-    int64_t units = gridPoints(part, outer), size = pieceOfRows(part, choice);
+    int64_t units = gridPoints(subKernel, outer), size = pieceOfRows(subKernel, choice);
     if (size > 1)
-      units *= part.nests[0].loops[outer].extent / size;
+      units *= subKernel.nests[0].loops[outer].extent / size;
     choice.elapsed = elapsed(choice.cost, units);
-    if (outer == part.grid || (choice.elapsed < best.elapsed &&
-                               temporaryBytes(part, outer) <= mostTemporaries))
+    if (outer == subKernel.grid || (choice.elapsed < best.elapsed &&
+                               temporaryBytes(subKernel, outer) <= mostTemporaries))
       best = choice;
   }
   return best;
@@ -193,24 +193,24 @@ Choice Scheduler::chooseRows(const Part &part) const {
 
 /// The best of all: which grid loop comes last, and inside how many of them
 /// the nests run.
-Choice Scheduler::choose(Part &part) const {
-  Choice best = chooseRows(part);
+Choice Scheduler::choose(SubKernel &subKernel) const {
+  Choice best = chooseRows(subKernel);
   // Values that stay in registers save what the other estimate leaves out.
-  if (canFuse(part)) {
+  if (canFuse(subKernel)) {
     Choice fused;
     fused.schedule.kind =
-        part.grid == 1 ? Schedule::Kind::Flat : Schedule::Kind::Fused;
-    fused.schedule.outer = part.grid - 1;
-    fused.cost = fusedCost(part);
+        subKernel.grid == 1 ? Schedule::Kind::Flat : Schedule::Kind::Fused;
+    fused.schedule.outer = subKernel.grid - 1;
+    fused.cost = fusedCost(subKernel);
     fused.elapsed = elapsed(fused.cost, enoughUnits());
     if (fused.elapsed <= 1.5 * best.elapsed)
       return fused;
   }
   // Reductions may have contiguous operands along another loop than results.
   std::optional<unsigned> last;
-  for (unsigned loop = 0; loop + 1 < part.grid; ++loop) {
-    Part moved = part;
-    moveGridLoop(moved, loop, part.grid - 1);
+  for (unsigned loop = 0; loop + 1 < subKernel.grid; ++loop) {
+    SubKernel moved = subKernel;
+    moveGridLoop(moved, loop, subKernel.grid - 1);
     Choice choice = chooseRows(moved);
     if (choice.elapsed >= 0.8 * best.elapsed)
       continue;
@@ -218,7 +218,7 @@ Choice Scheduler::choose(Part &part) const {
     last = loop;
   }
   if (last)
-    moveGridLoop(part, *last, part.grid - 1);
+    moveGridLoop(subKernel, *last, subKernel.grid - 1);
   return best;
 }
 
@@ -295,55 +295,55 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
 
 /// If the nest that does most of the work accumulates rows one by one, takes a
 /// few iterations of a grid loop into the unit of the domain, to be jammed.
-void Scheduler::jamGridLoop(Part &part, Schedule &schedule) const {
+void Scheduler::jamGridLoop(SubKernel &subKernel, Schedule &schedule) const {
   unsigned main = 0;
-  for (unsigned n = 0; n < part.nests.size(); ++n)
-    if (part.nests[n].iterations() > part.nests[main].iterations())
+  for (unsigned n = 0; n < subKernel.nests.size(); ++n)
+    if (subKernel.nests[n].iterations() > subKernel.nests[main].iterations())
       main = n;
-  const Nest &nest = part.nests[main];
+  const Nest &nest = subKernel.nests[main];
   std::optional<Accumulation> accumulation =
       accumulationOf(nest, schedule.outer, schedule.innermost[main]);
   if (!accumulation || accumulation->jammed)
     return;
   chooseJam(nest, 0, schedule.outer, *accumulation);
   if (!accumulation->jammed ||
-      gridPoints(part, schedule.outer) / accumulation->factor <
+      gridPoints(subKernel, schedule.outer) / accumulation->factor <
           2 * enoughUnits())
     return;
-  splitGridLoop(part, *accumulation->jammed, accumulation->factor);
-  moveGridLoop(part, *accumulation->jammed + 1, schedule.outer);
+  splitGridLoop(subKernel, *accumulation->jammed, accumulation->factor);
+  moveGridLoop(subKernel, *accumulation->jammed + 1, schedule.outer);
   for (std::optional<unsigned> &innermost : schedule.innermost)
     if (innermost)
       ++*innermost;
 }
 
-Schedule Scheduler::run(Part &part) const {
-  Choice choice = choose(part);
+Schedule Scheduler::run(SubKernel &subKernel) const {
+  Choice choice = choose(subKernel);
   Schedule &schedule = choice.schedule;
   if (schedule.kind != Schedule::Kind::Flat)
-    divideRows(part, schedule, pieceOfRows(part, choice));
+    divideRows(subKernel, schedule, pieceOfRows(subKernel, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
-    jamGridLoop(part, schedule);
-    for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
+    jamGridLoop(subKernel, schedule);
+    for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(
           accumulationOf(nest, schedule.outer, innermost));
-    placeTemporaries(part, schedule.outer);
+    placeTemporaries(subKernel, schedule.outer);
   }
   schedule.unitCost =
-      choice.cost / static_cast<double>(domainOf(part, schedule));
+      choice.cost / static_cast<double>(domainOf(subKernel, schedule));
   return schedule;
 }
 
 } // namespace
 
-Schedule chooseSchedule(Part &part, CpuAttr cpu) {
-  return Scheduler(cpu).run(part);
+Schedule chooseSchedule(SubKernel &subKernel, CpuAttr cpu) {
+  return Scheduler(cpu).run(subKernel);
 }
 
-int64_t domainOf(const Part &part, const Schedule &schedule) {
+int64_t domainOf(const SubKernel &subKernel, const Schedule &schedule) {
   if (schedule.kind == Schedule::Kind::Flat)
-    return part.nests[0].loops[0].extent;
-  return gridPoints(part, schedule.outer);
+    return subKernel.nests[0].loops[0].extent;
+  return gridPoints(subKernel, schedule.outer);
 }
 
 } // namespace brew::compiler::cpu

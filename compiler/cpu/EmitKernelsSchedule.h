@@ -1,4 +1,4 @@
-//===- EmitKernelsSchedule.h - How the loops of a part run ------*- C++ -*-===//
+//===- EmitKernelsSchedule.h - How the loops of a subKernel run ------*- C++ -*-===//
 //
 // Three schedules. All enumerate some leading grid loops with the range that
 // the runtime hands out, and leave contiguous inner loops to LLVM's vectoriser.
@@ -46,11 +46,11 @@ struct Schedule {
   double unitCost = 1; ///< estimate for one unit of the domain, in cycles
 };
 
-/// Chooses the cheapest schedule of `part` (normalised) on `cpu` and prepares
-/// the part for it: may split grid loops, and places temporaries.
-Schedule chooseSchedule(Part &part, dialects::target::CpuAttr cpu);
+/// Chooses the cheapest schedule of `subKernel` (normalised) on `cpu` and prepares
+/// the subKernel for it: may split grid loops, and places temporaries.
+Schedule chooseSchedule(SubKernel &subKernel, dialects::target::CpuAttr cpu);
 
-/// Units of the part's domain under `schedule`.
-int64_t domainOf(const Part &part, const Schedule &schedule);
+/// Units of the subKernel's domain under `schedule`.
+int64_t domainOf(const SubKernel &subKernel, const Schedule &schedule);
 
 } // namespace brew::compiler::cpu

@@ -267,7 +267,7 @@ void addEntry(LLVM::LLVMFuncOp kernel) {
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
 }
 
-/// Replaces a kernel that passes its buffers on to its parts by the entry
+/// Replaces a kernel that passes its buffers on to its subKernels by the entry
 /// itself, which loads pointers where it passes them: LLVM's time grows with
 /// the square of what stands in one block.
 void makeEntry(LLVM::LLVMFuncOp kernel) {
@@ -342,8 +342,8 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
 
   for (auto function : module.getOps<func::FuncOp>())
     if ((function->hasAttr(kernelEntryAttr) &&
-         !function->hasAttr(kernelCallsAttr)) ||
-        function->hasAttr(kernelPartAttr))
+         !function->hasAttr(kernelDispatchAttr)) ||
+        function->hasAttr(subKernelFunctionAttr))
       check(annotateKernel(function));
 
   PassManager passes(module.getContext());
@@ -366,9 +366,9 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
     if (function.isExternal())
       continue;
     function.setLinkage(LLVM::Linkage::Internal);
-    if (function->removeAttr(kernelPartAttr))
+    if (function->removeAttr(subKernelFunctionAttr))
       function.setNoInline(true); // see addEntry
-    if (function->removeAttr(kernelCallsAttr))
+    if (function->removeAttr(kernelDispatchAttr))
       makeEntry(function);
     else if (function->hasAttr(kernelEntryAttr))
       addEntry(function);

@@ -23,8 +23,8 @@
 //
 // Functions without brew.kernel_entry are helpers: they stay internal.
 // Kernels must not call one another. A helper of the form above that has
-// brew.kernel_part instead promises the same of its arguments; a kernel that
-// has brew.kernel_calls too only passes its memrefs on to such helpers.
+// brew.sub_kernel_function instead promises the same of its arguments; a kernel that
+// has brew.kernel_dispatch too only passes its memrefs on to such helpers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -45,8 +45,8 @@ constexpr int bufferAlignment = plan::kAlignment;
 
 /// Names of the attributes described above.
 constexpr const char kernelEntryAttr[] = "brew.kernel_entry";
-constexpr const char kernelCallsAttr[] = "brew.kernel_calls";
-constexpr const char kernelPartAttr[] = "brew.kernel_part";
+constexpr const char kernelDispatchAttr[] = "brew.kernel_dispatch";
+constexpr const char subKernelFunctionAttr[] = "brew.sub_kernel_function";
 constexpr const char mayAliasAttr[] = "brew.may_alias";
 constexpr const char alignAttr[] = "brew.align";
 

@@ -167,14 +167,14 @@ struct KernelModule {
 };
 
 /// Splits the kernels into modules of a few each, one of those that are alike;
-/// helpers and constants go into every one of them, functions of parts where
+/// helpers and constants go into every one of them, functions of subKernels where
 /// they are called.
 class Splitter {
 public:
   std::vector<KernelModule> run(mlir::ModuleOp module) {
     for (mlir::Operation &op : *module.getBody())
-      if (op.hasAttr(kernelPartAttr))
-        partFunctions[mlir::SymbolTable::getSymbolName(&op)] = &op;
+      if (op.hasAttr(subKernelFunctionAttr))
+        subKernelFunctions[mlir::SymbolTable::getSymbolName(&op)] = &op;
       else if (!op.hasAttr(kernelEntryAttr))
         shared.push_back(&op);
     for (auto kernel : module.getOps<mlir::func::FuncOp>())
@@ -198,9 +198,9 @@ private:
       begin(kernel.getLoc());
     moduleOf[kernel] = modules.size() - 1;
     kernel.walk([&](mlir::func::CallOp call) {
-      auto part = partFunctions.find(call.getCalleeAttr().getAttr());
-      if (part != partFunctions.end() && present.insert(part->second).second)
-        modules.back().module->push_back(part->second->clone());
+      auto subKernel = subKernelFunctions.find(call.getCalleeAttr().getAttr());
+      if (subKernel != subKernelFunctions.end() && present.insert(callee->second).second)
+        modules.back().module->push_back(callee->second->clone());
     });
     modules.back().module->push_back(kernel->clone());
   }
@@ -213,7 +213,7 @@ private:
   }
 
   std::vector<mlir::Operation *> shared;
-  llvm::DenseMap<mlir::StringAttr, mlir::Operation *> partFunctions;
+  llvm::DenseMap<mlir::StringAttr, mlir::Operation *> subKernelFunctions;
   AlikeFunctions distinct;
   llvm::DenseMap<mlir::Operation *, std::size_t> moduleOf;
   std::vector<KernelModule> modules;
@@ -225,11 +225,11 @@ private:
 std::string compileToSharedObject(mlir::ModuleOp module,
                                   const CpuTarget &target) {
   std::vector<Shard> shards;
-  // MLIR contexts may have threading disabled, so only LLVM's part,
+  // MLIR contexts may have threading disabled, so only LLVM's share,
   // three quarters of the time, runs in parallel.
-  for (KernelModule &part : Splitter().run(module)) {
-    shards.push_back(translate(*part.module, target));
-    for (const auto &[name, kernel] : part.aliases)
+  for (KernelModule &kernels : Splitter().run(module)) {
+    shards.push_back(translate(*kernels.module, target));
+    for (const auto &[name, kernel] : kernels.aliases)
       llvm::GlobalAlias::create(name,
                                 shards.back().module->getFunction(kernel));
   }

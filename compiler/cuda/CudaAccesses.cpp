@@ -23,8 +23,8 @@ public:
         written(kernel.arguments.size()), moved(movedBy(kernel)) {}
 
   std::vector<TensorAccess> run() {
-    for (auto [part, chosen] : llvm::zip_equal(kernel.parts, schedule.parts))
-      for (auto [nest, inner] : llvm::zip_equal(part.nests, chosen.nests))
+    for (auto [subKernel, chosen] : llvm::zip_equal(kernel.subKernels, schedule.subKernels))
+      for (auto [nest, inner] : llvm::zip_equal(subKernel.nests, chosen.nests))
         note(nest, inner);
     std::vector<TensorAccess> result;
     for (unsigned argument = 0; argument < read.size(); ++argument) {

@@ -37,7 +37,7 @@ CudaCode CudaBody::address(const Linear &linear, ArrayRef<CudaCode> loops) {
 }
 
 CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
-  const Output &output = part.nests[nest].outputs[result];
+  const Output &output = subKernel.nests[nest].outputs[result];
   const CudaCode &name = values.names[nest][result];
   switch (schedule.nests[nest].storage[result]) {
   case Storage::Variable:
@@ -73,7 +73,7 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
   if (source.kind == Source::Kind::Result) {
     if (schedule.nests[source.nest].storage[source.result] != Storage::Buffer)
       return kept(source.nest, source.result, local);
-    argument = part.nests[source.nest].outputs[source.result].arguments.front();
+    argument = subKernel.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
   if (buffer.isBits()) {
@@ -103,7 +103,7 @@ CudaBody::Operand CudaBody::operand(Value value) {
     return found->second;
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (!constant)
-    refuse(part.kernel, "a body uses a value from outside");
+    refuse(subKernel.kernel, "a body uses a value from outside");
   return {text.scalars.literal(constant.getValue()), true};
 }
 
@@ -181,7 +181,7 @@ void CudaBody::add(const Nest &nest, Operation &inner,
     codes.push_back(operand(value).primary());
   std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
   if (!expression)
-    refuse(part.kernel,
+    refuse(subKernel.kernel,
            "there is no CUDA code for " + inner.getName().getStringRef().str());
   operands[result] = named(result, *expression, isPrimary(inner, *expression));
 }

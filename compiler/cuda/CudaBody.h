@@ -10,7 +10,7 @@
 
 namespace brew::compiler::cuda {
 
-/// Where the values of a part are in the text.
+/// Where the values of a subKernel are in the text.
 struct CudaValues {
   /// [nest][result]: the variable or array that holds it, or nothing.
   std::vector<llvm::SmallVector<CudaCode>> names;
@@ -26,12 +26,12 @@ struct CudaValues {
   std::map<unsigned, CudaCode> stores;
 };
 
-/// Writes bodies of a part's nests.
+/// Writes bodies of a subKernel's nests.
 class CudaBody {
 public:
-  CudaBody(const Part &part, const PartSchedule &schedule, CudaText &text,
+  CudaBody(const SubKernel &subKernel, const SubKernelSchedule &schedule, CudaText &text,
            CudaValues &values)
-      : part(part), schedule(schedule), text(text), values(values) {}
+      : subKernel(subKernel), schedule(schedule), text(text), values(values) {}
 
   /// A linear function of the loops; those that it does not need may be empty.
   CudaCode address(const Linear &linear, llvm::ArrayRef<CudaCode> loops);
@@ -96,8 +96,8 @@ private:
   /// Names `code` unless it is short and read once.
   Operand named(mlir::Value value, const CudaCode &code, bool isPrimary);
 
-  const Part &part;
-  const PartSchedule &schedule;
+  const SubKernel &subKernel;
+  const SubKernelSchedule &schedule;
   CudaText &text;
   CudaValues &values;
   llvm::DenseMap<mlir::Value, Operand> operands;

@@ -12,8 +12,8 @@ using dialects::target::GpuAttr;
 /// What threads may wait for the one with the longest share, as a part of all.
 static constexpr double kWaste = 1.15;
 
-unsigned columnsOf(const Part &part, const PartSchedule &base) {
-  if (part.grid == 0)
+unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
+  if (subKernel.grid == 0)
     return 1;
   for (auto [number, inner] : llvm::enumerate(base.nests))
     if (inner.values != 1 || (inner.iterations > 1) != (number == 0))
@@ -21,10 +21,10 @@ unsigned columnsOf(const Part &part, const PartSchedule &base) {
   const NestSchedule &sums = base.nests.front();
   if (llvm::is_contained(sums.combine, Combine::None))
     return 1;
-  const int64_t extent = part.nests[0].loops[part.grid - 1].extent;
+  const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
   int64_t columns = GpuAttr::columnsPerBlock(extent);
   // Threads without a point of their own would store what others do.
-  if (!part.nests.front().stores.empty())
+  if (!subKernel.nests.front().stores.empty())
     while (extent % columns != 0)
       columns /= 2;
   return static_cast<unsigned>(columns);
@@ -55,15 +55,15 @@ static bool staysInColumn(const Linear &address, unsigned loop, int64_t extent,
   return true;
 }
 
-bool readsOwnTile(const Part &first, const PartSchedule &chosen,
-                  const Part &last) {
+bool readsOwnTile(const SubKernel &first, const SubKernelSchedule &chosen,
+                  const SubKernel &last) {
   if (chosen.columns == 1 || last.grid != 1)
     return false;
   const unsigned loop = first.grid - 1;
   const int64_t extent = first.nests[0].loops[loop].extent;
   if (last.nests[0].loops[0].extent != extent)
     return false;
-  // Elements between columns, of the arguments that the first part writes.
+  // Elements between columns, of the arguments that the first subKernel writes.
   llvm::SmallDenseMap<unsigned, int64_t> steps;
   for (const Nest &nest : first.nests)
     for (const Output &output : nest.outputs)

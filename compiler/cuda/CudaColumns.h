@@ -5,18 +5,18 @@
 
 namespace brew::compiler::cuda {
 
-/// Whether a block can take points of `part` as columns, given the schedule of
+/// Whether a block can take points of `subKernel` as columns, given the schedule of
 /// its nests: a reduction, then what each point makes of it. How many.
-unsigned columnsOf(const Part &part, const PartSchedule &base);
+unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base);
 
 /// The reduction loop of a nest whose iterations `shares` threads can share
 /// with little waste, if any can.
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
                                     int64_t shares);
 
-/// Whether everything that part `last` reads of what `first`, scheduled in
+/// Whether everything that subKernel `last` reads of what `first`, scheduled in
 /// columns, writes for a tile of points belongs to the same tile of its own.
-bool readsOwnTile(const Part &first, const PartSchedule &chosen,
-                  const Part &last);
+bool readsOwnTile(const SubKernel &first, const SubKernelSchedule &chosen,
+                  const SubKernel &last);
 
 } // namespace brew::compiler::cuda

@@ -24,12 +24,12 @@ static double accessCost(std::optional<int64_t> step, Type element) {
          4;
 }
 
-static Type elementOf(const Kernel &kernel, const Part &part,
+static Type elementOf(const Kernel &kernel, const SubKernel &subKernel,
                       const Source &source) {
   if (source.kind == Source::Kind::Argument)
     return kernel.arguments[source.argument].getElementType();
   if (source.kind == Source::Kind::Result)
-    return part.nests[source.nest].outputs[source.result].element;
+    return subKernel.nests[source.nest].outputs[source.result].element;
   return source.constant.getType();
 }
 
@@ -64,7 +64,7 @@ CudaCosts::Cost &CudaCosts::Cost::operator+=(const Cost &other) {
 }
 
 /// What one iteration costs when lanes move along `loop` (null: not at all).
-double CudaCosts::ofIteration(const Part &part, const Nest &nest,
+double CudaCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
                               std::optional<unsigned> loop) const {
   double cost = 0;
   auto along = [&](const Linear &address) -> std::optional<int64_t> {
@@ -73,7 +73,7 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
   for (const std::optional<Access> &input : nest.inputs)
     if (input && input->source.kind == Source::Kind::Argument)
       cost += accessCost(along(input->address),
-                         elementOf(kernel, part, input->source));
+                         elementOf(kernel, subKernel, input->source));
   // In their order: sums of the same numbers are the same each time.
   for (Operation &op : nest.body()->without_terminator())
     if (auto found = nest.extracts.find(&op);
@@ -81,7 +81,7 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
         found->second.source.kind == Source::Kind::Argument)
       cost += accessCost(loop ? extractStep(nest, &op, found->second, *loop)
                               : std::optional(0l),
-                         elementOf(kernel, part, found->second.source));
+                         elementOf(kernel, subKernel, found->second.source));
   int64_t operations = 0;
   for (Operation &op : nest.body()->without_terminator())
     operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
@@ -100,13 +100,13 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
   return cost;
 }
 
-CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
+CudaCosts::Cost CudaCosts::ofNest(const SubKernel &subKernel, const Nest &nest,
                                   const NestSchedule &inner, unsigned team,
                                   unsigned lanes, unsigned pack) const {
   std::optional<unsigned> loop;
   if (team == 1) {
-    if (part.grid)
-      loop = part.grid - 1;
+    if (subKernel.grid)
+      loop = subKernel.grid - 1;
   } else if (lanes > 1) {
     loop = inner.reductions.back();
   } else if (!inner.parallel.empty()) {
@@ -119,7 +119,7 @@ CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
       static_cast<double>(llvm::divideCeil(values, team / lanes)) *
       static_cast<double>(llvm::divideCeil(iterations, lanes));
   Cost cost;
-  cost.traffic = rounds * pack * team * ofIteration(part, nest, loop);
+  cost.traffic = rounds * pack * team * ofIteration(subKernel, nest, loop);
   cost.latency = rounds * packLatency(nest, pack) + GpuAttr::kNestCycles;
   if (lanes > 1) {
     double combinations = static_cast<double>(
@@ -133,7 +133,7 @@ CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
   return cost;
 }
 
-CudaCosts::Cost CudaCosts::ofColumns(const Part &part, const Nest &nest,
+CudaCosts::Cost CudaCosts::ofColumns(const SubKernel &subKernel, const Nest &nest,
                                      const NestSchedule &inner,
                                      unsigned columns, unsigned threads) const {
   const unsigned shares = threads / columns * inner.pack;
@@ -141,13 +141,13 @@ CudaCosts::Cost CudaCosts::ofColumns(const Part &part, const Nest &nest,
       static_cast<double>(llvm::divideCeil(inner.iterations, shares));
   // Threads without a point of their own read what others do; a share that is
   // shorter than others moves less.
-  const int64_t extent = nest.loops[part.grid - 1].extent;
+  const int64_t extent = nest.loops[subKernel.grid - 1].extent;
   const double used =
       static_cast<double>(extent) /
       static_cast<double>(llvm::divideCeil(extent, columns) * columns);
   Cost cost;
   cost.traffic = static_cast<double>(inner.iterations * columns) * used *
-                 ofIteration(part, nest, part.grid - 1);
+                 ofIteration(subKernel, nest, subKernel.grid - 1);
   cost.latency = rounds * packLatency(nest, inner.pack) + GpuAttr::kNestCycles;
   if (inner.iterations > 1)
     cost.latency +=

@@ -23,18 +23,18 @@ public:
 
   /// The cost of a nest for one grid point with `lanes` lanes per value, each
   /// of which does `pack` neighbouring iterations at once.
-  Cost ofNest(const Part &part, const Nest &nest, const NestSchedule &inner,
+  Cost ofNest(const SubKernel &subKernel, const Nest &nest, const NestSchedule &inner,
               unsigned team, unsigned lanes, unsigned pack) const;
   /// The same for `threads` threads that take `columns` points together.
-  Cost ofColumns(const Part &part, const Nest &nest, const NestSchedule &inner,
+  Cost ofColumns(const SubKernel &subKernel, const Nest &nest, const NestSchedule &inner,
                  unsigned columns, unsigned threads) const;
-  /// Of a part, all of whose points each have `team` threads and that cost.
+  /// Of a subKernel, all of whose points each have `team` threads and that cost.
   double timeOf(const Cost &cost, int64_t points, unsigned team) const;
   /// Of one block that does all points, some at a time.
   double timeAlone(const Cost &cost, int64_t points, int64_t atATime) const;
 
 private:
-  double ofIteration(const Part &part, const Nest &nest,
+  double ofIteration(const SubKernel &subKernel, const Nest &nest,
                      std::optional<unsigned> loop) const;
 
   const Kernel &kernel;

@@ -204,13 +204,13 @@ private:
 
 } // namespace
 
-unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
-                const PartSchedule &chosen, GpuAttr gpu) {
-  if (part.grid == 0)
+unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &subKernel,
+                const SubKernelSchedule &chosen, GpuAttr gpu) {
+  if (subKernel.grid == 0)
     return 1;
-  const unsigned last = part.grid - 1;
+  const unsigned last = subKernel.grid - 1;
   PackChooser chooser(kernel, packs, last);
-  for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
+  for (auto [nest, inner] : llvm::zip(subKernel.nests, chosen.nests)) {
     if (inner.values != 1 ||
         llvm::any_of(nest.outputs, [](const Output &output) {
           return output.overwritesRead;
@@ -224,14 +224,14 @@ unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
   if (chosen.points < leastPoints && !chooser.storesBits())
     return 1;
   return chooser.best([&](unsigned pack) {
-    return part.nests[0].loops[last].extent % pack == 0;
+    return subKernel.nests[0].loops[last].extent % pack == 0;
   });
 }
 
 unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
-                      const Part &part, const PartSchedule &chosen) {
-  const unsigned last = part.grid - 1;
-  const Nest &sums = part.nests.front();
+                      const SubKernel &subKernel, const SubKernelSchedule &chosen) {
+  const unsigned last = subKernel.grid - 1;
+  const Nest &sums = subKernel.nests.front();
   // What sums begin with is added by other threads than those with packs.
   if (llvm::any_of(sums.outputs, [](const Output &output) {
         return !output.initial ||

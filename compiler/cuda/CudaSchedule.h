@@ -1,6 +1,6 @@
-//===- CudaSchedule.h - How the loops of a part run on a GPU ----*- C++ -*-===//
+//===- CudaSchedule.h - How the loops of a subKernel run on a GPU ----*- C++ -*-===//
 //
-// Every grid point of a part belongs to a team of threads: one thread, a warp,
+// Every grid point of a subKernel belongs to a team of threads: one thread, a warp,
 // a part of one or a block. One thread runs a point's nests alone, neighbouring
 // threads take neighbouring points in memory order, and values between nests
 // are its variables. A larger team spreads the loops inside the point over its
@@ -11,7 +11,7 @@
 // memory. In each of these a thread may do several neighbours at once, points,
 // columns or iterations of a loop that lanes share: a pack (CudaPacks.h).
 //
-// The last part of a stage, where it reads what the part before it computes,
+// The last part of a stage, where it reads what the subKernel before it computes,
 // is done by the block that ends last: one block for all points, or where
 // blocks are columns, the last block of each tile of neighbouring points.
 //
@@ -65,14 +65,14 @@ struct NestSchedule {
   llvm::SmallVector<Storage> storage; ///< of each result
 };
 
-struct PartSchedule {
+struct SubKernelSchedule {
   int64_t points = 1; ///< of the grid
   unsigned team = 1;  ///< threads per grid point; a block's if more than 32
   unsigned pack = 1;  ///< neighbouring points per thread
   /// Neighbouring points that a block takes together if not 1: threads with the
   /// same number modulo `columns` share a point.
   unsigned columns = 1;
-  /// Of the last block's part: tiles of points with a last block each. Blocks
+  /// Of the last block's subKernel: tiles of points with a last block each. Blocks
   /// take them in turn.
   int64_t tiles = 1;
   std::vector<NestSchedule> nests;
@@ -95,7 +95,7 @@ struct PartSchedule {
 
 struct CudaSchedule {
   unsigned threads = 1; ///< of a block
-  std::vector<PartSchedule> parts;
+  std::vector<SubKernelSchedule> subKernels;
   std::vector<int64_t> stageBlocks; ///< of each stage
   CudaPacks packs;
   /// Of the largest stage.
@@ -117,13 +117,13 @@ Combine combineOf(const Nest &nest, unsigned number);
 // as make that of the elements with most bytes; fewer or one where too few of
 // the addresses can be shown to be aligned, or too few threads would be left.
 
-/// Points of a part; `chosen` is its schedule, of one thread per point.
-unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
-                const PartSchedule &chosen, dialects::target::GpuAttr gpu);
+/// Points of a subKernel; `chosen` is its schedule, of one thread per point.
+unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &subKernel,
+                const SubKernelSchedule &chosen, dialects::target::GpuAttr gpu);
 
-/// Columns of a part's first nest; `chosen` is its schedule, in columns.
+/// Columns of a subKernel's first nest; `chosen` is its schedule, in columns.
 unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
-                      const Part &part, const PartSchedule &chosen);
+                      const SubKernel &subKernel, const SubKernelSchedule &chosen);
 
 /// Iterations of a nest whose values `team` lanes have `lanes` each.
 unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,

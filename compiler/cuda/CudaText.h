@@ -31,7 +31,7 @@ struct CudaShared {
   unsigned stage = 0; ///< that has it
 };
 
-/// What the parts of a kernel write into.
+/// What the subKernels of a kernel write into.
 struct CudaText {
   CudaText() : scalars(prelude) {}
   CudaText(const CudaText &) = delete;
@@ -89,8 +89,8 @@ private:
   std::deque<CudaSymbol> symbols; ///< where they stay
 };
 
-/// Appends the statements of `part` to `text`.
-void emitCudaPart(const Kernel &kernel, Part &part,
-                  const PartSchedule &schedule, CudaText &text);
+/// Appends the statements of `subKernel` to `text`.
+void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
+                  const SubKernelSchedule &schedule, CudaText &text);
 
 } // namespace brew::compiler::cuda

@@ -41,14 +41,14 @@ public:
     text.packs = schedule.packs;
     for (RankedTensorType type : kernel.arguments)
       text.prelude.wide |= spanOf(type) >= kWideElements;
-    for (const Part &part : kernel.parts)
-      for (const Nest &nest : part.nests)
+    for (const SubKernel &subKernel : kernel.subKernels)
+      for (const Nest &nest : subKernel.nests)
         text.prelude.wide |= nest.iterations() >= (int64_t(1) << 32);
     CudaKernel result;
     CudaCode symbol = text.unique(op.getSymName(), "kernel");
     result.symbol = symbol.symbol()->name;
     describeArguments();
-    emitParts(schedule);
+    emitSubKernels(schedule);
     CudaCode signature = signatureOf(symbol, schedule);
     result.text = head() + print(signature, CudaStyle::Named);
     result.canonical = print(signature, CudaStyle::Plain);
@@ -79,8 +79,8 @@ private:
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);
     }
-    for (const Part &part : kernel.parts)
-      for (const Nest &nest : part.nests)
+    for (const SubKernel &subKernel : kernel.subKernels)
+      for (const Nest &nest : subKernel.nests)
         noteAccesses(nest);
     SmallVector<std::string> wanted(text.arguments.size(), "b");
     if (!launches.empty())
@@ -170,20 +170,20 @@ private:
            elementBytes(text.arguments[argument].element);
   }
 
-  void emitParts(const CudaSchedule &schedule) {
+  void emitSubKernels(const CudaSchedule &schedule) {
     if (schedule.stageBlocks.size() == 1)
-      return emitStage(kernel.parts, schedule.parts);
+      return emitStage(kernel.subKernels, schedule.subKernels);
     text.prelude.stages = true;
     text.stages = text.unique("stages", "stages");
     text.block = CudaCode::word("turn");
     CudaCode barrier = text.unique("barrier", "barrier");
     text.counters.push_back("BREW_BARRIER(" + barrier + ");");
-    MutableArrayRef<Part> parts = kernel.parts;
-    ArrayRef<PartSchedule> schedules = schedule.parts;
+    MutableArrayRef<SubKernel> subKernels = kernel.subKernels;
+    ArrayRef<SubKernelSchedule> schedules = schedule.subKernels;
     for (auto [stage, blocks] : llvm::enumerate(schedule.stageBlocks)) {
       const size_t count =
-          llvm::count_if(parts, [number = stage](const Part &part) {
-            return part.stage == number;
+          llvm::count_if(subKernels, [number = stage](const SubKernel &subKernel) {
+            return subKernel.stage == number;
           });
       const std::string number = std::to_string(stage);
       if (stage > 0)
@@ -195,24 +195,24 @@ private:
                       std::to_string(blocks) + "u; turn += gridDim.x)");
       const size_t shared = text.shared.size();
       text.stage = static_cast<unsigned>(stage);
-      emitStage(parts.take_front(count), schedules.take_front(count));
+      emitStage(subKernels.take_front(count), schedules.take_front(count));
       // Slower threads may still read what the next turn overwrites.
       if (text.shared.size() > shared)
         text.lines.line("BREW_SYNC();");
       text.lines.close();
-      parts = parts.drop_front(count);
+      subKernels = subKernels.drop_front(count);
       schedules = schedules.drop_front(count);
     }
   }
 
-  /// What runs between two barriers: parts side by side, and that of the last
+  /// What runs between two barriers: subKernels side by side, and that of the last
   /// block.
-  void emitStage(MutableArrayRef<Part> parts,
-                 ArrayRef<PartSchedule> schedules) {
-    const bool finishes = parts.back().isLast;
-    MutableArrayRef<Part> side = parts.drop_back(finishes);
-    for (auto [i, part] : llvm::enumerate(side)) {
-      const PartSchedule &chosen = schedules[i];
+  void emitStage(MutableArrayRef<SubKernel> subKernels,
+                 ArrayRef<SubKernelSchedule> schedules) {
+    const bool finishes = subKernels.back().isLast;
+    MutableArrayRef<SubKernel> side = subKernels.drop_back(finishes);
+    for (auto [i, subKernel] : llvm::enumerate(side)) {
+      const SubKernelSchedule &chosen = schedules[i];
       bool last = i + 1 == side.size();
       CudaCode isMine =
           last ? CudaCode()
@@ -222,12 +222,12 @@ private:
         text.lines.openElse(isMine);
       else if (!last)
         text.lines.open(isMine);
-      emitCudaPart(kernel, part, chosen, text);
+      emitSubKernel(kernel, subKernel, chosen, text);
     }
     if (side.size() > 1)
       text.lines.close();
     if (finishes)
-      emitLast(parts.back(), schedules.back());
+      emitLast(subKernels.back(), schedules.back());
   }
 
   /// What is left to the block that ends last, of all or of a tile's.
@@ -238,7 +238,7 @@ private:
   /// the same time, not even those of kernels that share their machine code. A
   /// kernel that is aborted leaves its context unusable and its counters with
   /// it: whatever runs next has loaded the module anew.
-  void emitLast(Part &part, const PartSchedule &chosen) {
+  void emitLast(SubKernel &subKernel, const SubKernelSchedule &chosen) {
     text.prelude.lastBlock = true;
     CudaCode counters = text.unique("arrived", "arrived");
     text.counters.push_back(
@@ -254,7 +254,7 @@ private:
                        {CudaCode::element(counters, tile),
                         std::to_string(chosen.blocks / chosen.tiles) + "u"}) +
         ")");
-    emitCudaPart(kernel, part, chosen, text);
+    emitSubKernel(kernel, subKernel, chosen, text);
     text.lines.close();
   }
 
@@ -277,8 +277,8 @@ private:
       result += " '" + layer.str() + "'";
     result += "\n";
     SmallVector<std::string> locations;
-    for (const Part &part : kernel.parts)
-      for (const Nest &nest : part.nests)
+    for (const SubKernel &subKernel : kernel.subKernels)
+      for (const Nest &nest : subKernel.nests)
         linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
           auto layer = dialects::Origin::of(nest.op).layer;
           auto file = dyn_cast<FileLineColLoc>(each);
@@ -319,7 +319,7 @@ private:
   /// Arrays in shared memory; those of different stages lie in the same bytes.
   void declareShared(CudaCode &result) {
     CudaCode pool;
-    SmallVector<int64_t> used(kernel.parts.back().stage + 1, 0), offsets;
+    SmallVector<int64_t> used(kernel.subKernels.back().stage + 1, 0), offsets;
     for (const CudaShared &array : text.shared) {
       offsets.push_back(used[array.stage]);
       used[array.stage] +=

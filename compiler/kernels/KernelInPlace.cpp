@@ -10,10 +10,10 @@ AffineMap outputMap(linalg::GenericOp nest, unsigned result) {
   return nest.getMatchingIndexingMap(nest.getDpsInitOperand(result));
 }
 
-bool staysAtPoint(AffineMap written, unsigned dim, const Part &part,
+bool staysAtPoint(AffineMap written, unsigned dim, const SubKernel &subKernel,
                   ArrayRef<Loop> loops, std::optional<unsigned> reader) {
   unsigned loop = written.getDimPosition(dim);
-  return loop >= part.grid || loops[loop].extent == 1 || reader == loop;
+  return loop >= subKernel.grid || loops[loop].extent == 1 || reader == loop;
 }
 
 namespace {
@@ -54,26 +54,26 @@ void forEachRead(const Nest &nest, const Function &function) {
 } // namespace
 
 bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
-                           unsigned writingPart, unsigned writer,
+                           unsigned writingSubKernel, unsigned writer,
                            unsigned result) {
   bool late = false;
-  const Nest &writing = kernel.parts[writingPart].nests[writer];
+  const Nest &writing = kernel.subKernels[writingSubKernel].nests[writer];
   AffineMap written = outputMap(writing.op, result);
-  for (auto [p, part] : llvm::enumerate(kernel.parts))
-    for (auto [n, nest] : llvm::enumerate(part.nests))
-      forEachRead(nest, [&, p = p, n = n, &part = part](const Source &source,
+  for (auto [p, subKernel] : llvm::enumerate(kernel.subKernels))
+    for (auto [n, nest] : llvm::enumerate(subKernel.nests))
+      forEachRead(nest, [&, p = p, n = n, &subKernel = subKernel](const Source &source,
                                                         const Linear &address,
                                                         auto loopAt) {
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
-        // Later parts read what has been written; earlier stages are over.
-        if ((source.written && p > writingPart) ||
-            part.stage < kernel.parts[writingPart].stage)
+        // Later subKernels read what has been written; earlier stages are over.
+        if ((source.written && p > writingSubKernel) ||
+            subKernel.stage < kernel.subKernels[writingSubKernel].stage)
           return;
-        bool same = p == writingPart;
+        bool same = p == writingSubKernel;
         for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
-          same = staysAtPoint(written, dim, part, writing.loops, loopAt(dim));
+          same = staysAtPoint(written, dim, subKernel, writing.loops, loopAt(dim));
         if (!same)
           refuse(kernel.op, "argument " + std::to_string(argument) +
                                 " is overwritten while it is still read");

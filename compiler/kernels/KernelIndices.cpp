@@ -132,9 +132,9 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
   return getConstantIntValue(op->getOperand(1));
 }
 
-std::optional<int64_t> pieceLength(const Part &part, unsigned loop) {
+std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop) {
   std::optional<int64_t> length;
-  for (const Nest &nest : part.nests)
+  for (const Nest &nest : subKernel.nests)
     for (Operation &op : nest.body()->without_terminator())
       if (std::optional<int64_t> divisor = divisorOf(nest, &op, loop)) {
         if (length.value_or(*divisor) != *divisor ||

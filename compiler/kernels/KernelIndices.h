@@ -28,10 +28,10 @@ int64_t elementsReached(const Nest &nest, mlir::Operation *op,
 std::optional<int64_t> divisorOf(const Nest &nest, mlir::Operation *op,
                                  unsigned loop);
 
-/// The length of the equal pieces of `loop` that the bodies of a part's nests
+/// The length of the equal pieces of `loop` that the bodies of a subKernel's nests
 /// tell apart: they divide its index by that alone. Null if they do not divide
 /// it, by different numbers, or by one that does not divide the extent.
-std::optional<int64_t> pieceLength(const Part &part, unsigned loop);
+std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop);
 
 /// Operations of the body that compare an index with a constant, or clamp it to
 /// one, and that all iterations of `loop` but some first and last ones pass

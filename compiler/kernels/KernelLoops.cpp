@@ -1,4 +1,4 @@
-//===- KernelLoops.cpp - Loops of a part ----------------------------------===//
+//===- KernelLoops.cpp - Loops of a subKernel ----------------------------------===//
 
 #include "compiler/kernels/KernelLoops.h"
 
@@ -13,16 +13,16 @@ void removeLoop(Nest &nest, unsigned loop) {
       [&](Linear &linear) { linear.coefs.erase(linear.coefs.begin() + loop); });
 }
 
-void dropUnitLoops(Part &part) {
-  for (Nest &nest : part.nests)
-    for (unsigned i = nest.loops.size(); i-- > part.grid;)
+void dropUnitLoops(SubKernel &subKernel) {
+  for (Nest &nest : subKernel.nests)
+    for (unsigned i = nest.loops.size(); i-- > subKernel.grid;)
       if (nest.loops[i].extent == 1)
         removeLoop(nest, i);
-  for (unsigned i = part.grid; i-- > 0;)
-    if (part.nests[0].loops[i].extent == 1) {
-      for (Nest &nest : part.nests)
+  for (unsigned i = subKernel.grid; i-- > 0;)
+    if (subKernel.nests[0].loops[i].extent == 1) {
+      for (Nest &nest : subKernel.nests)
         removeLoop(nest, i);
-      --part.grid;
+      --subKernel.grid;
     }
 }
 
@@ -39,20 +39,20 @@ int64_t readStride(const Nest &nest, unsigned loop) {
 
 /// Grid loops go in the memory order of the last nest's result, others in that
 /// of their own nest's.
-void orderLoops(Part &part) {
-  ArrayRef<int64_t> main = part.nests.back().outputs[0].address.coefs;
+void orderLoops(SubKernel &subKernel) {
+  ArrayRef<int64_t> main = subKernel.nests.back().outputs[0].address.coefs;
   SmallVector<unsigned> grid =
-      llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
+      llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
   llvm::stable_sort(grid,
                     [&](unsigned a, unsigned b) { return main[a] > main[b]; });
-  for (Nest &nest : part.nests) {
+  for (Nest &nest : subKernel.nests) {
     SmallVector<unsigned> order =
         llvm::to_vector(llvm::seq<unsigned>(0, nest.loops.size()));
     llvm::copy(grid, order.begin());
     auto firstReduction = std::stable_partition(
-        order.begin() + part.grid, order.end(),
+        order.begin() + subKernel.grid, order.end(),
         [&](unsigned i) { return !nest.loops[i].reduction; });
-    std::stable_sort(order.begin() + part.grid, firstReduction,
+    std::stable_sort(order.begin() + subKernel.grid, firstReduction,
                      [&](unsigned a, unsigned b) {
                        return nest.outputs[0].address.coefs[a] >
                               nest.outputs[0].address.coefs[b];
@@ -89,30 +89,30 @@ void collapse(Nest &nest, unsigned i) {
   removeLoop(nest, i);
 }
 
-void collapseLoops(Part &part) {
-  for (unsigned i = part.grid; i-- > 1;)
-    if (llvm::all_of(part.nests,
+void collapseLoops(SubKernel &subKernel) {
+  for (unsigned i = subKernel.grid; i-- > 1;)
+    if (llvm::all_of(subKernel.nests,
                      [&](Nest &nest) { return canCollapse(nest, i - 1); })) {
-      for (Nest &nest : part.nests)
+      for (Nest &nest : subKernel.nests)
         collapse(nest, i - 1);
-      --part.grid;
+      --subKernel.grid;
     }
-  for (Nest &nest : part.nests)
-    for (unsigned i = nest.loops.size(); i-- > part.grid + 1;)
+  for (Nest &nest : subKernel.nests)
+    for (unsigned i = nest.loops.size(); i-- > subKernel.grid + 1;)
       if (canCollapse(nest, i - 1))
         collapse(nest, i - 1);
 }
 
 } // namespace
 
-void normaliseLoops(Part &part) {
-  dropUnitLoops(part);
-  orderLoops(part);
-  collapseLoops(part);
+void normaliseLoops(SubKernel &subKernel) {
+  dropUnitLoops(subKernel);
+  orderLoops(subKernel);
+  collapseLoops(subKernel);
 }
 
-void splitGridLoop(Part &part, unsigned loop, int64_t inner) {
-  for (Nest &nest : part.nests) {
+void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner) {
+  for (Nest &nest : subKernel.nests) {
     nest.loops[loop].extent /= inner;
     nest.loops.insert(nest.loops.begin() + loop + 1, Loop{inner, false});
     nest.forEachLinear([&](Linear &linear) {
@@ -121,15 +121,15 @@ void splitGridLoop(Part &part, unsigned loop, int64_t inner) {
       linear.coefs.insert(linear.coefs.begin() + loop + 1, coef);
     });
   }
-  ++part.grid;
+  ++subKernel.grid;
 }
 
-void moveGridLoop(Part &part, unsigned from, unsigned to) {
+void moveGridLoop(SubKernel &subKernel, unsigned from, unsigned to) {
   auto rotate = [&](auto &values) {
     std::rotate(values.begin() + from, values.begin() + from + 1,
                 values.begin() + to + 1);
   };
-  for (Nest &nest : part.nests) {
+  for (Nest &nest : subKernel.nests) {
     rotate(nest.loops);
     nest.forEachLinear([&](Linear &linear) { rotate(linear.coefs); });
   }

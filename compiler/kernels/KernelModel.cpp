@@ -93,8 +93,8 @@ int64_t elementBytes(Type element, int64_t count) {
 
 uint64_t flopsOf(const Kernel &kernel) {
   uint64_t flops = 0;
-  for (const Part &part : kernel.parts)
-    for (const Nest &nest : part.nests) {
+  for (const SubKernel &subKernel : kernel.subKernels)
+    for (const Nest &nest : subKernel.nests) {
       uint64_t perIteration = 0;
       for (Operation &op : nest.body()->without_terminator()) {
         if (isa<arith::ConstantOp, arith::SelectOp>(op) ||
@@ -125,16 +125,16 @@ MovedElements movedBy(const Kernel &kernel) {
   };
   // What a stage has moved, the next one finds in memory again.
   auto endStage = [&] {
-    for (auto [total, part] : {std::pair(&all.read, &moved.read),
+    for (auto [total, one] : {std::pair(&all.read, &moved.read),
                                std::pair(&all.written, &moved.written)})
       for (size_t i = 0; i < count; ++i)
-        (*total)[i] += std::exchange((*part)[i], 0);
+        (*total)[i] += std::exchange((*one)[i], 0);
   };
   unsigned stage = 0;
-  for (const Part &part : kernel.parts) {
-    if (part.stage != std::exchange(stage, part.stage))
+  for (const SubKernel &subKernel : kernel.subKernels) {
+    if (subKernel.stage != std::exchange(stage, subKernel.stage))
       endStage();
-    for (const Nest &nest : part.nests) {
+    for (const Nest &nest : subKernel.nests) {
       for (const std::optional<Access> &input : nest.inputs)
         if (input)
           note(input->source);

@@ -1,6 +1,6 @@
 //===- KernelModel.h - What a kernel's nests read and write -----*- C++ -*-===//
 //
-// A kernel as the emitters of all targets see it: parts, nests, loops, and
+// A kernel as the emitters of all targets see it: subKernels, nests, loops, and
 // every access to a tensor as a linear function of the loop indices. Schedules
 // rearrange loops by rewriting those functions; the bodies stay linalg regions.
 //
@@ -38,13 +38,13 @@ struct Loop {
 struct Source {
   enum class Kind {
     Argument, ///< a buffer of the launch
-    Result,   ///< result `result` of nest `nest` of the same part
+    Result,   ///< result `result` of nest `nest` of the same subKernel
     Constant, ///< one value everywhere
   };
   Kind kind = Kind::Constant;
   unsigned argument = 0;
   unsigned nest = 0, result = 0;
-  /// Of an argument: an earlier part writes it, of this stage or of one before;
+  /// Of an argument: an earlier subKernel writes it, of this stage or of one before;
   /// one of this stage, so that no cache may hold what was there.
   bool written = false, fresh = false;
   mlir::TypedAttr constant;
@@ -81,7 +81,7 @@ struct Output {
   /// Value before the first iteration; null if the body does not read it.
   std::optional<Access> initial;
   llvm::SmallVector<unsigned> arguments; ///< buffers it is stored to
-  bool readLater = false;                ///< by a later nest of the part
+  bool readLater = false;                ///< by a later nest of the subKernel
   /// It shares its buffer with an argument that is still read at the same
   /// grid point once this nest has begun.
   bool overwritesRead = false;
@@ -93,12 +93,12 @@ struct Output {
 
 struct Nest {
   mlir::linalg::GenericOp op;
-  llvm::SmallVector<Loop> loops; ///< the part's grid, other parallel ones,
+  llvm::SmallVector<Loop> loops; ///< the subKernel's grid, other parallel ones,
                                  ///< then reductions
   std::vector<std::optional<Access>> inputs; ///< null: shows extents only
   std::vector<Output> outputs;
   /// Results behind these of which each iteration of a reduction stores an
-  /// element. Later nests of the part do not read them.
+  /// element. Later nests of the subKernel do not read them.
   std::vector<Output> stores;
   llvm::DenseMap<mlir::Operation *, Extract> extracts;
   /// Index of each of the operation's own loops, where its body asks for it.
@@ -112,13 +112,13 @@ struct Nest {
   void forEachLinear(llvm::function_ref<void(Linear &)> function);
 };
 
-struct Part {
+struct SubKernel {
   dialects::plan::KernelOp kernel;
   unsigned grid = 0; ///< leading loops that all nests share
-  /// It reads, from the launch's buffers, what the parts before it in its stage
+  /// It reads, from the launch's buffers, what the subKernels before it in its stage
   /// compute.
   bool isLast = false;
-  /// It reads, from there, what the parts of earlier stages compute.
+  /// It reads, from there, what the subKernels of earlier stages compute.
   unsigned stage = 0;
   std::vector<Nest> nests;
 };
@@ -127,7 +127,7 @@ struct Kernel {
   dialects::plan::KernelOp op;
   /// Types of the launch's buffers.
   llvm::SmallVector<mlir::RankedTensorType> arguments;
-  std::vector<Part> parts;
+  std::vector<SubKernel> subKernels;
 };
 
 /// Reads `op`; checks that it keeps the rules of brew.kernel. Throws Error
@@ -139,7 +139,7 @@ Kernel buildKernel(dialects::plan::KernelOp op);
 /// buildKernel if not. Returns whether it may do so once writing has begun.
 /// Loops must still be those of the operations.
 bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
-                           unsigned part, unsigned nest, unsigned result);
+                           unsigned subKernel, unsigned nest, unsigned result);
 
 /// A copy of `op` with its bodies folded. They may hold index arithmetic that
 /// interchanged loops have left behind; folded, it shows which accesses are
@@ -172,7 +172,7 @@ mlir::AffineMap outputMap(mlir::linalg::GenericOp nest, unsigned result);
 /// Whether reading dimension `dim` of a tensor at loop `reader` (null: at
 /// something that is no loop index) stays at the grid point at which a nest
 /// with map `written` and loops `loops` writes it.
-bool staysAtPoint(mlir::AffineMap written, unsigned dim, const Part &part,
+bool staysAtPoint(mlir::AffineMap written, unsigned dim, const SubKernel &subKernel,
                   llvm::ArrayRef<Loop> loops, std::optional<unsigned> reader);
 
 /// Throws the Error (Bug) that kernel `op` cannot be emitted.

@@ -122,21 +122,21 @@ private:
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       auto found = numbers.find(op);
       if (found == numbers.end() ||
-          found->second.first + 1 != kernel.parts.size()) {
+          found->second.first + 1 != kernel.subKernels.size()) {
         auto stored = destinations.find(tensor);
         if (found == numbers.end() || stored == destinations.end() ||
-            !mayRead(kernel.parts[found->second.first]))
-          refuse(kernel.op, "a part reads what another one computes");
+            !mayRead(kernel.subKernels[found->second.first]))
+          refuse(kernel.op, "a sub-kernel reads the result of another one");
         source.kind = Source::Kind::Argument;
         source.argument = stored->second;
         source.written = true;
-        source.fresh = kernel.parts[found->second.first].stage ==
-                       kernel.parts.back().stage;
+        source.fresh = kernel.subKernels[found->second.first].stage ==
+                       kernel.subKernels.back().stage;
         return source;
       }
       if (dialects::isStoredPerIteration(generic,
                                      cast<OpResult>(tensor).getResultNumber()))
-        refuse(kernel.op, "a nest reads what another one stores on the way");
+        refuse(kernel.op, "a nest reads a per-iteration store of another one");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
       source.result = cast<OpResult>(tensor).getResultNumber();
@@ -167,28 +167,28 @@ private:
     return source;
   }
 
-  /// Whether the current part may read what `writer` computes.
-  bool mayRead(const Part &writer) const {
-    const Part &reader = kernel.parts.back();
+  /// Whether the current subKernel may read what `writer` computes.
+  bool mayRead(const SubKernel &writer) const {
+    const SubKernel &reader = kernel.subKernels.back();
     return writer.stage < reader.stage ||
            (writer.stage == reader.stage && reader.isLast);
   }
 
-  /// Checks that dimension `dim` of a value of this part, read at `loop` (or
+  /// Checks that dimension `dim` of a value of this subKernel, read at `loop` (or
   /// something else if that is not a loop), stays at the grid point where it
   /// was written.
   void checkPoint(const Source &source, unsigned dim,
                   std::optional<unsigned> loop) {
     if (source.kind != Source::Kind::Result)
       return;
-    const Part &part = kernel.parts.back();
-    const Nest &producer = part.nests[source.nest];
-    if (!staysAtPoint(outputMap(producer.op, source.result), dim, part,
+    const SubKernel &subKernel = kernel.subKernels.back();
+    const Nest &producer = subKernel.nests[source.nest];
+    if (!staysAtPoint(outputMap(producer.op, source.result), dim, subKernel,
                       producer.loops, loop))
       refuse(kernel.op, "a nest reads a value of another grid point");
   }
 
-  /// Strides of result `result` of `op`, the nest of a part with `grid` grid
+  /// Strides of result `result` of `op`, the nest of a subKernel with `grid` grid
   /// loops, in a dense buffer that holds one grid point: 0 for dimensions that
   /// grid loops index.
   SmallVector<int64_t> localStrides(linalg::GenericOp op, unsigned result,
@@ -209,8 +209,8 @@ private:
   SmallVector<int64_t> localStrides(const Source &source) {
     if (source.kind != Source::Kind::Result)
       return {};
-    const Part &part = kernel.parts.back();
-    return localStrides(part.nests[source.nest].op, source.result, part.grid);
+    const SubKernel &subKernel = kernel.subKernels.back();
+    return localStrides(subKernel.nests[source.nest].op, source.result, subKernel.grid);
   }
 
   Access accessOf(linalg::GenericOp op, const Source &source, Value tensor,
@@ -259,27 +259,27 @@ private:
 
   void markRead(const Source &source) {
     if (source.kind == Source::Kind::Result)
-      kernel.parts.back().nests[source.nest].outputs[source.result].readLater =
+      kernel.subKernels.back().nests[source.nest].outputs[source.result].readLater =
           true;
   }
 
   void addNest(linalg::GenericOp op) {
     const std::optional<dialects::NestGrid> place = dialects::NestGrid::of(op);
-    if (!place || place->part < 0 || place->depth < 0 ||
+    if (!place || place->subKernel < 0 || place->depth < 0 ||
         place->depth > op.getNumLoops())
-      refuse(kernel.op, "a nest has no valid part and grid");
-    if (place->part == static_cast<int64_t>(kernel.parts.size())) {
-      kernel.parts.emplace_back();
-      kernel.parts.back().kernel = kernel.op;
-      kernel.parts.back().grid = place->depth;
-      kernel.parts.back().isLast = place->isLast;
-      kernel.parts.back().stage = static_cast<unsigned>(place->stage);
+      refuse(kernel.op, "a nest has no valid sub-kernel and grid");
+    if (place->subKernel == static_cast<int64_t>(kernel.subKernels.size())) {
+      kernel.subKernels.emplace_back();
+      kernel.subKernels.back().kernel = kernel.op;
+      kernel.subKernels.back().grid = place->depth;
+      kernel.subKernels.back().isLast = place->isLast;
+      kernel.subKernels.back().stage = static_cast<unsigned>(place->stage);
     }
-    if (place->part + 1 != static_cast<int64_t>(kernel.parts.size()) ||
-        place->depth != kernel.parts.back().grid)
-      refuse(kernel.op, "its nests are not grouped into parts");
-    Part &current = kernel.parts.back();
-    numbers[op] = {kernel.parts.size() - 1, current.nests.size()};
+    if (place->subKernel + 1 != static_cast<int64_t>(kernel.subKernels.size()) ||
+        place->depth != kernel.subKernels.back().grid)
+      refuse(kernel.op, "its nests are not grouped by sub-kernel");
+    SubKernel &current = kernel.subKernels.back();
+    numbers[op] = {kernel.subKernels.size() - 1, current.nests.size()};
 
     Nest nest;
     nest.op = op;
@@ -291,7 +291,7 @@ private:
       if (nest.loops[i].reduction ||
           (!current.nests.empty() &&
            nest.loops[i].extent != current.nests[0].loops[i].extent))
-        refuse(kernel.op, "the grids of a part's nests differ");
+        refuse(kernel.op, "the grids of a sub-kernel's nests differ");
 
     for (OpOperand *operand : op.getDpsInputOperands()) {
       std::optional<Source> source = sourceOf(operand->get());
@@ -309,7 +309,7 @@ private:
       else if (nest.stores.empty())
         nest.outputs.push_back(outputOf(op, i, nest));
       else
-        refuse(kernel.op, "a sum stands behind what is stored on the way");
+        refuse(kernel.op, "a reduction result follows a per-iteration store");
     nest.indices.resize(op.getNumLoops());
     op.getBody()->walk([&](Operation *inner) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
@@ -337,7 +337,7 @@ private:
     Value init = op.getDpsInitOperand(number)->get();
     if (op.payloadUsesValueFromOperand(op.getDpsInitOperand(number)) ||
         !isa<FloatType>(tensorType(init).getElementType()))
-      refuse(kernel.op, "what is stored on the way is no number of its own");
+      refuse(kernel.op, "a per-iteration store accumulates or is not floating-point");
     Output store;
     store.element = tensorType(init).getElementType();
     store.address = zero(op);
@@ -358,7 +358,7 @@ private:
     output.local = zero(op);
     if (!map.isProjectedPermutation())
       refuse(kernel.op, "a result is not written loop by loop");
-    unsigned grid = kernel.parts.back().grid;
+    unsigned grid = kernel.subKernels.back().grid;
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init)),
                          local = localStrides(op, number, grid);
     SmallVector<bool> used(nest.loops.size(), false);
@@ -394,12 +394,12 @@ private:
       auto found = numbers.find(value.getDefiningOp());
       if (!value.getDefiningOp() || found == numbers.end())
         refuse(kernel.op, "it yields a value that no nest computes");
-      auto [part, nest] = found->second;
+      auto [subKernel, nest] = found->second;
       unsigned result = cast<OpResult>(value).getResultNumber();
-      Nest &writer = kernel.parts[part].nests[nest];
+      Nest &writer = kernel.subKernels[subKernel].nests[nest];
       if (result >= writer.outputs.size()) {
         if (place >= 0)
-          refuse(kernel.op, "what is stored on the way overwrites an argument");
+          refuse(kernel.op, "a per-iteration store overwrites an argument");
         writer.stores[result - writer.outputs.size()].arguments.push_back(
             argument);
         continue;
@@ -408,14 +408,14 @@ private:
       output.arguments.push_back(argument);
       if (place >= 0)
         output.overwritesRead |=
-            readsWhileOverwriting(kernel, place, part, nest, result);
+            readsWhileOverwriting(kernel, place, subKernel, nest, result);
     }
   }
 
   Kernel kernel;
   /// The argument that each value which leaves the kernel is stored to.
   llvm::DenseMap<Value, unsigned> destinations;
-  /// Part and number within it of every nest.
+  /// SubKernel and number within it of every nest.
   llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
 };
 

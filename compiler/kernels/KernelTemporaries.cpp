@@ -1,4 +1,4 @@
-//===- KernelTemporaries.cpp - Results that stay in a part ----------------===//
+//===- KernelTemporaries.cpp - Results that stay in a subKernel ----------------===//
 
 #include "compiler/kernels/KernelTemporaries.h"
 
@@ -51,11 +51,11 @@ private:
 
 } // namespace
 
-void placeTemporaries(Part &part, unsigned outer) {
+void placeTemporaries(SubKernel &subKernel, unsigned outer) {
   auto drop = [&](Linear &address) {
     std::fill_n(address.coefs.begin(), outer, 0);
   };
-  for (auto [p, producer] : llvm::enumerate(part.nests))
+  for (auto [p, producer] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(producer.outputs)) {
       bool inside = output.arguments.empty() && output.readLater;
       if (!inside && !output.overwritesRead)
@@ -68,7 +68,7 @@ void placeTemporaries(Part &part, unsigned outer) {
           return source.kind == Source::Kind::Result && source.nest == p &&
                  source.result == r;
         };
-        for (Nest &reader : part.nests) {
+        for (Nest &reader : subKernel.nests) {
           MutableArrayRef<int64_t> none;
           for (std::optional<Access> &input : reader.inputs)
             if (input && matches(input->source))

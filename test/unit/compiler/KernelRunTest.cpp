@@ -137,7 +137,7 @@ TEST(KernelRun, KernelsThatAreAlike) {
 TEST(KernelRun, PartsAsFunctions) {
   Kernels kernels(R"(
 func.func private @fill(%y: memref<40xf32>, %begin: index, %end: index)
-    attributes {brew.kernel_part} {
+    attributes {brew.sub_kernel_function} {
   %step = arith.constant 1 : index
   %v = arith.constant 5.0 : f32
   scf.for %i = %begin to %end step %step {
@@ -147,7 +147,7 @@ func.func private @fill(%y: memref<40xf32>, %begin: index, %end: index)
 }
 func.func private @two(%x: memref<40xf32>, %y: memref<40xf32>, %begin: index,
                        %end: index)
-    attributes {brew.kernel_calls, brew.kernel_entry} {
+    attributes {brew.kernel_dispatch, brew.kernel_entry} {
   %middle = arith.constant 40 : index
   %last = arith.minsi %end, %middle : index
   func.call @fill(%x, %begin, %last) : (memref<40xf32>, index, index) -> ()

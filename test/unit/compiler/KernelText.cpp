@@ -24,7 +24,7 @@ std::string joined(const std::vector<std::string> &items) {
 
 std::string nestText(const TensorUse &result, const std::string &iterators,
                      int grid, const std::vector<TensorUse> &inputs,
-                     const std::string &body, int part) {
+                     const std::string &body, int subKernel) {
   std::vector<std::string> maps, kinds, names, types, arguments;
   for (const TensorUse &input : inputs) {
     maps.push_back("affine_map<" + input.map + ">");
@@ -53,7 +53,7 @@ std::string nestText(const TensorUse &result, const std::string &iterators,
   return text + result.name + " = linalg.generic {indexing_maps = [" +
          joined(maps) + "], iterator_types = [" + joined(kinds) + "]} ins(" +
          joined(names) + " : " + joined(types) + ") outs(" + init + " : " +
-         result.type + ") attrs = {brew.sub_kernel = " + std::to_string(part) +
+         result.type + ") attrs = {brew.sub_kernel = " + std::to_string(subKernel) +
          " : i64, brew.grid_loops = " + std::to_string(grid) + " : i64} {\n^bb0(" +
          joined(arguments) + "):\n" + body + "linalg.yield %r : " + element +
          "\n} -> " + result.type + "\n";

@@ -24,7 +24,7 @@ struct TensorUse {
 /// becomes.
 std::string nestText(const TensorUse &result, const std::string &iterators,
                      int grid, const std::vector<TensorUse> &inputs,
-                     const std::string &body, int part = 0);
+                     const std::string &body, int subKernel = 0);
 
 /// A plan.kernel with arguments %0, %1, ... of the given types; `results` are
 /// names and types.

@@ -1,5 +1,5 @@
-//===- CudaPartPack.cpp - Neighbours that one thread does -----------------===//
-#include "compiler/cuda/CudaPart.h"
+//===- SubKernelPacks.cpp - Neighbours that one thread does -----------------===//
+#include "compiler/cuda/SubKernelEmitter.h"
 
 using namespace mlir;
 
@@ -10,16 +10,16 @@ static CudaCode ofNeighbour(const CudaCode &array) {
   return CudaCode::element(array, CudaCode::word("k"));
 }
 
-void PartEmitter::openNeighbours(const NestSchedule &inner,
+void SubKernelEmitter::openNeighbours(const NestSchedule &inner,
                                  SmallVectorImpl<CudaCode> &at) {
   lines.line("#pragma unroll");
   lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
   at[inner.packed] += " + k";
 }
 
-SmallVector<CudaCode> PartEmitter::declarePackedAccumulators(unsigned n) {
+SmallVector<CudaCode> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
   SmallVector<CudaCode> names;
-  for (const Output &output : part.nests[n].outputs) {
+  for (const Output &output : subKernel.nests[n].outputs) {
     CudaCode array = text.numbered("a");
     lines.line(
         text.scalars.type(output.element) + " " +
@@ -29,18 +29,18 @@ SmallVector<CudaCode> PartEmitter::declarePackedAccumulators(unsigned n) {
   return names;
 }
 
-void PartEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode> at,
+void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode> at,
                                           ArrayRef<CudaCode> names) {
-  const Nest &nest = part.nests[n];
+  const Nest &nest = subKernel.nests[n];
   openNeighbours(schedule.nests[n], at);
   for (auto [name, value] : llvm::zip(names, initials(nest, at)))
     lines.line(name + " = " + value + ";");
   lines.close();
 }
 
-void PartEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
+void SubKernelEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
                               ArrayRef<CudaCode> names) {
-  const Nest &nest = part.nests[n];
+  const Nest &nest = subKernel.nests[n];
   const SmallVector<CudaCode> first = at;
   body.loadPacks(nest, schedule.nests[n], at);
   body.declareStores(nest, schedule.nests[n]);
@@ -51,9 +51,9 @@ void PartEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
   body.forgetPacks();
 }
 
-PartEmitter::ResultPacks PartEmitter::declareResultPacks(unsigned n) {
+SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
   ResultPacks packs;
-  for (const Output &output : part.nests[n].outputs) {
+  for (const Output &output : subKernel.nests[n].outputs) {
     packs.emplace_back();
     if (output.overwritesRead)
       continue;
@@ -70,9 +70,9 @@ PartEmitter::ResultPacks PartEmitter::declareResultPacks(unsigned n) {
   return packs;
 }
 
-void PartEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
+void SubKernelEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
                              const ResultPacks &packs) {
-  for (auto [output, names] : llvm::zip(part.nests[n].outputs, packs))
+  for (auto [output, names] : llvm::zip(subKernel.nests[n].outputs, packs))
     for (auto [argument, name] : llvm::zip(output.arguments, names)) {
       const CudaArgument &buffer = text.arguments[argument];
       const CudaCode place = body.address(output.address, at);
@@ -89,7 +89,7 @@ void PartEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
     }
 }
 
-void PartEmitter::chooseArrays() {
+void SubKernelEmitter::chooseArrays() {
   // A nest without reductions shares a loop over the neighbours with the one
   // before it if that has none.
   SmallVector<unsigned> run;
@@ -98,28 +98,28 @@ void PartEmitter::chooseArrays() {
                         schedule.nests[n - 1].reductions.empty();
     run.push_back(n == 0 ? 0 : run.back() + !goesOn);
   }
-  for (auto [n, nest] : llvm::enumerate(part.nests))
+  for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     forEachSource(nest, [&, n = n](const Source &source) {
       if (source.kind == Source::Kind::Result && run[source.nest] != run[n])
         values.arrays.insert({source.nest, source.result});
     });
   for (auto [n, r] : values.arrays)
     lines.line(
-        text.scalars.type(part.nests[n].outputs[r].element) + " " +
+        text.scalars.type(subKernel.nests[n].outputs[r].element) + " " +
         CudaCode::element(values.names[n][r], std::to_string(schedule.pack)) +
         ";");
 }
 
-void PartEmitter::emitPackedRun(unsigned begin, unsigned end,
+void SubKernelEmitter::emitPackedRun(unsigned begin, unsigned end,
                                 std::vector<ResultPacks> &results) {
   for (unsigned n = begin; n < end; ++n)
-    body.loadPacks(part.nests[n], schedule.nests[n], startOf(part.nests[n]));
+    body.loadPacks(subKernel.nests[n], schedule.nests[n], startOf(subKernel.nests[n]));
   for (unsigned n = begin; n < end; ++n)
     results.push_back(declareResultPacks(n));
   SmallVector<CudaCode> points = gridAt;
   openNeighbours(schedule.nests[begin], gridAt);
   for (unsigned n = begin; n < end; ++n) {
-    const Nest &nest = part.nests[n];
+    const Nest &nest = subKernel.nests[n];
     commentOn(nest);
     SmallVector<CudaCode> at = startOf(nest);
     store(n, at, body.iterate(nest, at, initials(nest, at)), &results[n]);
@@ -129,8 +129,8 @@ void PartEmitter::emitPackedRun(unsigned begin, unsigned end,
   body.forgetPacks();
 }
 
-void PartEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
-  const Nest &nest = part.nests[n];
+void SubKernelEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
+  const Nest &nest = subKernel.nests[n];
   commentOn(nest);
   SmallVector<CudaCode> at = startOf(nest);
   SmallVector<CudaCode> names = declarePackedAccumulators(n);
@@ -145,30 +145,30 @@ void PartEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
   lines.close();
 }
 
-void PartEmitter::emitPack() {
+void SubKernelEmitter::emitPack() {
   chooseArrays();
   std::vector<ResultPacks> results;
   auto isSum = [&](unsigned n) {
     return !schedule.nests[n].reductions.empty();
   };
-  for (unsigned n = 0; n < part.nests.size();) {
+  for (unsigned n = 0; n < subKernel.nests.size();) {
     unsigned end = n + 1;
     if (isSum(n)) {
       emitPackedReduction(n, results.emplace_back());
     } else {
-      while (end < part.nests.size() && !isSum(end))
+      while (end < subKernel.nests.size() && !isSum(end))
         ++end;
       emitPackedRun(n, end, results);
     }
     n = end;
   }
   // At the end: an argument may share memory with one that is read.
-  for (unsigned n = 0; n < part.nests.size(); ++n)
-    storePacks(n, startOf(part.nests[n]), results[n]);
+  for (unsigned n = 0; n < subKernel.nests.size(); ++n)
+    storePacks(n, startOf(subKernel.nests[n]), results[n]);
 }
 
-void PartEmitter::emitPackedValues(unsigned n, SmallVector<CudaCode> at) {
-  const Nest &nest = part.nests[n];
+void SubKernelEmitter::emitPackedValues(unsigned n, SmallVector<CudaCode> at) {
+  const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   SmallVector<CudaCode> first = at, names;
   if (inner.reductions.empty()) {

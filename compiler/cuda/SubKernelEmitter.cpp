@@ -1,5 +1,5 @@
-//===- CudaPart.cpp - The statements of one part of a kernel --------------===//
-#include "compiler/cuda/CudaPart.h"
+//===- SubKernelEmitter.cpp - The statements of one part of a kernel --------------===//
+#include "compiler/cuda/SubKernelEmitter.h"
 
 #include "dialects/Brew/Origin.h"
 
@@ -23,12 +23,12 @@ static std::string originOf(linalg::GenericOp nest) {
   return text;
 }
 
-void PartEmitter::emit() {
+void SubKernelEmitter::emit() {
   nameKept();
   if (schedule.columns > 1)
     return emitColumns();
   const bool isLoop =
-      part.isLast && schedule.points > text.threads / schedule.team;
+      subKernel.isLast && schedule.points > text.threads / schedule.team;
   bool isOpen = isLoop;
   if (isLoop)
     enterAllPoints();
@@ -37,7 +37,7 @@ void PartEmitter::emit() {
   if (schedule.pack > 1)
     emitPack();
   else
-    for (unsigned n = 0; n < part.nests.size(); ++n)
+    for (unsigned n = 0; n < subKernel.nests.size(); ++n)
       emitNest(n);
   copyOut();
   // Before the next point overwrites what slower lanes still read.
@@ -47,8 +47,8 @@ void PartEmitter::emit() {
     lines.close();
 }
 
-void PartEmitter::nameKept() {
-  for (auto [nest, inner] : llvm::zip(part.nests, schedule.nests)) {
+void SubKernelEmitter::nameKept() {
+  for (auto [nest, inner] : llvm::zip(subKernel.nests, schedule.nests)) {
     auto layer = dialects::Origin::of(nest.op).layer;
     values.names.emplace_back();
     for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage)) {
@@ -66,7 +66,7 @@ void PartEmitter::nameKept() {
   }
 }
 
-void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
+void SubKernelEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
                           const Nest &nest, SmallVectorImpl<CudaCode> &at,
                           StringRef prefix, int64_t lastExtent,
                           int64_t lastStep, const CudaCode &lastName) {
@@ -99,7 +99,7 @@ void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
   }
 }
 
-CudaCode PartEmitter::declareLane() {
+CudaCode SubKernelEmitter::declareLane() {
   if (!isTeam())
     return CudaCode::word("threadIdx.x");
   const bool one = schedule.team == text.threads;
@@ -112,23 +112,23 @@ CudaCode PartEmitter::declareLane() {
   return CudaCode::word("team");
 }
 
-bool PartEmitter::enterPoint() {
+bool SubKernelEmitter::enterPoint() {
   int64_t perBlock = text.threads / schedule.team,
           points = schedule.points / schedule.pack;
   CudaCode within = declareLane();
-  if (part.grid == 0 && !isTeam()) {
+  if (subKernel.grid == 0 && !isTeam()) {
     // One thread of the block does it.
     lines.open("if (threadIdx.x == 0u)");
     return true;
   }
   bool guarded = points % perBlock != 0;
-  if (part.grid == 0) {
+  if (subKernel.grid == 0) {
     if (guarded)
       lines.open("if (team == 0u)");
     return guarded;
   }
   CudaCode point = within;
-  if (!part.isLast) {
+  if (!subKernel.isLast) {
     point = text.block;
     if (schedule.firstBlock)
       point = CudaCode::group(point + " - " + text.count(schedule.firstBlock));
@@ -144,49 +144,49 @@ bool PartEmitter::enterPoint() {
   return guarded;
 }
 
-void PartEmitter::enterAllPoints() {
+void SubKernelEmitter::enterAllPoints() {
   CudaCode within = declareLane();
   openLoop(CudaCode::word("point"), text.counter(), within,
            text.count(schedule.points), text.threads / schedule.team);
   unravelPoint();
 }
 
-void PartEmitter::unravelPoint() {
+void SubKernelEmitter::unravelPoint() {
   SmallVector<unsigned> grid =
-      llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
-  const Nest &first = part.nests.front();
-  gridAt.resize(part.grid);
+      llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
+  const Nest &first = subKernel.nests.front();
+  gridAt.resize(subKernel.grid);
   if (schedule.pack > 1) {
     packBegin = text.numbered("i");
     unravel(CudaCode::word("point"), grid, first, gridAt, "i",
-            first.loops[part.grid - 1].extent / schedule.pack, schedule.pack,
+            first.loops[subKernel.grid - 1].extent / schedule.pack, schedule.pack,
             packBegin);
   } else {
     unravel(CudaCode::word("point"), grid, first, gridAt, "i");
   }
 }
 
-SmallVector<CudaCode> PartEmitter::startOf(const Nest &nest) {
+SmallVector<CudaCode> SubKernelEmitter::startOf(const Nest &nest) {
   SmallVector<CudaCode> at(gridAt);
   at.resize(nest.loops.size());
   return at;
 }
 
-void PartEmitter::commentOn(const Nest &nest) {
+void SubKernelEmitter::commentOn(const Nest &nest) {
   std::string origin = originOf(nest.op);
   if (!origin.empty() && origin != lastOrigin)
     lines.comment(origin);
   lastOrigin = origin;
 }
 
-void PartEmitter::sync() {
+void SubKernelEmitter::sync() {
   // A warp's smaller teams come to the same places together.
   lines.line(schedule.team <= kWarp ? "BREW_SYNC_WARP();" : "BREW_SYNC();");
   written.clear();
   readArguments.clear();
 }
 
-void PartEmitter::syncBefore(const Nest &nest) {
+void SubKernelEmitter::syncBefore(const Nest &nest) {
   if (!isTeam())
     return;
   bool wait = false;
@@ -201,15 +201,15 @@ void PartEmitter::syncBefore(const Nest &nest) {
     sync();
 }
 
-void PartEmitter::noteAccesses(unsigned n) {
-  const Nest &nest = part.nests[n];
+void SubKernelEmitter::noteAccesses(unsigned n) {
+  const Nest &nest = subKernel.nests[n];
   forEachSource(nest, [&](const Source &source) {
     if (source.kind == Source::Kind::Argument)
       readArguments.insert(source.argument);
     else if (source.kind == Source::Kind::Result)
       // In shared memory nobody overwrites it, in a buffer later nests may.
       for (unsigned argument :
-           part.nests[source.nest].outputs[source.result].arguments)
+           subKernel.nests[source.nest].outputs[source.result].arguments)
         readArguments.insert(argument);
   });
   for (unsigned r = 0; r < nest.outputs.size(); ++r)
@@ -217,8 +217,8 @@ void PartEmitter::noteAccesses(unsigned n) {
       written.insert({n, r});
 }
 
-void PartEmitter::emitNest(unsigned n) {
-  Nest &nest = part.nests[n];
+void SubKernelEmitter::emitNest(unsigned n) {
+  Nest &nest = subKernel.nests[n];
   commentOn(nest);
   syncBefore(nest);
   if (isTeam())
@@ -228,9 +228,9 @@ void PartEmitter::emitNest(unsigned n) {
   noteAccesses(n);
 }
 
-void PartEmitter::copyOut() {
+void SubKernelEmitter::copyOut() {
   bool first = true;
-  for (auto [n, nest] : llvm::enumerate(part.nests))
+  for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       if (!output.overwritesRead || output.arguments.empty())
         continue;
@@ -256,9 +256,9 @@ void PartEmitter::copyOut() {
     }
 }
 
-void emitCudaPart(const Kernel &kernel, Part &part,
-                  const PartSchedule &schedule, CudaText &text) {
-  PartEmitter(part, schedule, text).emit();
+void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
+                  const SubKernelSchedule &schedule, CudaText &text) {
+  SubKernelEmitter(subKernel, schedule, text).emit();
 }
 
 } // namespace brew::compiler::cuda

@@ -1,6 +1,6 @@
-//===- EmitKernelsPart.cpp - The loops of a scheduled part ----------------===//
+//===- SubKernelEmitter.cpp - The loops of a scheduled subKernel ----------------===//
 
-#include "compiler/cpu/EmitKernelsPart.h"
+#include "compiler/cpu/SubKernelEmitter.h"
 
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelIndices.h"
@@ -21,14 +21,14 @@ constexpr int64_t kShortestPiece = 16;
 /// More pieces share their code.
 constexpr int64_t kMostPiecesApart = 8;
 
-class PartEmitter {
+class SubKernelEmitter {
 public:
-  PartEmitter(OpBuilder &b, Location loc, Part &part, const Schedule &schedule,
+  SubKernelEmitter(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
               ValueRange arguments, Scratch &scratch)
-      : b(b), loc(loc), part(part), schedule(schedule), scratch(scratch),
-        body(b, loc, part, storage) {
+      : b(b), loc(loc), subKernel(subKernel), schedule(schedule), scratch(scratch),
+        body(b, loc, subKernel, storage) {
     storage.arguments.assign(arguments.begin(), arguments.end());
-    for (Nest &nest : part.nests) {
+    for (Nest &nest : subKernel.nests) {
       storage.scalars.emplace_back(nest.outputs.size());
       storage.temporaries.emplace_back(nest.outputs.size());
       for (auto [output, temporary] :
@@ -67,7 +67,7 @@ private:
         indices[i] = unit;
         break;
       }
-      Value extent = body.index(part.nests[0].loops[i].extent);
+      Value extent = body.index(subKernel.nests[0].loops[i].extent);
       indices[i] = arith::RemUIOp::create(b, loc, unit, extent);
       unit = arith::DivUIOp::create(b, loc, unit, extent);
     }
@@ -76,11 +76,11 @@ private:
 
   /// Fused: the inner loop, in three pieces if windows reach over edges.
   void emitRow(ArrayRef<Value> outer) {
-    int64_t extent = part.nests[0].loops[schedule.outer].extent;
+    int64_t extent = subKernel.nests[0].loops[schedule.outer].extent;
     Value begin = body.index(0), end = body.index(extent), zero = begin,
           last = end;
     SmallVector<Operation *> all;
-    for (Nest &nest : part.nests) {
+    for (Nest &nest : subKernel.nests) {
       SmallVector<Operation *> edges = edgeOperations(nest, schedule.outer);
       if (edges.empty())
         continue;
@@ -97,7 +97,7 @@ private:
       point.push_back(i);
       emitPoint(point);
     };
-    std::optional<int64_t> length = pieceLength(part, schedule.outer);
+    std::optional<int64_t> length = pieceLength(subKernel, schedule.outer);
     if (all.empty() && length && *length >= kShortestPiece)
       return emitPieces(*length, extent / *length, emitAt);
     pieces(zero, begin, end, last, all,
@@ -187,7 +187,7 @@ private:
   /// All nests at one grid point, windows unrolled. Results are stored last, so
   /// that a nest may still read what another one overwrites.
   void emitPoint(ArrayRef<Value> point) {
-    for (auto [n, nest] : llvm::enumerate(part.nests)) {
+    for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
       SmallVector<Value> at(point);
       at.resize(nest.loops.size());
       SmallVector<Value> values = body.initials(nest, at);
@@ -196,19 +196,19 @@ private:
       });
       storage.scalars[n] = values;
     }
-    for (auto [n, nest] : llvm::enumerate(part.nests))
+    for (auto [n, nest] : llvm::enumerate(subKernel.nests))
       for (unsigned i = 0; i < nest.outputs.size(); ++i)
         body.store(nest, n, i, point, storage.scalars[n][i]);
   }
 
   /// All nests, one after the other, inside the outer grid loops.
   void emitRows(ArrayRef<Value> outer) {
-    for (auto [n, nest] : llvm::enumerate(part.nests)) {
+    for (auto [n, nest] : llvm::enumerate(subKernel.nests)) {
       SmallVector<Value> at(outer);
       at.resize(nest.loops.size());
       emitNest(nest, n, at);
     }
-    for (auto [n, nest] : llvm::enumerate(part.nests))
+    for (auto [n, nest] : llvm::enumerate(subKernel.nests))
       for (auto [i, output] : llvm::enumerate(nest.outputs))
         if (storage.temporaries[n][i] && !output.arguments.empty()) {
           SmallVector<Value> at(outer);
@@ -392,7 +392,7 @@ private:
 
   OpBuilder &b;
   Location loc;
-  Part &part;
+  SubKernel &subKernel;
   const Schedule &schedule;
   Scratch &scratch;
   Storage storage;
@@ -401,9 +401,9 @@ private:
 
 } // namespace
 
-void emitPart(OpBuilder &b, Location loc, Part &part, const Schedule &schedule,
+void emitSubKernel(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
               ValueRange arguments, Value begin, Value end, Scratch &scratch) {
-  PartEmitter(b, loc, part, schedule, arguments, scratch).emit(begin, end);
+  SubKernelEmitter(b, loc, subKernel, schedule, arguments, scratch).emit(begin, end);
 }
 
 } // namespace brew::compiler::cpu

@@ -1,11 +1,11 @@
-//===- CudaPartThread.cpp - A nest that one thread runs alone -------------===//
-#include "compiler/cuda/CudaPart.h"
+//===- SubKernelThread.cpp - A nest that one thread runs alone -------------===//
+#include "compiler/cuda/SubKernelEmitter.h"
 
 using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-SmallVector<CudaCode> PartEmitter::initials(const Nest &nest,
+SmallVector<CudaCode> SubKernelEmitter::initials(const Nest &nest,
                                             ArrayRef<CudaCode> at) {
   SmallVector<CudaCode> values;
   for (const Output &output : nest.outputs)
@@ -14,7 +14,7 @@ SmallVector<CudaCode> PartEmitter::initials(const Nest &nest,
   return values;
 }
 
-void PartEmitter::openLoop(const CudaCode &name, const std::string &type,
+void SubKernelEmitter::openLoop(const CudaCode &name, const std::string &type,
                            const CudaCode &begin, const CudaCode &end,
                            int64_t step) {
   CudaCode next = step == 1 ? "++" + name : name + " += " + text.count(step);
@@ -22,7 +22,7 @@ void PartEmitter::openLoop(const CudaCode &name, const std::string &type,
              end + "; " + next + ")");
 }
 
-unsigned PartEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
+unsigned SubKernelEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
                                 SmallVectorImpl<CudaCode> &at,
                                 StringRef prefix) {
   for (unsigned loop : which) {
@@ -33,13 +33,13 @@ unsigned PartEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
   return which.size();
 }
 
-void PartEmitter::closeLoops(unsigned count) {
+void SubKernelEmitter::closeLoops(unsigned count) {
   while (count--)
     lines.close();
 }
 
 SmallVector<CudaCode>
-PartEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start) {
+SubKernelEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start) {
   SmallVector<CudaCode> names;
   for (auto [output, value] : llvm::zip(nest.outputs, start)) {
     names.push_back(text.numbered("a"));
@@ -49,14 +49,14 @@ PartEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start) {
   return names;
 }
 
-void PartEmitter::assign(ArrayRef<CudaCode> names, ArrayRef<CudaCode> results) {
+void SubKernelEmitter::assign(ArrayRef<CudaCode> names, ArrayRef<CudaCode> results) {
   for (auto [name, value] : llvm::zip(names, results))
     if (!value.isName(name))
       lines.line(name + " = " + value + ";");
 }
 
 SmallVector<CudaCode>
-PartEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
+SubKernelEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
                            SmallVectorImpl<CudaCode> &at) {
   SmallVector<CudaCode> names = declareAccumulators(nest, initials(nest, at));
   unsigned opened = openLoops(reductions, nest, at, "r");
@@ -65,10 +65,10 @@ PartEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
   return names;
 }
 
-void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
+void SubKernelEmitter::store(unsigned n, ArrayRef<CudaCode> at,
                         SmallVector<CudaCode> results,
                         const ResultPacks *packs) {
-  const Nest &nest = part.nests[n];
+  const Nest &nest = subKernel.nests[n];
   // A result must not read what storing another one has overwritten.
   if (results.size() > 1)
     for (auto [output, value] : llvm::zip(nest.outputs, results))
@@ -100,8 +100,8 @@ void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
   }
 }
 
-void PartEmitter::emitThreadNest(unsigned n) {
-  const Nest &nest = part.nests[n];
+void SubKernelEmitter::emitThreadNest(unsigned n) {
+  const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     if (inner.storage[r] == Storage::Array)

@@ -1,4 +1,4 @@
-//===- CudaPart.h - The statements of one part, in the making ---*- C++ -*-===//
+//===- SubKernelEmitter.h - The statements of one subKernel, in the making ---*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/CudaBody.h"
@@ -7,13 +7,13 @@
 
 namespace brew::compiler::cuda {
 
-/// Writes a part's statements. What a thread does alone, what packs do and what
+/// Writes a subKernel's statements. What a thread does alone, what packs do and what
 /// teams do have files of their own.
-class PartEmitter {
+class SubKernelEmitter {
 public:
-  PartEmitter(Part &part, const PartSchedule &schedule, CudaText &text)
-      : part(part), schedule(schedule), text(text), lines(text.lines),
-        body(part, schedule, text, values) {}
+  SubKernelEmitter(SubKernel &subKernel, const SubKernelSchedule &schedule, CudaText &text)
+      : subKernel(subKernel), schedule(schedule), text(text), lines(text.lines),
+        body(subKernel, schedule, text, values) {}
 
   void emit();
 
@@ -61,7 +61,7 @@ private:
   /// Results that share a buffer with what was read until now.
   void copyOut();
 
-  // CudaPartPack.cpp
+  // SubKernelPacks.cpp
   /// The variables that results of a nest are gathered in, [result][buffer].
   using ResultPacks = llvm::SmallVector<llvm::SmallVector<CudaCode>>;
   /// `pack` neighbouring points: what they read and write moves 16 bytes at a
@@ -91,7 +91,7 @@ private:
   /// One lane's neighbouring values of a nest.
   void emitPackedValues(unsigned n, llvm::SmallVector<CudaCode> at);
 
-  // CudaPartColumns.cpp
+  // SubKernelColumns.cpp
   /// A block's neighbouring points: threads share the reduction of each, one of
   /// them does the rest.
   void emitColumns();
@@ -112,7 +112,7 @@ private:
   /// The loops of the reduction, a share of it for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<CudaCode> &at);
 
-  // CudaPartThread.cpp
+  // SubKernelThread.cpp
   /// What the results hold before the first iteration; empty where the body
   /// does not read them.
   llvm::SmallVector<CudaCode> initials(const Nest &nest,
@@ -140,7 +140,7 @@ private:
   /// One thread does the whole nest of its grid point.
   void emitThreadNest(unsigned n);
 
-  // CudaPartTeam.cpp
+  // SubKernelTeam.cpp
   /// A value that changes nothing where partial results are combined.
   CudaCode neutral(const Output &output, Combine combine,
                    const CudaCode &initial);
@@ -160,8 +160,8 @@ private:
                   const CudaCode &initial, const CudaCode &name);
   static bool isZero(const Source &source);
 
-  Part &part;
-  const PartSchedule &schedule;
+  SubKernel &subKernel;
+  const SubKernelSchedule &schedule;
   CudaText &text;
   CudaStatements &lines;
   CudaValues values;

@@ -1,5 +1,5 @@
-//===- CudaPartColumns.cpp - A block's neighbouring points ----------------===//
-#include "compiler/cuda/CudaPart.h"
+//===- SubKernelColumns.cpp - A block's neighbouring points ----------------===//
+#include "compiler/cuda/SubKernelEmitter.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -7,34 +7,34 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-std::string PartEmitter::unrolled(const NestSchedule &inner) const {
+std::string SubKernelEmitter::unrolled(const NestSchedule &inner) const {
   const int loads = inner.pack > 1 ? 4 : 8;
   return "#pragma unroll " +
          std::to_string(text.stages.empty() ? loads : loads / 2);
 }
 
-CudaCode PartEmitter::enterColumns() {
-  const unsigned last = part.grid - 1;
-  const int64_t extent = part.nests.front().loops[last].extent;
+CudaCode SubKernelEmitter::enterColumns() {
+  const unsigned last = subKernel.grid - 1;
+  const int64_t extent = subKernel.nests.front().loops[last].extent;
   const int64_t tiles = llvm::divideCeil(extent, schedule.columns);
   CudaCode block = text.block;
   if (schedule.firstBlock)
     block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
-  if (part.isLast)
+  if (subKernel.isLast)
     block = tiles == 1 ? text.count(0) : block + " % " + text.count(tiles);
   lines.line("const unsigned lane = threadIdx.x;");
   lines.line("const " + text.counter() + " point = " + block + ";");
   SmallVector<unsigned> grid =
-      llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
-  gridAt.resize(part.grid);
-  unravel(CudaCode::word("point"), grid, part.nests.front(), gridAt, "i", tiles,
+      llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
+  gridAt.resize(subKernel.grid);
+  unravel(CudaCode::word("point"), grid, subKernel.nests.front(), gridAt, "i", tiles,
           schedule.columns);
   return gridAt[last];
 }
 
-CudaCode PartEmitter::columnOf(const CudaCode &begin, const CudaCode &number,
+CudaCode SubKernelEmitter::columnOf(const CudaCode &begin, const CudaCode &number,
                                unsigned width, CudaCode *goesOn) {
-  const int64_t extent = part.nests.front().loops[part.grid - 1].extent;
+  const int64_t extent = subKernel.nests.front().loops[subKernel.grid - 1].extent;
   CudaCode column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
     // Threads without a point of their own compute along with the last one.
@@ -50,8 +50,8 @@ CudaCode PartEmitter::columnOf(const CudaCode &begin, const CudaCode &number,
   return index;
 }
 
-unsigned PartEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
-  const Nest &nest = part.nests.front();
+unsigned SubKernelEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
+  const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
   const int64_t width = schedule.columns / inner.pack; ///< threads side by side
   const int64_t shares = schedule.team / width;
@@ -75,8 +75,8 @@ unsigned PartEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
   return inner.reductions.size();
 }
 
-SmallVector<CudaCode> PartEmitter::combineWarps(ArrayRef<CudaCode> names) {
-  const Nest &nest = part.nests.front();
+SmallVector<CudaCode> SubKernelEmitter::combineWarps(ArrayRef<CudaCode> names) {
+  const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
   const unsigned width = schedule.columns / inner.pack;
   const std::string widthText = std::to_string(width) + "u";
@@ -118,11 +118,11 @@ SmallVector<CudaCode> PartEmitter::combineWarps(ArrayRef<CudaCode> names) {
   return shared;
 }
 
-void PartEmitter::emitColumns() {
+void SubKernelEmitter::emitColumns() {
   const CudaCode begin = enterColumns();
-  Nest &nest = part.nests.front();
+  Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  const unsigned last = part.grid - 1;
+  const unsigned last = subKernel.grid - 1;
   const bool hasPacks = inner.pack > 1;
   const unsigned width = schedule.columns / inner.pack;
   const std::string columns = std::to_string(schedule.columns) + "u";
@@ -183,7 +183,7 @@ void PartEmitter::emitColumns() {
     addInitial(output, inner.combine[r], initial[r], names[r]);
   store(0, startOf(nest), names);
   noteAccesses(0);
-  for (unsigned n = 1; n < part.nests.size(); ++n)
+  for (unsigned n = 1; n < subKernel.nests.size(); ++n)
     emitNest(n);
   copyOut();
   lines.close();

@@ -1,5 +1,5 @@
-//===- CudaPartTeam.cpp - A nest that a warp or a block runs --------------===//
-#include "compiler/cuda/CudaPart.h"
+//===- SubKernelTeam.cpp - A nest that a warp or a block runs --------------===//
+#include "compiler/cuda/SubKernelEmitter.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-CudaCode PartEmitter::neutral(const Output &output, Combine combine,
+CudaCode SubKernelEmitter::neutral(const Output &output, Combine combine,
                               const CudaCode &initial) {
   if (combine == Combine::Maximum || combine == Combine::SelectMaximum)
     return initial; // the larger of equal values is no other
@@ -16,7 +16,7 @@ CudaCode PartEmitter::neutral(const Output &output, Combine combine,
              : CudaCode::word("0");
 }
 
-CudaCode PartEmitter::combined(const Output &output, Combine combine,
+CudaCode SubKernelEmitter::combined(const Output &output, Combine combine,
                                const CudaCode &a, const CudaCode &b) {
   switch (combine) {
   case Combine::Maximum:
@@ -34,7 +34,7 @@ CudaCode PartEmitter::combined(const Output &output, Combine combine,
   return text.scalars.sum(output.element, a, b);
 }
 
-void PartEmitter::combineLanes(const Output &output, Combine combine,
+void SubKernelEmitter::combineLanes(const Output &output, Combine combine,
                                const CudaCode &name, unsigned lanes,
                                bool repeats) {
   std::string type = text.scalars.type(output.element);
@@ -74,11 +74,11 @@ void PartEmitter::combineLanes(const Output &output, Combine combine,
     lines.line("BREW_SYNC();");
 }
 
-void PartEmitter::emitTeamNest(unsigned n) {
+void SubKernelEmitter::emitTeamNest(unsigned n) {
   const NestSchedule &inner = schedule.nests[n];
   if (inner.lanes > 1)
     return emitSharedReduction(n);
-  const Nest &nest = part.nests[n];
+  const Nest &nest = subKernel.nests[n];
   SmallVector<CudaCode> at = startOf(nest);
   bool serial = inner.iterations > 1;
   if (inner.values == 1) {
@@ -108,9 +108,9 @@ void PartEmitter::emitTeamNest(unsigned n) {
   lines.close();
 }
 
-void PartEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
+void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
                             SmallVector<CudaCode> results) {
-  const Nest &nest = part.nests[n];
+  const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   bool stores = false;
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
@@ -147,8 +147,8 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
   lines.close();
 }
 
-void PartEmitter::emitSharedReduction(unsigned n) {
-  const Nest &nest = part.nests[n];
+void SubKernelEmitter::emitSharedReduction(unsigned n) {
+  const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   SmallVector<CudaCode> at = startOf(nest);
   unsigned groups = schedule.team / inner.lanes;
@@ -213,7 +213,7 @@ void PartEmitter::emitSharedReduction(unsigned n) {
     lines.close();
 }
 
-void PartEmitter::addInitial(const Output &output, Combine combine,
+void SubKernelEmitter::addInitial(const Output &output, Combine combine,
                              const CudaCode &initial, const CudaCode &name) {
   bool isMaximum =
       combine == Combine::Maximum || combine == Combine::SelectMaximum;
@@ -221,7 +221,7 @@ void PartEmitter::addInitial(const Output &output, Combine combine,
     lines.line(name + " = " + combined(output, combine, initial, name) + ";");
 }
 
-bool PartEmitter::isZero(const Source &source) {
+bool SubKernelEmitter::isZero(const Source &source) {
   return source.kind == Source::Kind::Constant &&
          (matchPattern(source.constant, m_AnyZeroFloat()) ||
           matchPattern(source.constant, m_Zero()));

@@ -1,4 +1,4 @@
-//===- EmitKernelsPart.h - The loops of a scheduled part --------*- C++ -*-===//
+//===- SubKernelEmitter.h - The loops of a scheduled subKernel --------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cpu/EmitKernelsBody.h"
@@ -6,9 +6,9 @@
 
 namespace brew::compiler::cpu {
 
-/// Writes the loops that run units [begin, end) (index values) of the part's
+/// Writes the loops that run units [begin, end) (index values) of the subKernel's
 /// domain. `arguments` are the launch's buffers, one-dimensional.
-void emitPart(mlir::OpBuilder &b, mlir::Location loc, Part &part,
+void emitSubKernel(mlir::OpBuilder &b, mlir::Location loc, SubKernel &subKernel,
               const Schedule &schedule, mlir::ValueRange arguments,
               mlir::Value begin, mlir::Value end, Scratch &scratch);
 
