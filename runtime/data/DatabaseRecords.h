@@ -5,7 +5,7 @@
 #include "caffe/Selection.h"
 #include "formats/Database.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/selection/RecordTable.h"
+#include "runtime/data/selection/RecordIndex.h"
 #include "runtime/data/selection/Sampler.h"
 
 #include <memory>
@@ -24,7 +24,7 @@ struct DatabaseRecord {
 class DatabaseRecords {
 public:
   /// `layer` begins messages. Throws Error as formats::DbReader::open(),
-  /// RecordTable and Sampler do, and (3) if there is no such database.
+  /// RecordIndex and Sampler do, and (3) if there is no such database.
   DatabaseRecords(const DataLayerInfo &info, std::string layer);
 
   const std::string &path() const { return reader->path(); }
@@ -67,7 +67,7 @@ private:
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
   /// Only where records do not come in the database's order.
-  std::optional<RecordTable> table;
+  std::optional<RecordIndex> table;
   std::optional<Sampler> sampler;
   std::uint64_t passSize = 0; ///< records of the last pass; 0: none is over
 };

@@ -4,7 +4,7 @@
 #include "caffe/Selection.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
-#include "runtime/data/ReaderTeam.h"
+#include "runtime/data/DecodeThreads.h"
 #include "support/Error.h"
 
 #include <array>
@@ -31,7 +31,7 @@ public:
   /// "layer 'NAME' (TYPE)".
   const std::string &layer() const { return layerText; }
   /// Threads that decode.
-  ReaderTeam &team() { return readers; }
+  DecodeThreads &team() { return readers; }
 
   /// Decodes image `number` of the batch, with its label, and says for messages
   /// where it comes from. Called on any thread.
@@ -94,7 +94,7 @@ private:
   std::string layerText;
   PixelBlock block; ///< where a device converts pixels
   ImageTransformer transform;
-  ReaderTeam readers;
+  DecodeThreads readers;
   std::vector<Workplace> workplaces; ///< by worker
   std::vector<float> labels;         ///< of the images
   std::vector<char> kept;            ///< by row: its pixels are in the block

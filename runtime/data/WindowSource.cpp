@@ -254,7 +254,7 @@ private:
   caffe::TransformationParameter transform;
   std::vector<std::string> folders;
   caffe::RandomStream stream;
-  ReaderTeam team;
+  DecodeThreads team;
   ImageTransformer mean; ///< for the mean that it reads
   int size = 0;          ///< crop_size
   std::int64_t meanOffset = 0, foregrounds = 0;

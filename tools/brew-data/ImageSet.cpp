@@ -5,7 +5,7 @@
 #include "formats/image/ImageEncode.h"
 #include "formats/image/ImageFile.h"
 #include "formats/image/ImageList.h"
-#include "runtime/data/ReaderTeam.h"
+#include "runtime/data/DecodeThreads.h"
 #include "runtime/data/ShuffledOrder.h"
 #include "support/Error.h"
 #include "tools/brew-data/Records.h"
@@ -149,7 +149,7 @@ void convertImageSet(const ImageSetOptions &options) {
   auto database = DbWriter::create(options.output.path, options.output.backend,
                                    options.output.overwrite);
   const Converter converter(options);
-  runtime::ReaderTeam team(options.threads);
+  runtime::DecodeThreads team(options.threads);
   Progress progress("imageset", entries.size());
   constexpr size_t kAtOnce = 128;
   std::vector<Converted> batch(kAtOnce);

@@ -1,6 +1,6 @@
-//===- RecordTable.cpp - The keys of a database's records -----------------===//
+//===- RecordIndex.cpp - The keys of a database's records -----------------===//
 
-#include "runtime/data/selection/RecordTable.h"
+#include "runtime/data/selection/RecordIndex.h"
 
 #include "formats/Datum.h"
 #include "runtime/data/selection/BoostWeights.h"
@@ -12,7 +12,7 @@
 
 namespace brew::runtime {
 
-RecordTable::RecordTable(formats::DbReader &reader,
+RecordIndex::RecordIndex(formats::DbReader &reader,
                          const caffe::Selection &selection,
                          const DataLayerInfo &info, const std::string &layer)
     : path(reader.path()) {
@@ -47,13 +47,13 @@ RecordTable::RecordTable(formats::DbReader &reader,
                path + " in " + fixedText(passed.count(), 2) + " s");
 }
 
-std::string_view RecordTable::key(std::uint64_t record) const {
+std::string_view RecordIndex::key(std::uint64_t record) const {
   const std::uint64_t begin = record ? ends[record - 1] : 0;
   return std::string_view(keys).substr(begin, ends[record] - begin);
 }
 
 SampledRecords
-RecordTable::takeSampled(const caffe::Selection &selection,
+RecordIndex::takeSampled(const caffe::Selection &selection,
                          const std::vector<std::string> &folders) {
   SampledRecords result;
   result.count = count();

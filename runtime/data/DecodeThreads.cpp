@@ -1,6 +1,6 @@
-//===- ReaderTeam.cpp - Threads that decode records -----------------------===//
+//===- DecodeThreads.cpp - Threads that decode records -----------------------===//
 
-#include "runtime/data/ReaderTeam.h"
+#include "runtime/data/DecodeThreads.h"
 
 #include "support/ThreadWithoutSignals.h"
 
@@ -13,9 +13,9 @@ static unsigned defaultSize() {
   return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
 }
 
-ReaderTeam::ReaderTeam(unsigned size) : number(size ? size : defaultSize()) {}
+DecodeThreads::DecodeThreads(unsigned size) : number(size ? size : defaultSize()) {}
 
-ReaderTeam::~ReaderTeam() {
+DecodeThreads::~DecodeThreads() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     stopping = true;
@@ -25,14 +25,14 @@ ReaderTeam::~ReaderTeam() {
     thread.join();
 }
 
-void ReaderTeam::start() {
+void DecodeThreads::start() {
   while (threads.size() + 1 < number) {
     const unsigned worker = static_cast<unsigned>(threads.size()) + 1;
     threads.push_back(startThreadWithoutSignals([this, worker] { run(worker); }));
   }
 }
 
-void ReaderTeam::run(unsigned worker) {
+void DecodeThreads::run(unsigned worker) {
   std::uint64_t seen = 0;
   while (true) {
     {
@@ -51,7 +51,7 @@ void ReaderTeam::run(unsigned worker) {
   }
 }
 
-void ReaderTeam::work(unsigned worker) {
+void DecodeThreads::work(unsigned worker) {
   while (true) {
     std::int64_t index;
     {
@@ -73,12 +73,12 @@ void ReaderTeam::work(unsigned worker) {
   }
 }
 
-void ReaderTeam::forEachAlone(std::int64_t many, const Body &function) const {
+void DecodeThreads::forEachAlone(std::int64_t many, const Body &function) const {
   for (std::int64_t i = 0; i < many; ++i)
     function(i, 0);
 }
 
-void ReaderTeam::forEach(std::int64_t many, const Body &function) {
+void DecodeThreads::forEach(std::int64_t many, const Body &function) {
   if (number == 1 || many < 2)
     return forEachAlone(many, function);
   start();

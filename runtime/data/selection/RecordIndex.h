@@ -1,4 +1,4 @@
-//===- RecordTable.h - The keys of a database's records ---------*- C++ -*-===//
+//===- RecordIndex.h - The keys of a database's records ---------*- C++ -*-===//
 #pragma once
 
 #include "caffe/Selection.h"
@@ -15,13 +15,13 @@
 namespace brew::runtime {
 
 /// A database's records by their numbers, which one pass over it gives.
-class RecordTable {
+class RecordIndex {
 public:
   /// Reads all keys and, if `selection` needs them, labels; says so in the log.
   /// `layer` begins messages. Damaged records are left out where bad records
   /// are to be skipped. Throws Error: (1) for a damaged record or database, (3)
   /// if it cannot be read, (1) if no record is left.
-  RecordTable(formats::DbReader &reader, const caffe::Selection &selection,
+  RecordIndex(formats::DbReader &reader, const caffe::Selection &selection,
               const DataLayerInfo &info, const std::string &layer);
 
   std::uint64_t count() const { return ends.size(); }

@@ -1,18 +1,18 @@
-//===- ReaderTeamTest.cpp -------------------------------------------------===//
-#include "runtime/data/ReaderTeam.h"
+//===- DecodeThreadsTest.cpp -------------------------------------------------===//
+#include "runtime/data/DecodeThreads.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <stdexcept>
 
-using brew::runtime::ReaderTeam;
+using brew::runtime::DecodeThreads;
 
 namespace {
 
-TEST(ReaderTeam, EachIndexOnceOnWorkersThereAre) {
+TEST(DecodeThreads, EachIndexOnceOnWorkersThereAre) {
   for (unsigned size : {1u, 2u, 7u}) {
-    ReaderTeam team(size);
+    DecodeThreads team(size);
     EXPECT_EQ(team.size(), size);
     for (int round = 0; round < 200; ++round) {
       std::vector<std::atomic<int>> calls(static_cast<std::size_t>(round));
@@ -24,11 +24,11 @@ TEST(ReaderTeam, EachIndexOnceOnWorkersThereAre) {
         EXPECT_EQ(count, 1);
     }
   }
-  EXPECT_GE(ReaderTeam(0).size(), 1u);
+  EXPECT_GE(DecodeThreads(0).size(), 1u);
 }
 
-TEST(ReaderTeam, TheFirstFailureComesOutWhateverTheOrder) {
-  ReaderTeam team(5);
+TEST(DecodeThreads, TheFirstFailureComesOutWhateverTheOrder) {
+  DecodeThreads team(5);
   for (int round = 0; round < 200; ++round) {
     try {
       team.forEach(40, [](std::int64_t index, unsigned) {

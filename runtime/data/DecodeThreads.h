@@ -1,4 +1,4 @@
-//===- ReaderTeam.h - Threads that decode records ---------------*- C++ -*-===//
+//===- DecodeThreads.h - Threads that decode records ---------------*- C++ -*-===//
 #pragma once
 
 #include <condition_variable>
@@ -14,14 +14,14 @@ namespace brew::runtime {
 /// Threads that share the records of a batch. What each record becomes depends
 /// on its number alone, so that neither their number nor their order shows in
 /// the result. Used by one thread at a time, which takes part.
-class ReaderTeam {
+class DecodeThreads {
 public:
   /// `number` of threads, the caller's included; 0: one for each core, at most
   /// 16. They are started when they are first needed.
-  explicit ReaderTeam(unsigned number);
-  ~ReaderTeam();
-  ReaderTeam(const ReaderTeam &) = delete;
-  ReaderTeam &operator=(const ReaderTeam &) = delete;
+  explicit DecodeThreads(unsigned number);
+  ~DecodeThreads();
+  DecodeThreads(const DecodeThreads &) = delete;
+  DecodeThreads &operator=(const DecodeThreads &) = delete;
 
   /// How many there are; `worker` below is less.
   unsigned size() const { return number; }
