@@ -73,7 +73,7 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
 }
 
 /// Where a fixed or shared operand lies as the primitive wants it.
-PackedWeights &DnnlCall::packedPlace(const DnnlOperand &operand) {
+PackedWeights &DnnlCall::findOrAddPacked(const DnnlOperand &operand) {
   auto known = std::find_if(
       context.packed.begin(), context.packed.end(), [&](const auto &each) {
         return each->source == operand.data && each->layout == operand.layout &&
@@ -97,7 +97,7 @@ PackedWeights &DnnlCall::packedPlace(const DnnlOperand &operand) {
 /// An operand that is only read, in the layout that the primitive wants.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
   if (operand.isConstant || operand.isShared) {
-    PackedWeights &place = packedPlace(operand);
+    PackedWeights &place = findOrAddPacked(operand);
     if (!operand.isConstant)
       shared = &place;
     return attach(operand.view, place.memory.data());
@@ -245,7 +245,7 @@ bool isReferenceKernel(const dnnl::primitive_desc_base &description) {
          std::string::npos;
 }
 
-bool multiplies(plan::DataType type) {
+bool isSupportedType(plan::DataType type) {
   return type == plan::F32 || type == plan::BF16;
 }
 

@@ -127,7 +127,7 @@ private:
   void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum,
                   std::vector<Stage> &list);
   dnnl::memory stagedInput(const DnnlOperand &operand);
-  PackedWeights &packedPlace(const DnnlOperand &operand);
+  PackedWeights &findOrAddPacked(const DnnlOperand &operand);
   void execute(const std::vector<Stage> &list);
 
   DnnlContext &context;
@@ -152,7 +152,7 @@ std::string kernelName(const dnnl::primitive_desc_base &description);
 bool isReferenceKernel(const dnnl::primitive_desc_base &description);
 
 /// Whether calls take operands of this type: f32 and bf16.
-bool multiplies(plan::DataType type);
+bool isSupportedType(plan::DataType type);
 
 /// The type of a buffer's elements, one that calls take.
 dnnl::memory::data_type typeOf(const plan::Buffer &buffer);

@@ -318,7 +318,7 @@ std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y,
                                          const std::string &where) {
-  if (!multiplies(x.buffer->type()))
+  if (!isSupportedType(x.buffer->type()))
     throw unavailable(where + ": oneDNN convolutions compute in f32 and bf16 "
                                "only (compile an f64 net with --no-library)");
   try {
@@ -336,7 +336,7 @@ std::vector<CallCandidate> convolutionCandidates(DnnlContext &context,
                                                  BoundBuffer x, BoundBuffer w,
                                                  BoundBuffer b, BoundBuffer y) {
   std::vector<CallCandidate> result;
-  if (!multiplies(x.buffer->type()))
+  if (!isSupportedType(x.buffer->type()))
     return result;
   const auto builder =
       std::make_shared<ConvolutionBuilder>(context, call, x, w, b, y);

@@ -62,7 +62,7 @@ std::optional<std::int64_t> spanStride(const plan::Buffer &buffer,
 std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
   return std::accumulate(buffer.dims().begin() + span.begin,
                          buffer.dims().begin() + span.end, std::int64_t(1),
-                         std::multiplies<>());
+                         std::isSupportedType<>());
 }
 
 /// A primitive that does the call, over operands x, w, y and perhaps b.
@@ -396,7 +396,7 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
                                            BoundBuffer x, BoundBuffer w,
                                            BoundBuffer b, BoundBuffer y,
                                            const std::string &where) {
-  if (!multiplies(x.buffer->type()))
+  if (!isSupportedType(x.buffer->type()))
     throw unavailable(where +
                        ": oneDNN inner products compute in f32 and bf16 "
                        "only (compile an f64 net with --no-library)");
