@@ -115,7 +115,7 @@ void learn(const ReinforcementOptions &options, Session &session,
     first.watch([page](const brew_scene &scene) { page->see(scene); });
     chosen.episode = [page](int, double reward, std::int64_t,
                             const brew_learning_progress &progress) {
-      page->hearEpisode(reward, progress);
+      page->onEpisode(reward, progress);
     };
   }
   api::Learner learner(session, trainer, chosen);
@@ -130,7 +130,7 @@ void learn(const ReinforcementOptions &options, Session &session,
                 progress.mean_reward);
   log::info(log::site::brew, text);
   if (page) {
-    page->learningDone();
+    page->onReinforcementDone();
     first.watch({});
   }
   if (options.evaluate || !options.film.empty())

@@ -125,19 +125,19 @@ void RunMonitor::poll() {
 // Learning
 //===----------------------------------------------------------------------===//
 
-void RunMonitor::expectLearning(const std::string &environment,
+void RunMonitor::expectReinforcement(const std::string &environment,
                                 std::int64_t episodes) {
   std::lock_guard<std::mutex> lock(mutex);
-  learning = std::make_unique<LearningView>(broadcast, environment, episodes);
+  learning = std::make_unique<ReinforcementView>(broadcast, environment, episodes);
 }
 
-void RunMonitor::hearEpisode(double reward,
+void RunMonitor::onEpisode(double reward,
                              const brew_learning_progress &progress) {
   std::lock_guard<std::mutex> lock(mutex);
   learning->add(reward, progress);
 }
 
-void RunMonitor::learningDone() {
+void RunMonitor::onReinforcementDone() {
   std::lock_guard<std::mutex> lock(mutex);
   finished = true;
   tellIteration(/*always=*/true);
@@ -375,7 +375,7 @@ Json RunMonitor::state() {
   result["parameters"] = named(parameters);
   result["blobs"] = named(blobs);
   result["draw"] = classifier ? classifier->inputShape() : Json();
-  result["played"] = learning ? learning->lastPlayed() : Json();
+  result["played"] = learning ? learning->lastEpisode() : Json();
   return result;
 }
 

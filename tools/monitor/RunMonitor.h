@@ -9,7 +9,7 @@
 #include "tools/monitor/DrawingClassifier.h"
 #include "tools/monitor/Curves.h"
 #include "tools/monitor/TrainingThreadQueue.h"
-#include "tools/monitor/LearningView.h"
+#include "tools/monitor/ReinforcementView.h"
 #include "tools/monitor/Server.h"
 #include "tools/monitor/StepTimes.h"
 #include "tools/monitor/UpdateRatios.h"
@@ -48,14 +48,14 @@ public:
 
   /// Before start(): a learner will train in the environment of that name, for
   /// so many episodes (0: no limit).
-  void expectLearning(const std::string &environment, std::int64_t episodes);
+  void expectReinforcement(const std::string &environment, std::int64_t episodes);
   /// After each episode, on the thread that learns.
-  void hearEpisode(double reward, const brew_learning_progress &progress);
+  void onEpisode(double reward, const brew_learning_progress &progress);
   /// Each step of the environment that is to be seen, on whichever thread plays
-  /// there; after expectLearning().
+  /// there; after expectReinforcement().
   void see(const brew_scene &scene) { learning->see(scene); }
   /// The learner has trained.
-  void learningDone();
+  void onReinforcementDone();
 
   nlohmann::json get(const std::string &name, const Query &query) override;
   nlohmann::json post(const std::string &name,
@@ -102,7 +102,7 @@ private:
   int stepEnd = -1; ///< of the training thread: pause when it is reached
 
   mutable std::mutex mutex;               ///< of what follows
-  std::unique_ptr<LearningView> learning; ///< null: training on data
+  std::unique_ptr<ReinforcementView> learning; ///< null: training on data
   std::int64_t speedBeginSteps = 0;       ///< then, of environments
   nlohmann::json untoldPoints = nlohmann::json::object(); ///< of its curves
   Curves curves;

@@ -198,7 +198,7 @@ public:
     run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
                                                 ranks ? ranks->ranks() : 1);
     if (options.learning.isRequested())
-      run->expectLearning(options.learning.environment,
+      run->expectReinforcement(options.learning.environment,
                           options.learning.episodes);
   }
   void open(api::Trainer &trainer) {

@@ -1,4 +1,4 @@
-//===- LearningView.h - A learner as the monitor shows it -------*- C++ -*-===//
+//===- ReinforcementView.h - A learner as the monitor shows it -------*- C++ -*-===//
 //
 // What episodes bring, update by update, and now and then one of them in whole:
 // a page plays it in the environment's own time, those in between are passed
@@ -22,11 +22,11 @@
 
 namespace brew::monitor {
 
-class LearningView {
+class ReinforcementView {
 public:
   /// Of learning in the environment of that name, for so many episodes (0: no
   /// limit). Episodes to be played go to `broadcast`.
-  LearningView(Broadcast &broadcast, std::string environment,
+  ReinforcementView(Broadcast &broadcast, std::string environment,
                std::int64_t episodes);
 
   /// After each episode, on the thread that learns.
@@ -45,7 +45,7 @@ public:
   /// Each step of an environment, on whichever thread plays there.
   void see(const brew_scene &scene);
   /// The last episode to be played, or null. Any thread.
-  nlohmann::json lastPlayed() const;
+  nlohmann::json lastEpisode() const;
 
 private:
   using Clock = std::chrono::steady_clock;

@@ -1,6 +1,6 @@
-//===- LearningView.cpp - A learner as the monitor shows it ---------------===//
+//===- ReinforcementView.cpp - A learner as the monitor shows it ---------------===//
 
-#include "tools/monitor/LearningView.h"
+#include "tools/monitor/ReinforcementView.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,17 +20,17 @@ double rounded(float value) { return std::round(double(value) * 1e4) / 1e4; }
 
 } // namespace
 
-LearningView::LearningView(Broadcast &to, std::string name,
+ReinforcementView::ReinforcementView(Broadcast &to, std::string name,
                            std::int64_t episodes)
     : broadcast(to), environment(std::move(name)), wanted(episodes) {}
 
-void LearningView::add(double reward, const brew_learning_progress &progress) {
+void ReinforcementView::add(double reward, const brew_learning_progress &progress) {
   now = progress;
   rewardSum += reward;
   ++rewards;
 }
 
-LearningView::Points LearningView::takePoints() {
+ReinforcementView::Points ReinforcementView::takePoints() {
   if (!rewards)
     return {};
   const double mean = rewardSum / static_cast<double>(rewards);
@@ -42,13 +42,13 @@ LearningView::Points LearningView::takePoints() {
           {"entropy", now.mean_entropy}};
 }
 
-void LearningView::reset() {
+void ReinforcementView::reset() {
   now = api::makeStruct<brew_learning_progress>();
   rewardSum = 0;
   rewards = 0;
 }
 
-Json LearningView::progress() const {
+Json ReinforcementView::progress() const {
   return {{"environment", environment},
           {"episode", now.episodes},
           {"episodes", wanted},
@@ -59,7 +59,7 @@ Json LearningView::progress() const {
           {"collapsed", now.collapsed != 0}};
 }
 
-void LearningView::see(const brew_scene &scene) {
+void ReinforcementView::see(const brew_scene &scene) {
   if (scene.step == 0) {
     recording = Clock::now() >= next && scene.observation_count > kAngle;
     places.clear();
@@ -87,7 +87,7 @@ void LearningView::see(const brew_scene &scene) {
   played = std::move(message);
 }
 
-Json LearningView::lastPlayed() const {
+Json ReinforcementView::lastEpisode() const {
   std::lock_guard<std::mutex> lock(mutex);
   return played;
 }
