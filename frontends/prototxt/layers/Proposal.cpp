@@ -55,13 +55,13 @@ void buildProposal(LayerBuilder &l) {
       .add("tops", std::vector<std::string>())
       .addResults(l.tops() + 1);
   addHostSettings(found, l, "Proposal", l.folder);
-  OperationSpec &counted = l.layerOp("counted");
-  counted.operands.clear();
+  OperationSpec &withItemCount = l.layerOp("with_item_count");
+  withItemCount.operands.clear();
   for (int i = 0; i <= l.tops(); ++i)
-    counted.operands.push_back(found.result(i));
-  counted.addResults(1, OperationSpec::Element::I32);
+    withItemCount.operands.push_back(found.result(i));
+  withItemCount.addResults(1, OperationSpec::Element::I32);
   // That no gradient passes it needs no flags.
-  auto &attributes = counted.attributes;
+  auto &attributes = withItemCount.attributes;
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
                                   [](const auto &attribute) {
                                     return attribute.first == "propagate_down";
