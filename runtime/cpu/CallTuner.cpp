@@ -51,7 +51,7 @@ double CallTuner::timeOf(Trial &trial, double least) {
   trial.call->bindScratch(scratch.data()); // others may have made it larger
   double best = std::numeric_limits<double>::infinity(), total = 0;
   for (int i = 0; i < kMost && (i < kFewest || total < kEnough); ++i) {
-    clock.disturb();
+    clock.evictCaches();
     const double begin = clock.seconds();
     trial.call->run();
     const double needed = clock.seconds() - begin;
@@ -93,7 +93,7 @@ CallTuner::choose(const std::vector<CallCandidate> &candidates) {
       time->seconds =
           std::min(time->seconds,
                    timeOf(*trial, std::numeric_limits<double>::infinity()));
-  if (result->fastest.seconds > (1 - kGain) * result->first.seconds)
+  if (result->fastest.seconds > (1 - kLeastGain) * result->first.seconds)
     result->fastest = result->first;
   return result;
 }

@@ -18,7 +18,7 @@ public:
     std::function<double()> seconds;
     /// Called before each timed run: does to the caches what the other steps of
     /// a net do.
-    std::function<void()> disturb;
+    std::function<void()> evictCaches;
   };
   /// Calls are made for an oneDNN like `context`, which is not changed.
   CallTuner(const DnnlContext &context, Clock clock)
@@ -30,11 +30,11 @@ public:
   };
   struct Choice {
     Time first;   ///< of the first candidate that can be done
-    Time fastest; ///< the same, unless another one is faster by kGain
+    Time fastest; ///< the same, unless another one is faster by kLeastGain
   };
   /// Of two candidates that are about as fast the first stays, so that the
   /// choice does not hang on chance.
-  static constexpr double kGain = 0.02;
+  static constexpr double kLeastGain = 0.02;
 
   /// Nothing if none of the candidates can be done.
   std::optional<Choice> choose(const std::vector<CallCandidate> &candidates);

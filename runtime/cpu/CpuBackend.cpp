@@ -1,7 +1,7 @@
 //===- CpuBackend.cpp - Runs a plan's steps on the processor --------------===//
 //
 // Everything a step needs is resolved when the plan is loaded: running a
-// program follows pointers and allocates nothing.
+// program usesCache pointers and allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/executor/Backend.h"
@@ -567,11 +567,11 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   using Clock = std::chrono::steady_clock;
   settle();
   calls.requireWritable();
-  calls.forgetMeasured();
+  calls.clearMeasurements();
   for (const std::shared_ptr<Arena> &arena : arenas)
     touch(*arena);
   CacheFiller filler(workers);
-  CallTuner chooser(dnnl, {[] {
+  CallTuner tuner(dnnl, {[] {
                                return std::chrono::duration<double>(
                                           Clock::now().time_since_epoch())
                                    .count();
@@ -585,7 +585,7 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   };
   forEachStep([&](int program, int index, const Step &step) {
     std::optional<CallTuner::Choice> choice;
-    onTeam([&] { choice = calls.measure(step, program, chooser); });
+    onTeam([&] { choice = calls.measure(step, program, tuner); });
     if (choice)
       report({program,
             static_cast<std::size_t>(index),

@@ -112,9 +112,9 @@ std::string libraryVersion() {
 } // namespace
 
 CallFactory::CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
-                     bool follows)
+                     bool usesCache)
     : context(context), bindings(std::move(bindings)), cache(std::move(cache)),
-      follows(follows) {}
+      usesCache(usesCache) {}
 
 std::string CallFactory::keyOf(const plan::Step &step, int program) const {
   return processorName() + ", " + instructionSet() + ", " +
@@ -143,7 +143,7 @@ std::vector<CallCandidate> CallFactory::candidatesOf(const plan::Step &step,
 std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
                                          const std::string &where) const {
   const TimingCache::Choice *known =
-      follows && !cache.isEmpty() ? cache.find(keyOf(step, program)) : nullptr;
+      usesCache && !cache.isEmpty() ? cache.find(keyOf(step, program)) : nullptr;
   if (known)
     for (const CallCandidate &candidate : candidatesOf(step, program))
       if (candidate.name == known->candidate) {
@@ -174,8 +174,8 @@ std::unique_ptr<CpuCall> CallFactory::generated(const plan::Step &step) const {
 }
 
 std::optional<CallTuner::Choice>
-CallFactory::measure(const plan::Step &step, int program, CallTuner &chooser) {
-  follows = true;
+CallFactory::measure(const plan::Step &step, int program, CallTuner &tuner) {
+  usesCache = true;
   const std::string key = keyOf(step, program);
   const auto [entry, isNew] = measured.try_emplace(key);
   if (!isNew)
@@ -199,7 +199,7 @@ CallFactory::measure(const plan::Step &step, int program, CallTuner &chooser) {
   std::vector<std::vector<std::byte>> before;
   for (const BoundBuffer &each : results)
     before.emplace_back(each.data, each.data + each.buffer->size());
-  entry->second = chooser.choose(candidatesOf(step, program));
+  entry->second = tuner.choose(candidatesOf(step, program));
   for (std::size_t i = 0; i < results.size(); ++i)
     std::copy(before[i].begin(), before[i].end(), results[i].data);
   if (entry->second) {

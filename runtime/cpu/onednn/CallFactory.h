@@ -27,9 +27,9 @@ public:
     /// times.
     std::string generator;
   };
-  /// Without `follows`, what the cache says is not looked at until measure().
+  /// Without `usesCache`, what the cache says is not looked at until measure().
   CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
-            bool follows);
+            bool usesCache);
 
   /// Whether a step is a call.
   static bool isCall(const plan::Step &step) {
@@ -44,11 +44,11 @@ public:
   /// Throws Error (3) where the cache's file cannot be written.
   void requireWritable() { cache.write(); }
   /// Begins to measure anew: measure() asks once for equal calls.
-  void forgetMeasured() { measured.clear(); }
+  void clearMeasurements() { measured.clear(); }
   /// Measures the candidates to do a step's call, whose results are overwritten, and
   /// keeps the fastest in the cache and its file. Nothing where there is none.
   std::optional<CallTuner::Choice> measure(const plan::Step &step,
-                                             int program, CallTuner &chooser);
+                                             int program, CallTuner &tuner);
 
 private:
   std::string keyOf(const plan::Step &step, int program) const;
@@ -59,7 +59,7 @@ private:
   DnnlContext &context;
   Bindings bindings;
   TimingCache cache;
-  bool follows;
+  bool usesCache;
   std::map<std::string, std::optional<CallTuner::Choice>>
       measured; ///< by key
 };

@@ -64,14 +64,14 @@ protected:
     std::vector<CallCandidate> candidates;
     for (const Fake &fake : fakes)
       candidates.push_back(candidateOf(fake));
-    return chooser.choose(candidates);
+    return tuner.choose(candidates);
   }
 
   DnnlContext context;
   double now = 100;
   int disturbed = 0;
   std::map<std::string, int> runs, prepared;
-  CallTuner chooser{context,
+  CallTuner tuner{context,
                       {[this] { return now; }, [this] { ++disturbed; }}};
 };
 
@@ -128,18 +128,18 @@ TEST_F(CpuCallTunerTest, PassesOverWhatCannotBeDone) {
       {"large", [](DnnlContext &) -> std::unique_ptr<CpuCall> {
          throw unavailable("no memory");
        }}};
-  EXPECT_FALSE(chooser.choose(candidates));
-  EXPECT_FALSE(chooser.choose({}));
+  EXPECT_FALSE(tuner.choose(candidates));
+  EXPECT_FALSE(tuner.choose({}));
   candidates.push_back(candidateOf(a));
   candidates.push_back(candidateOf(b));
-  const auto choice = chooser.choose(candidates);
+  const auto choice = tuner.choose(candidates);
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->first.name, "a");
   EXPECT_EQ(choice->fastest.name, "b");
 }
 
 TEST_F(CpuCallTunerTest, ADefectIsNoReasonToGoOn) {
-  EXPECT_THROW(chooser.choose({{"broken",
+  EXPECT_THROW(tuner.choose({{"broken",
                                 [](DnnlContext &) -> std::unique_ptr<CpuCall> {
                                   throw Error(ExitStatus::Bug, "test");
                                 }}}),
