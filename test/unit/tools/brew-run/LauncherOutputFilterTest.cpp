@@ -1,4 +1,4 @@
-//===- LauncherLinesTest.cpp - What Open MPI's launcher says --------------===//
+//===- LauncherOutputFilterTest.cpp - What Open MPI's launcher says --------------===//
 #include "LauncherOutputFilter.h"
 
 #include <gtest/gtest.h>
@@ -28,12 +28,12 @@ using Lines = std::vector<std::string>;
 
 } // namespace
 
-TEST(LauncherLinesTest, WhatRanksWriteStays) {
+TEST(LauncherOutputFilterTest, WhatRanksWriteStays) {
   EXPECT_EQ(shown({"a", "---", "[n:7] [[1,0],0] ORTE_ERROR_LOG: No", ""}),
             (Lines{"> a", "> ---", "> "}));
 }
 
-TEST(LauncherLinesTest, TheRankThatWasKilledIsNamed) {
+TEST(LauncherOutputFilterTest, TheRankThatWasKilledIsNamed) {
   EXPECT_EQ(
       shown({"before", rule,
              "Primary job  terminated normally, but 1 process returned", rule,
@@ -44,21 +44,21 @@ TEST(LauncherLinesTest, TheRankThatWasKilledIsNamed) {
       (Lines{"> before", "rank 1 was ended by signal 9 (Killed)", "> behind"}));
 }
 
-TEST(LauncherLinesTest, TheRankThatHasExitedIsNamed) {
+TEST(LauncherOutputFilterTest, TheRankThatHasExitedIsNamed) {
   EXPECT_EQ(
       shown({rule, "mpirun detected that one or more processes exited", "",
              "  Process name: [[44343,1],2]", "  Exit code:    5", rule}),
       (Lines{"rank 2 ended with status 5"}));
 }
 
-TEST(LauncherLinesTest, AnErrorThatWasToldIsToldOnce) {
+TEST(LauncherOutputFilterTest, AnErrorThatWasToldIsToldOnce) {
   EXPECT_EQ(shown({"brew-run: error: nothing works", rule,
                    "mpirun detected that one or more processes exited", "",
                    "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
             (Lines{"> brew-run: error: nothing works"}));
 }
 
-TEST(LauncherLinesTest, APageBeginsWithinTheLineOfARankThatWasEnded) {
+TEST(LauncherOutputFilterTest, APageBeginsWithinTheLineOfARankThatWasEnded) {
   EXPECT_EQ(
       shown({"net.cpp:1] Cre" + rule, "MPI_ABORT was invoked", rule, "b"}),
       (Lines{"> net.cpp:1] Cre", "> b"}));
