@@ -33,7 +33,7 @@ void compiler::checkInlineBlobs(mlir::ModuleOp module,
           mlir::cast<mlir::DenseI64ArrayAttr>(shapes[key.second]).asArrayRef();
       const std::vector<int64_t> dims(shape.begin(), shape.end());
       if (!caffe::fits(given.blob, dims))
-        diagnostics.error(given.where, given.layerWords + "blobs " +
+        diagnostics.error(given.where, given.layerPrefix + "blobs " +
                                            std::to_string(key.second) + " is " +
                                            formats::dimsText(given.blob.dims) +
                                            ", but the layer's parameter is " +

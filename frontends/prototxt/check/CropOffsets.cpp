@@ -175,7 +175,7 @@ void addCropOffsets(caffe::NetParameter &net, int index,
   caffe::LayerParameter &layer = *net.mutable_layer(index);
   auto fail = [&](const std::string &why) {
     diagnostics.error(locations.where(layer),
-                      layerWords(layer) + "where it crops cannot be told: " +
+                      layerPrefix(layer) + "where it crops cannot be told: " +
                           why + "; CROP belongs to " + fcn);
   };
   if (layer.bottom_size() != 2)

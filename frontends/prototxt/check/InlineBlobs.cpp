@@ -18,9 +18,9 @@ void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
       if (!isNew)
         continue;
       caffe::BlobProto copy = layer.blobs(i);
-      location->second = {formats::takeBlob(copy, layerWords(layer).text),
+      location->second = {formats::takeBlob(copy, layerPrefix(layer).text),
                           locations.where(layer, "blobs", i),
-                          layerWords(layer)};
+                          layerPrefix(layer)};
     }
   }
 }

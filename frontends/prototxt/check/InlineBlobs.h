@@ -19,7 +19,7 @@ namespace brew::prototxt {
 struct InlineBlob {
   formats::Blob blob;
   SourceLocation where;
-  LayerText layerWords; ///< "layer 'ip1' (InnerProduct): "
+  LayerText layerPrefix; ///< "layer 'ip1' (InnerProduct): "
 };
 
 /// By layer and index. A blob that a sharer gives is only compared with the

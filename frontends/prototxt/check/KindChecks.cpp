@@ -28,7 +28,7 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
       wanted = "at least " + number(least, noun);
     else
       wanted = "at most " + number(most, noun);
-    diagnostics.error(locations.where(layer), layerWords(layer) + verb + " " +
+    diagnostics.error(locations.where(layer), layerPrefix(layer) + verb + " " +
                                                   wanted + ", but has " +
                                                   std::to_string(count));
   };
@@ -39,7 +39,7 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
         "gives");
   if (kind.oneTopPerBottom && layer.bottom_size() != layer.top_size())
     diagnostics.error(locations.where(layer),
-                      layerWords(layer) +
+                      layerPrefix(layer) +
                           "gives one top for each bottom, but "
                           "has " +
                           number(layer.bottom_size(), "bottom") + " and " +
@@ -56,7 +56,7 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
     if (field->message_type() && !field->is_repeated() &&
         !kind.reads(field->name()) && field->name() != kind.refusedBlock)
       diagnostics.warning(locations.where(layer, field->name()),
-                          layerWords(layer) + field->name() +
+                          layerPrefix(layer) + field->name() +
                               " has no effect in a layer of this type");
 }
 
@@ -69,7 +69,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
     return;
   if (kind.ignoresBlobs) {
     diagnostics.warning(locations.where(layer, "blobs"),
-                        layerWords(layer) +
+                        layerPrefix(layer) +
                             "blobs have no effect: Caffe starts the weights of "
                             "this type from its fillers");
     return;
@@ -78,7 +78,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
   if (given != wanted && given != kind.otherBlobCount)
     diagnostics.error(
         locations.where(layer, "blobs", std::min(given - 1, wanted)),
-        layerWords(layer) + "blobs is given " + number(given, "time") +
+        layerPrefix(layer) + "blobs is given " + number(given, "time") +
             ", but the layer has " + number(wanted, "parameter"));
   for (int i = 0; i < given; ++i) {
     try {
@@ -90,7 +90,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
       if (size_t at = text.find("damaged: "); at != text.npos)
         text.erase(at, std::string("damaged: ").size());
       diagnostics.error(locations.where(layer, "blobs", i),
-                        layerWords(layer) + text);
+                        layerPrefix(layer) + text);
     }
   }
 }

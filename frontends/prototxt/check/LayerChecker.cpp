@@ -17,14 +17,14 @@ Diagnostic &LayerChecker::error(const Message &block, const std::string &field,
   const bool known = locations.find(block, field, index) != nullptr;
   return diagnostics.error(known ? locations.where(block, field, index)
                                  : locations.where(layer),
-                           layerWords(layer) + text);
+                           layerPrefix(layer) + text);
 }
 
 Diagnostic &LayerChecker::errorInString(const Message &block,
                                       const std::string &field, size_t offset,
                                       const std::string &text) {
   return diagnostics.error(locations.whereInString(block, field, offset),
-                           layerWords(layer) + text);
+                           layerPrefix(layer) + text);
 }
 
 void LayerChecker::unsupported(const Message &block, const std::string &field,
@@ -71,7 +71,7 @@ void LayerChecker::missing(const Message &block, const std::string &field) {
 void LayerChecker::warn(const Message &block, const std::string &field,
                       const std::string &text, int index) {
   diagnostics.warning(locations.where(block, field, index),
-                      layerWords(layer) + text);
+                      layerPrefix(layer) + text);
 }
 
 void LayerChecker::count(const Message &block, const std::string &field) {

@@ -4,7 +4,7 @@
 
 namespace brew::prototxt {
 
-LayerText layerWords(const caffe::LayerParameter &layer) {
+LayerText layerPrefix(const caffe::LayerParameter &layer) {
   return {layer.name(), layer.type()};
 }
 

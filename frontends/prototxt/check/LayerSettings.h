@@ -19,7 +19,7 @@
 namespace brew::prototxt {
 
 /// "layer 'ip1' (InnerProduct): ", which starts what is said about a layer.
-LayerText layerWords(const caffe::LayerParameter &layer);
+LayerText layerPrefix(const caffe::LayerParameter &layer);
 
 /// The window of a pooling; each pair is height, width.
 struct Window {

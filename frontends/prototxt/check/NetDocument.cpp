@@ -56,7 +56,7 @@ void warnOldDataFields(const caffe::LayerParameter &layer,
     for (const std::string name : {"scale", "mean_file", "crop_size", "mirror"})
       if ((name != "scale" || !scaleIsAlive) && hasField(block, name))
         diagnostics.warning(locations.where(block, name),
-                            layerWords(layer) + "'" + name + "' in " +
+                            layerPrefix(layer) + "'" + name + "' in " +
                                 blockName +
                                 " has no effect, as in Caffe; write it in "
                                 "transform_param");
@@ -77,14 +77,14 @@ void checkNet(const caffe::NetParameter &net, const SourceMap &locations,
     if (layer.include_size() > 0 && layer.exclude_size() > 0)
       diagnostics
           .error(locations.where(layer, "exclude"),
-                 layerWords(layer) +
+                 layerPrefix(layer) +
                      "has both include and exclude rules; write one kind")
           .note(locations.where(layer, "include"), "'include' is given here");
     if (layer.propagate_down_size() > 0 &&
         layer.propagate_down_size() != layer.bottom_size())
       diagnostics.error(
           locations.where(layer, "propagate_down"),
-          layerWords(layer) + "propagate_down is given " +
+          layerPrefix(layer) + "propagate_down is given " +
               std::to_string(layer.propagate_down_size()) + " times for " +
               std::to_string(layer.bottom_size()) +
               (layer.bottom_size() == 1 ? " bottom" : " bottoms") +

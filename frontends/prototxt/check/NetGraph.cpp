@@ -32,7 +32,7 @@ private:
                     const std::string &field, int index,
                     const std::string &text) {
     return diagnostics.error(locations.where(layer, field, index),
-                             layerWords(layer) + text);
+                             layerPrefix(layer) + text);
   }
   void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
   void takeBottoms(GraphLayer &entry);
@@ -150,7 +150,7 @@ void Wiring::makeTops(GraphLayer &entry) {
     if (isInPlace && entry.kind && !entry.kind->worksInPlace)
       diagnostics.warning(
           locations.where(layer, "top", i),
-          layerWords(layer) +
+          layerPrefix(layer) +
               "is in-place, which Caffe cannot compute for this "
               "type; it is compiled as if the top had a name "
               "of its own");
@@ -206,7 +206,7 @@ void Wiring::takeParams(GraphLayer &entry) {
   const int count = static_cast<int>(blobs.size());
   if (hasParamOfNoBias(layer, count) && isMyCaffes(net.source->net()))
     diagnostics.warning(locations.where(layer, "param", count),
-                        layerWords(layer) +
+                        layerPrefix(layer) +
                             "this param has no effect: with bias_term: false "
                             "there is no bias (MyCaffe passes over it; Caffe "
                             "fails)");
@@ -220,7 +220,7 @@ void Wiring::takeParams(GraphLayer &entry) {
   if (!isNew)
     diagnostics
         .error(locations.where(layer),
-               layerWords(layer) +
+               layerPrefix(layer) +
                    "another layer with parameters has the same name; weight "
                    "files could not tell them apart")
         .note(locations.where(*known->second), "it is here");
@@ -274,7 +274,7 @@ void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
     if (matters && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
       diagnostics.warning(locations.where(layer.param(index), field),
-                          layerWords(layer) + field +
+                          layerPrefix(layer) + field +
                               " has no effect: the layer sets it to " +
                               (blob.isStatistic ? "0" : "1"));
     reflection->SetFloat(&spec, descriptor, value);
@@ -301,7 +301,7 @@ void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
       if (value != known)
         diagnostics
             .error(locations.where(spec, field),
-                   layerWords(layer) + field + " of the shared parameter '" +
+                   layerPrefix(layer) + field + " of the shared parameter '" +
                        spec.name() + "' differs from that in layer '" +
                        user->name() + "'")
             .note(locations.where(user->param(at), field), "it is given here");

@@ -37,12 +37,12 @@ std::string words(const Descriptor &type) {
     return "layer";
   if (&type == caffe::V1LayerParameter::descriptor())
     return "layers";
-  return rootWords(type);
+  return rootName(type);
 }
 
 } // namespace
 
-std::string rootWords(const Descriptor &type) {
+std::string rootName(const Descriptor &type) {
   if (&type == caffe::NetParameter::descriptor())
     return "a net";
   if (&type == caffe::SolverParameter::descriptor())

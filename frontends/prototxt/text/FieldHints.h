@@ -14,7 +14,7 @@
 namespace brew::prototxt {
 
 /// "a net" or "a solver" for the message of a whole file.
-std::string rootWords(const google::protobuf::Descriptor &type);
+std::string rootName(const google::protobuf::Descriptor &type);
 
 /// A hint that starts with its own separator, or nothing. `enclosing` lists the
 /// types of the messages around `type`, innermost first.

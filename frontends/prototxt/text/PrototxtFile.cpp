@@ -44,7 +44,7 @@ SourceLocation locateOffset(const std::string &text, const std::string &file,
   return at;
 }
 
-const char *kindWords(FileKind kind) {
+const char *kindName(FileKind kind) {
   return kind == FileKind::Net ? "a net" : "a solver";
 }
 
@@ -102,9 +102,9 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
     TopLevelScan scan = scanTopLevel(text);
     if (expected && scan.evidence && scan.kind != *expected) {
       diagnostics.error({file, scan.evidence->line, scan.evidence->column},
-                        "this file is " + std::string(kindWords(scan.kind)) +
+                        "this file is " + std::string(kindName(scan.kind)) +
                             " (it has '" + scan.evidenceName + "'); " +
-                            kindWords(*expected) + " is needed here");
+                            kindName(*expected) + " is needed here");
       proceed = false;
     } else if (!expected) {
       result.kind = scan.kind;

@@ -251,7 +251,7 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
   const Descriptor &type = *frame.message.GetDescriptor();
   diagnostics.error(tokens->locate(at),
                     "unknown field " + inQuotes(name) + " in " +
-                        (frame.name.empty() ? rootWords(type) : frame.name) +
+                        (frame.name.empty() ? rootName(type) : frame.name) +
                         unknownFieldHint(type, enclosing, name));
   return true;
 }

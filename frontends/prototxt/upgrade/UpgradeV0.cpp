@@ -114,7 +114,7 @@ const Home *homeOf(const std::string &field, const std::string &type) {
   return nullptr;
 }
 
-LayerText layerWords(const V1 &layer) {
+LayerText layerPrefix(const V1 &layer) {
   return {layer.layer().name(), layer.layer().type()};
 }
 
@@ -133,7 +133,7 @@ void upgradeType(SourceMap &locations, const V1 &from, V1 &to,
     return;
   }
   diagnostics.error(locations.whereValue(old, "type"),
-                    layerWords(from) + "unknown layer type '" + old.type() +
+                    layerPrefix(from) + "unknown layer type '" + old.type() +
                         "' of the oldest prototxt form" +
                         didYouMean(old.type(), known));
 }
@@ -162,7 +162,7 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
     const Home *home = homeOf(field, old.type());
     if (!home) {
       diagnostics.warning(locations.where(old, field),
-                          layerWords(from) + "'" + field +
+                          layerPrefix(from) + "'" + field +
                               "' means nothing to this layer type and is "
                               "ignored, as Caffe does");
       continue;
@@ -183,14 +183,14 @@ void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
   const SourceLocation at = locations.whereValue(from, "bottom");
   if ((reader != "conv" && reader != "pool") || from.bottom_size() != 1) {
     diagnostics
-        .error(at, layerWords(from) + "only a conv or pool layer with one "
+        .error(at, layerPrefix(from) + "only a conv or pool layer with one "
                                       "bottom can read a padding layer")
         .note(locations.where(padding), "the padding layer is here");
     return;
   }
   if (padding.bottom_size() != 1 || padding.top_size() != 1) {
     diagnostics.error(locations.where(padding),
-                      layerWords(padding) +
+                      layerPrefix(padding) +
                           "a padding layer has one bottom and one top");
     return;
   }
@@ -249,7 +249,7 @@ std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
         continue;
       if (isPadding)
         diagnostics.error(locations.whereValue(layer, "bottom"),
-                          layerWords(layer) +
+                          layerPrefix(layer) +
                               "a padding layer cannot read another one");
       else
         mergePadding(locations, *found->second, layer, *upgraded, diagnostics);
