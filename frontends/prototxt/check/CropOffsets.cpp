@@ -106,7 +106,7 @@ Map inverted(const Map &map) {
 
 /// Which place of its bottoms a place of the layer's tops is over; nothing for
 /// layers that say nothing of places.
-std::optional<Map> placeMap(const caffe::LayerParameter &layer) {
+std::optional<Map> coordinateMap(const caffe::LayerParameter &layer) {
   const std::string &type = layer.type();
   if (type == "Convolution")
     return convolutionMap(layer);
@@ -154,7 +154,7 @@ std::vector<std::pair<Blob, Map>> sourcesOf(const caffe::NetParameter &net,
     if (blob.second < 0)
       continue;
     const caffe::LayerParameter &layer = net.layer(blob.second);
-    const std::optional<Map> step = placeMap(layer);
+    const std::optional<Map> step = coordinateMap(layer);
     if (!step)
       continue;
     // What a crop has the size of says nothing of its places.

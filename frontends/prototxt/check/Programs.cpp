@@ -42,7 +42,7 @@ public:
     auto [entry, isNew] = inlines.try_emplace(&net);
     if (isNew)
       entry->second =
-          NetDocument::fromInline(net, solver.sharedPlaces(), diagnostics);
+          NetDocument::fromInline(net, solver.sharedLocations(), diagnostics);
     return entry->second;
   }
 

@@ -29,7 +29,7 @@ public:
   const caffe::SolverParameter &solver() const { return *content; }
   const SourceMap &locations() const { return *sourceMap; }
   /// For nets inside the solver, which keep their locations in the same map.
-  const std::shared_ptr<SourceMap> &sharedPlaces() const { return sourceMap; }
+  const std::shared_ptr<SourceMap> &sharedLocations() const { return sourceMap; }
   const std::string &file() const { return sourceMap->file(); }
   /// Where files that it names are looked for beside the working directory.
   const std::string &folder() const { return sourceMap->folder(); }

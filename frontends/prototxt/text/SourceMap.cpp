@@ -68,7 +68,7 @@ SourceLocation SourceMap::whereInString(const Message &message,
                                         const std::string &field,
                                         size_t offset) const {
   const FieldLocation *found = find(message, field);
-  return found ? at(placeInString(text, found->value, offset)) : where(message);
+  return found ? at(locationInString(text, found->value, offset)) : where(message);
 }
 
 void SourceMap::setStart(const Message &message, TextLocation start) {

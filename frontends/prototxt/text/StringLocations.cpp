@@ -102,7 +102,7 @@ private:
 
 } // namespace
 
-TextLocation placeInString(const std::string &text, TextLocation value,
+TextLocation locationInString(const std::string &text, TextLocation value,
                            size_t offset) {
   PieceWalker walker(text, value);
   return walker.locationOf(walker.find(offset));

@@ -11,7 +11,7 @@ namespace brew::prototxt {
 /// `text`, a valid prototxt. The value may be several quoted pieces with spaces
 /// and comments between them; an escape counts as the bytes it stands for. An
 /// offset at or past the end gives the last closing quote.
-TextLocation placeInString(const std::string &text, TextLocation value,
+TextLocation locationInString(const std::string &text, TextLocation value,
                            size_t offset);
 
 } // namespace brew::prototxt

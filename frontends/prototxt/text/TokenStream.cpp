@@ -74,15 +74,15 @@ bool TokenStream::tryTake(const char *symbol) {
 
 TextLocation TokenStream::location() {
   const Token &current = token();
-  return toPlace(current.line, current.column);
+  return toLocation(current.line, current.column);
 }
 
-TextLocation TokenStream::placeInValue(TextLocation value,
+TextLocation TokenStream::locationInValue(TextLocation value,
                                        size_t offset) const {
-  return placeInString(text, value, offset);
+  return locationInString(text, value, offset);
 }
 
-TextLocation TokenStream::toPlace(int line, int tabColumn) {
+TextLocation TokenStream::toLocation(int line, int tabColumn) {
   constexpr int tabWidth = 8; // the tokenizer's
   if (line < cursor.line ||
       (line == cursor.line && tabColumn < cursor.tabColumn)) {
@@ -142,7 +142,7 @@ void TokenStream::AddError(int line, int column, const std::string &message) {
   bool unclosed = message.rfind("String literals cannot", 0) == 0 ||
                   message.rfind("Unexpected end of string", 0) == 0;
   TextLocation at =
-      unclosed ? toPlace(token().line, token().column) : toPlace(line, column);
+      unclosed ? toLocation(token().line, token().column) : toLocation(line, column);
   tokenError = {at, rewordTokenError(message)};
 }
 

@@ -38,8 +38,8 @@ public:
   TextLocation location();
 
   /// Place of a byte of the string value that begins at `value`, see
-  /// placeInString().
-  TextLocation placeInValue(TextLocation value, size_t offset) const;
+  /// locationInString().
+  TextLocation locationInValue(TextLocation value, size_t offset) const;
 
   void next();
   bool tryTake(const char *symbol);
@@ -59,7 +59,7 @@ private:
   void AddError(int line, int column, const std::string &message) override;
   /// Byte column (1-based) of a tokenizer position, whose columns go by tab
   /// stops. Cheap for positions in ascending order.
-  TextLocation toPlace(int line, int tabColumn);
+  TextLocation toLocation(int line, int tabColumn);
   void stopOnTokenError();
 
   const std::string &text;

@@ -159,7 +159,7 @@ void ValueParser::requireUtf8(const FieldDescriptor &field,
   char byte[8];
   std::snprintf(byte, sizeof byte, "0x%02X",
                 static_cast<unsigned char>(value[*at]));
-  tokens.fail(tokens.placeInValue(start, *at),
+  tokens.fail(tokens.locationInValue(start, *at),
               quoted(field.name()) + " is not UTF-8: it has the byte " + byte +
                   "; is the file in another encoding?");
 }
