@@ -96,8 +96,8 @@ private:
     std::vector<Span> spans;
     for (SubKernel &subKernel : kernel.subKernels) {
       // Threads take positions of all subKernels in any order.
-      if (subKernel.isLast || subKernel.stage > 0)
-        refuse(kernel.op, "a CPU has no last block and no stages");
+      if (subKernel.inLastBlock || subKernel.stage > 0)
+        throwCannotEmit(kernel.op, "a CPU has no last block and no stages");
       normaliseLoops(subKernel);
       Span span;
       span.schedule = chooseSchedule(subKernel, cpu);

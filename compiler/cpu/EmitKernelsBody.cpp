@@ -91,7 +91,7 @@ void BodyEmitter::unroll(ArrayRef<unsigned> which, const Nest &nest,
   }
 }
 
-Value BodyEmitter::address(const Linear &linear, ValueRange loops) {
+Value BodyEmitter::address(const LinearExpr &linear, ValueRange loops) {
   Value sum;
   int64_t known = linear.constant;
   for (auto [coef, loop] : llvm::zip(linear.coefs, loops)) {
@@ -158,7 +158,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
         !isa<TensorType>(operand.getType())) {
       auto outside = operand.getDefiningOp<arith::ConstantOp>();
       if (!outside)
-        refuse(subKernel.kernel, "a body uses a value from outside");
+        throwCannotEmit(subKernel.kernel, "a body uses a value from outside");
       map.map(operand, constant(outside.getValue()));
     }
   if (passed.contains(&op)) {
@@ -244,7 +244,7 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
     } else {
       auto outside = yielded.getDefiningOp<arith::ConstantOp>();
       if (!outside)
-        refuse(subKernel.kernel, "a body yields a value from outside");
+        throwCannotEmit(subKernel.kernel, "a body yields a value from outside");
       results.push_back(constant(outside.getValue()));
     }
   }

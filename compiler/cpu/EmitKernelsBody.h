@@ -63,7 +63,7 @@ public:
              llvm::function_ref<void()> inside);
   /// The address for the given values of the nest's loops (null where the
   /// coefficient is 0).
-  mlir::Value address(const Linear &linear, mlir::ValueRange loops);
+  mlir::Value address(const LinearExpr &linear, mlir::ValueRange loops);
   /// Calls inside() for all iterations of loops `which`, in order.
   void unroll(llvm::ArrayRef<unsigned> which, const Nest &nest,
               llvm::SmallVectorImpl<mlir::Value> &at,
@@ -84,7 +84,7 @@ public:
                                          mlir::ValueRange accumulated,
                                          bool vectorMaximum = false);
   /// Narrows [begin, end) (index values) to the iterations of `loop` in which
-  /// all of `edges` (see edgeOperations and guardOperations) pass; `loops`
+  /// all of `edges` (see boundaryOperations and guardOperations) pass; `loops`
   /// are the values of the other loops. The result may be empty, end < begin.
   void narrow(Nest &nest, unsigned loop,
               llvm::ArrayRef<mlir::Operation *> edges,

@@ -48,7 +48,7 @@ int64_t temporaryBytes(const SubKernel &subKernel, unsigned outer) {
   int64_t bytes = 0;
   for (const Nest &nest : subKernel.nests)
     for (const Output &output : nest.outputs) {
-      if (!output.overwritesRead &&
+      if (!output.overwritesLiveInput &&
           !(output.arguments.empty() && output.readLater))
         continue;
       int64_t size =
@@ -225,7 +225,7 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
 /// How many iterations of `loop` may be jammed: 1 if none.
 int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
                              unsigned innermost) const {
-  SmallVector<Operation *> bounds = edgeOperations(nest, innermost);
+  SmallVector<Operation *> bounds = boundaryOperations(nest, innermost);
   bounds.append(guardOperations(nest, innermost));
   for (Operation *bound : bounds)
     if (indexStep(nest, bound->getOperand(0), loop) != 0)
@@ -275,7 +275,7 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
     return std::nullopt;
   Accumulation accumulation;
   accumulation.innermost = *innermost;
-  SmallVector<Operation *> bounds = edgeOperations(nest, *innermost);
+  SmallVector<Operation *> bounds = boundaryOperations(nest, *innermost);
   int64_t copies = 1;
   for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
     if (!nest.loops[loop].reduction || loop == *innermost)
@@ -327,7 +327,7 @@ Schedule Scheduler::run(SubKernel &subKernel) const {
     for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(
           accumulationOf(nest, schedule.outer, innermost));
-    placeTemporaries(subKernel, schedule.outer);
+    assignTemporaries(subKernel, schedule.outer);
   }
   schedule.unitCost =
       choice.cost / static_cast<double>(domainOf(subKernel, schedule));

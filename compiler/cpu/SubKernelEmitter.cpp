@@ -81,7 +81,7 @@ private:
           last = end;
     SmallVector<Operation *> all;
     for (Nest &nest : subKernel.nests) {
-      SmallVector<Operation *> edges = edgeOperations(nest, schedule.outer);
+      SmallVector<Operation *> edges = boundaryOperations(nest, schedule.outer);
       if (edges.empty())
         continue;
       all.append(edges);
@@ -145,7 +145,7 @@ private:
   void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
                      llvm::function_ref<void(Value, Value)> inside,
                      bool carried = false) {
-    SmallVector<Operation *> edges = edgeOperations(nest, number);
+    SmallVector<Operation *> edges = boundaryOperations(nest, number);
     Value zero = body.index(0), last = body.index(nest.loops[number].extent),
           begin = zero, end = last;
     SmallVector<Operation *> guards = guardOperations(nest, number);

@@ -20,7 +20,7 @@ class AccessCounter {
 public:
   AccessCounter(const Kernel &kernel, const CudaSchedule &schedule)
       : kernel(kernel), schedule(schedule), read(kernel.arguments.size()),
-        written(kernel.arguments.size()), moved(movedBy(kernel)) {}
+        written(kernel.arguments.size()), moved(elementTraffic(kernel)) {}
 
   std::vector<TensorAccess> run() {
     for (auto [subKernel, chosen] : llvm::zip_equal(kernel.subKernels, schedule.subKernels))
@@ -53,7 +53,7 @@ private:
       const unsigned argument = access.source.argument;
       if (access.source.kind == Source::Kind::Argument)
         read[argument].push_back(
-            reach(argument, elementsReached(nest, access.address),
+            reach(argument, elementsAccessed(nest, access.address),
                   mayBePack && packs.covers(access, inner), inner));
     };
     for (const std::optional<Access> &input : nest.inputs)
@@ -67,7 +67,7 @@ private:
         continue;
       const Extract &extract = found->second;
       read[extract.source.argument].push_back(
-          reach(extract.source.argument, elementsReached(nest, &op, extract),
+          reach(extract.source.argument, elementsAccessed(nest, &op, extract),
                 packs.covers(nest, &op, extract, inner), inner));
     }
     for (const Output &output : nest.outputs) {
@@ -76,13 +76,13 @@ private:
         noteRead(*output.initial, nest.reductions() == 0);
       for (unsigned argument : output.arguments)
         written[argument].push_back(
-            reach(argument, elementsReached(nest, output.address),
+            reach(argument, elementsAccessed(nest, output.address),
                   packs.coversResult(argument, output, inner), inner));
     }
-    for (const Output &store : nest.stores)
+    for (const Output &store : nest.perIterationStores)
       for (unsigned argument : store.arguments)
         written[argument].push_back(
-            reach(argument, elementsReached(nest, store.address),
+            reach(argument, elementsAccessed(nest, store.address),
                   packs.coversStore(argument, store, inner), inner));
   }
 
@@ -114,7 +114,7 @@ private:
   const Kernel &kernel;
   const CudaSchedule &schedule;
   std::vector<std::vector<Reach>> read, written; ///< of each argument
-  const MovedElements moved;
+  const ElementTraffic moved;
 };
 
 } // namespace

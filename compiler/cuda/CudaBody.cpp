@@ -17,7 +17,7 @@ static bool isPrimary(Operation &op, const CudaCode &code) {
   return code.isWord() || (isa<arith::ExtFOp>(op) && code.isCall());
 }
 
-CudaCode CudaBody::address(const Linear &linear, ArrayRef<CudaCode> loops) {
+CudaCode CudaBody::address(const LinearExpr &linear, ArrayRef<CudaCode> loops) {
   CudaCode sum;
   for (auto [coef, loop] : llvm::zip(linear.coefs, loops)) {
     if (coef == 0)
@@ -81,7 +81,7 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
     return CudaCode::group(byteOfBit(buffer.name, at) + " >> " + at +
                            " % 8 & 1");
   }
-  if (source.fresh)
+  if (source.writtenThisStage)
     return CudaCode::call("BREW_FRESH", {buffer.name, address});
   return CudaCode::element(buffer.name, address);
 }
@@ -103,7 +103,7 @@ CudaBody::Operand CudaBody::operand(Value value) {
     return found->second;
   auto constant = value.getDefiningOp<arith::ConstantOp>();
   if (!constant)
-    refuse(subKernel.kernel, "a body uses a value from outside");
+    throwCannotEmit(subKernel.kernel, "a body uses a value from outside");
   return {text.scalars.literal(constant.getValue()), true};
 }
 
@@ -181,7 +181,7 @@ void CudaBody::add(const Nest &nest, Operation &inner,
     codes.push_back(operand(value).primary());
   std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
   if (!expression)
-    refuse(subKernel.kernel,
+    throwCannotEmit(subKernel.kernel,
            "there is no CUDA code for " + inner.getName().getStringRef().str());
   operands[result] = named(result, *expression, isPrimary(inner, *expression));
 }
@@ -202,7 +202,7 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
 
   OperandRange yielded = nest.body()->getTerminator()->getOperands();
   for (auto [store, value] :
-       llvm::zip(nest.stores, yielded.drop_front(nest.outputs.size())))
+       llvm::zip(nest.perIterationStores, yielded.drop_front(nest.outputs.size())))
     storeOnTheWay(store, loops, operand(value).code);
   SmallVector<CudaCode> results;
   for (Value value : yielded.take_front(nest.outputs.size())) {
@@ -221,9 +221,9 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
 void CudaBody::storeOnTheWay(const Output &store, ArrayRef<CudaCode> loops,
                              const CudaCode &value) {
   for (unsigned argument : store.arguments) {
-    auto pack = values.stores.find(argument);
+    auto pack = values.perIterationStores.find(argument);
     const CudaCode place =
-        pack != values.stores.end()
+        pack != values.perIterationStores.end()
             ? CudaCode::element(pack->second, CudaCode::word("k"))
             : CudaCode::element(text.arguments[argument].name,
                                 address(store.address, loops));

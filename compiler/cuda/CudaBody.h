@@ -34,7 +34,7 @@ public:
       : subKernel(subKernel), schedule(schedule), text(text), values(values) {}
 
   /// A linear function of the loops; those that it does not need may be empty.
-  CudaCode address(const Linear &linear, llvm::ArrayRef<CudaCode> loops);
+  CudaCode address(const LinearExpr &linear, llvm::ArrayRef<CudaCode> loops);
   /// The value that an access reads.
   CudaCode load(const Source &source, const CudaCode &address,
                 const CudaCode &local);
@@ -68,7 +68,7 @@ public:
 
 private:
   static std::pair<unsigned, std::vector<int64_t>>
-  packKey(unsigned argument, const Linear &address);
+  packKey(unsigned argument, const LinearExpr &address);
   struct Operand {
     CudaCode code;
     bool isPrimary = true; ///< it needs no parentheses

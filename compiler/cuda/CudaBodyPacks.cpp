@@ -6,7 +6,7 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 std::pair<unsigned, std::vector<int64_t>>
-CudaBody::packKey(unsigned argument, const Linear &address) {
+CudaBody::packKey(unsigned argument, const LinearExpr &address) {
   std::vector<int64_t> key(address.coefs.begin(), address.coefs.end());
   key.push_back(address.constant);
   return {argument, key};
@@ -103,23 +103,23 @@ void CudaBody::loadPacks(const Nest &nest, const NestSchedule &inner,
 }
 
 void CudaBody::declareStores(const Nest &nest, const NestSchedule &inner) {
-  for (const Output &store : nest.stores)
+  for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (text.packs.coversStore(argument, store, inner)) {
         const CudaArgument &buffer = text.arguments[argument];
         CudaCode name = text.derived(buffer.name, "_result");
         text.lines.line(packType(buffer.element, inner.pack) + " " + name +
                         ";");
-        values.stores[argument] = name;
+        values.perIterationStores[argument] = name;
       }
 }
 
 void CudaBody::storeStores(const Nest &nest, const NestSchedule &inner,
                            ArrayRef<CudaCode> loops) {
-  for (const Output &store : nest.stores)
+  for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
-      if (auto pack = values.stores.find(argument);
-          pack != values.stores.end()) {
+      if (auto pack = values.perIterationStores.find(argument);
+          pack != values.perIterationStores.end()) {
         const CudaArgument &buffer = text.arguments[argument];
         text.lines.line(
             CudaCode::call("BREW_STORE",
@@ -127,7 +127,7 @@ void CudaBody::storeStores(const Nest &nest, const NestSchedule &inner,
                             address(store.address, loops), pack->second}) +
             ";");
       }
-  values.stores.clear();
+  values.perIterationStores.clear();
 }
 
 void CudaBody::forgetPacks() {

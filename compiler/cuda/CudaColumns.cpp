@@ -24,7 +24,7 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
   const int64_t extent = subKernel.nests[0].loops[subKernel.grid - 1].extent;
   int64_t columns = GpuAttr::columnsPerBlock(extent);
   // Threads without a point of their own would store what others do.
-  if (!subKernel.nests.front().stores.empty())
+  if (!subKernel.nests.front().perIterationStores.empty())
     while (extent % columns != 0)
       columns /= 2;
   return static_cast<unsigned>(columns);
@@ -45,7 +45,7 @@ std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
 
 /// Whether place `address` belongs to column `loop`, of which there are
 /// `extent`, `step` elements apart, and to no other.
-static bool staysInColumn(const Linear &address, unsigned loop, int64_t extent,
+static bool staysInColumn(const LinearExpr &address, unsigned loop, int64_t extent,
                           int64_t step) {
   if (address.constant != 0 || address.coefs[loop] != step)
     return false;
@@ -73,7 +73,7 @@ bool readsOwnTile(const SubKernel &first, const SubKernelSchedule &chosen,
           return false;
         steps[argument] = step;
       }
-  auto isOwn = [&](const Source &source, const Linear &address) {
+  auto isOwn = [&](const Source &source, const LinearExpr &address) {
     if (source.kind != Source::Kind::Argument)
       return true;
     auto found = steps.find(source.argument);

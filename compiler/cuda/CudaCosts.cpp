@@ -67,7 +67,7 @@ CudaCosts::Cost &CudaCosts::Cost::operator+=(const Cost &other) {
 double CudaCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
                               std::optional<unsigned> loop) const {
   double cost = 0;
-  auto along = [&](const Linear &address) -> std::optional<int64_t> {
+  auto along = [&](const LinearExpr &address) -> std::optional<int64_t> {
     return loop ? address.coefs[*loop] : 0;
   };
   for (const std::optional<Access> &input : nest.inputs)
@@ -95,7 +95,7 @@ double CudaCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
     if (!output.arguments.empty())
       cost += accessCost(along(output.address), output.element) /
               static_cast<double>(reductions);
-  for (const Output &store : nest.stores)
+  for (const Output &store : nest.perIterationStores)
     cost += accessCost(along(store.address), store.element);
   return cost;
 }

@@ -34,11 +34,11 @@ public:
       : kernel(kernel), packs(packs), loop(loop) {}
 
   void add(const Nest &nest, bool storesPacks) {
-    auto addPlace = [&](unsigned argument, const Linear &address) -> Moved & {
+    auto addPlace = [&](unsigned argument, const LinearExpr &address) -> Moved & {
       Moved &moved = places[{argument, key(address)}];
       moved.argument = argument;
       moved.bytes = std::max(moved.bytes,
-                             bytesOf(argument, elementsReached(nest, address)));
+                             bytesOf(argument, elementsAccessed(nest, address)));
       return moved;
     };
     auto read = [&](const Access &access) {
@@ -61,7 +61,7 @@ public:
       const Extract &extract = found->second;
       Moved &moved = gathers.emplace_back();
       moved.argument = extract.source.argument;
-      moved.bytes = bytesOf(moved.argument, elementsReached(nest, op, extract));
+      moved.bytes = bytesOf(moved.argument, elementsAccessed(nest, op, extract));
       moved.widest = widest([&](unsigned pack) {
         return packs.covers(nest, op, extract, loop, pack);
       });
@@ -72,7 +72,7 @@ public:
       if (nest.reductions())
         accumulators += std::max<int64_t>(elementBytes(output.element), 4);
       for (unsigned argument : output.arguments) {
-        if (!storesPacks || output.overwritesRead)
+        if (!storesPacks || output.overwritesLiveInput)
           continue;
         Moved &moved = addPlace(argument, output.address);
         moved.widest = widest([&](unsigned pack) {
@@ -82,7 +82,7 @@ public:
         hasBits |= isBits(argument);
       }
     }
-    for (const Output &store : nest.stores)
+    for (const Output &store : nest.perIterationStores)
       for (unsigned argument : store.arguments)
         addPlace(argument, store.address).widest = widest([&](unsigned pack) {
           return packs.covers(argument, store.address, loop, pack);
@@ -119,7 +119,7 @@ private:
     unsigned widest = 1; ///< pack
   };
 
-  static std::vector<int64_t> key(const Linear &address) {
+  static std::vector<int64_t> key(const LinearExpr &address) {
     std::vector<int64_t> result(address.coefs.begin(), address.coefs.end());
     result.push_back(address.constant);
     return result;
@@ -213,7 +213,7 @@ unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &s
   for (auto [nest, inner] : llvm::zip(subKernel.nests, chosen.nests)) {
     if (inner.values != 1 ||
         llvm::any_of(nest.outputs, [](const Output &output) {
-          return output.overwritesRead;
+          return output.overwritesLiveInput;
         }))
       return 1;
     chooser.add(nest, /*storesPacks=*/true);

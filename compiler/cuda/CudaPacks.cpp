@@ -20,7 +20,7 @@ CudaPacks::CudaPacks(const Kernel &kernel, ArrayRef<int64_t> alignments)
   }
 }
 
-bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
+bool CudaPacks::covers(unsigned argument, const LinearExpr &address, unsigned loop,
                        unsigned pack) const {
   if (address.coefs[loop] != 1 || address.constant % pack)
     return false;
@@ -33,7 +33,7 @@ bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
          0;
 }
 
-bool CudaPacks::coversResult(unsigned argument, const Linear &address,
+bool CudaPacks::coversResult(unsigned argument, const LinearExpr &address,
                              unsigned loop, unsigned pack) const {
   return covers(argument, address, loop, pack) &&
          (!areBits[argument] || pack == kBitsOfByte);
@@ -41,7 +41,7 @@ bool CudaPacks::coversResult(unsigned argument, const Linear &address,
 
 bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
                        unsigned loop, unsigned pack) const {
-  if (extract.source.kind != Source::Kind::Argument || extract.source.fresh ||
+  if (extract.source.kind != Source::Kind::Argument || extract.source.writtenThisStage ||
       !covers(extract.source.argument, extract.address, loop, pack))
     return false;
   auto indices = cast<tensor::ExtractOp>(op).getIndices();
@@ -53,7 +53,7 @@ bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
 
 bool CudaPacks::covers(const Access &access, unsigned loop,
                        unsigned pack) const {
-  return access.source.kind == Source::Kind::Argument && !access.source.fresh &&
+  return access.source.kind == Source::Kind::Argument && !access.source.writtenThisStage &&
          covers(access.source.argument, access.address, loop, pack);
 }
 
@@ -68,7 +68,7 @@ bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
 
 bool CudaPacks::coversResult(unsigned argument, const Output &output,
                              const NestSchedule &inner) const {
-  return inner.pack > 1 && inner.storesPacks && !output.overwritesRead &&
+  return inner.pack > 1 && inner.storesPacks && !output.overwritesLiveInput &&
          coversResult(argument, output.address, inner.packed, inner.pack);
 }
 

@@ -24,11 +24,11 @@ public:
   CudaPacks(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments);
 
   /// Whether `access` moves packs along `loop`.
-  bool covers(unsigned argument, const Linear &address, unsigned loop,
+  bool covers(unsigned argument, const LinearExpr &address, unsigned loop,
               unsigned pack) const;
   bool covers(const Access &access, unsigned loop, unsigned pack) const;
   /// The same for a result. Of bits a thread writes whole bytes.
-  bool coversResult(unsigned argument, const Linear &address, unsigned loop,
+  bool coversResult(unsigned argument, const LinearExpr &address, unsigned loop,
                     unsigned pack) const;
   bool covers(const Nest &nest, mlir::Operation *op, const Extract &extract,
               unsigned loop, unsigned pack) const;

@@ -38,7 +38,7 @@ SmallVector<ArrayRef<SubKernel>> stagesOf(const Kernel &kernel) {
 
 /// Those that lie side by side: all but the last block's.
 ArrayRef<SubKernel> sideOf(ArrayRef<SubKernel> stage) {
-  return stage.drop_back(stage.back().isLast);
+  return stage.drop_back(stage.back().inLastBlock);
 }
 
 class Scheduler {
@@ -119,7 +119,7 @@ private:
 
   /// Elements that a point keeps for later nests.
   static bool isKept(const Output &output) {
-    return output.overwritesRead || output.readLater;
+    return output.overwritesLiveInput || output.readLater;
   }
 
   static SubKernelSchedule base(const SubKernel &subKernel) {
@@ -174,7 +174,7 @@ private:
       for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
            lanes *= 2) {
         // Lanes without a value of their own would store what others do.
-        if (lanes > 1 && inner.values > 1 && !nest.stores.empty() &&
+        if (lanes > 1 && inner.values > 1 && !nest.perIterationStores.empty() &&
             inner.values % (candidate.team / lanes) != 0)
           continue;
         unsigned pack = 1;
@@ -269,7 +269,7 @@ private:
       best = std::move(candidate);
     }
     if (best.nests.empty())
-      refuse(kernel.op, "the values of its last block fit no memory");
+      throwCannotEmit(kernel.op, "the values of its last block fit no memory");
     return best;
   }
 
@@ -308,7 +308,7 @@ private:
       }
     }
     if (best.nests.empty())
-      refuse(kernel.op, "the values between its nests fit no memory");
+      throwCannotEmit(kernel.op, "the values between its nests fit no memory");
     const bool mustBeColumns = forced == GpuAttr::kReductionThreads;
     if ((forced == 0 || mustBeColumns) && !several &&
         threads.value_or(GpuAttr::kReductionThreads) == GpuAttr::kReductionThreads)
@@ -363,7 +363,7 @@ private:
 
   /// Whether later nests find it in one of the launch's buffers.
   static bool isInBuffer(const Output &output) {
-    return !output.arguments.empty() && !output.overwritesRead;
+    return !output.arguments.empty() && !output.overwritesLiveInput;
   }
 
   /// Stages have the same memory, one after the other.

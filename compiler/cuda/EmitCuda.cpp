@@ -56,7 +56,7 @@ public:
     result.blocks = static_cast<uint32_t>(schedule.blocks());
     result.stages = static_cast<uint32_t>(schedule.stageBlocks.size());
     if (schedule.blocks() > INT32_MAX)
-      refuse(op, "its grid is too large");
+      throwCannotEmit(op, "its grid is too large");
     result.threads = schedule.threads;
     result.flops = flopsOf(kernel);
     result.bytes = bytesOf(kernel);
@@ -117,7 +117,7 @@ private:
         text.arguments[argument].read |= output.readLater;
       }
     }
-    for (const Output &store : nest.stores)
+    for (const Output &store : nest.perIterationStores)
       for (unsigned argument : store.arguments)
         text.arguments[argument].written = true;
   }
@@ -209,7 +209,7 @@ private:
   /// block.
   void emitStage(MutableArrayRef<SubKernel> subKernels,
                  ArrayRef<SubKernelSchedule> schedules) {
-    const bool finishes = subKernels.back().isLast;
+    const bool finishes = subKernels.back().inLastBlock;
     MutableArrayRef<SubKernel> side = subKernels.drop_back(finishes);
     for (auto [i, subKernel] : llvm::enumerate(side)) {
       const SubKernelSchedule &chosen = schedules[i];

@@ -20,7 +20,7 @@ CudaCode SubKernelEmitter::enterColumns() {
   CudaCode block = text.block;
   if (schedule.firstBlock)
     block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
-  if (subKernel.isLast)
+  if (subKernel.inLastBlock)
     block = tiles == 1 ? text.count(0) : block + " % " + text.count(tiles);
   lines.line("const unsigned lane = threadIdx.x;");
   lines.line("const " + text.counter() + " point = " + block + ";");

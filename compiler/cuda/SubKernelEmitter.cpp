@@ -28,7 +28,7 @@ void SubKernelEmitter::emit() {
   if (schedule.columns > 1)
     return emitColumns();
   const bool isLoop =
-      subKernel.isLast && schedule.points > text.threads / schedule.team;
+      subKernel.inLastBlock && schedule.points > text.threads / schedule.team;
   bool isOpen = isLoop;
   if (isLoop)
     enterAllPoints();
@@ -128,7 +128,7 @@ bool SubKernelEmitter::enterPoint() {
     return guarded;
   }
   CudaCode point = within;
-  if (!subKernel.isLast) {
+  if (!subKernel.inLastBlock) {
     point = text.block;
     if (schedule.firstBlock)
       point = CudaCode::group(point + " - " + text.count(schedule.firstBlock));
@@ -232,7 +232,7 @@ void SubKernelEmitter::copyOut() {
   bool first = true;
   for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-      if (!output.overwritesRead || output.arguments.empty())
+      if (!output.overwritesLiveInput || output.arguments.empty())
         continue;
       if (first && isTeam())
         sync();

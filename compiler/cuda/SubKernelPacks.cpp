@@ -55,7 +55,7 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
   ResultPacks packs;
   for (const Output &output : subKernel.nests[n].outputs) {
     packs.emplace_back();
-    if (output.overwritesRead)
+    if (output.overwritesLiveInput)
       continue;
     for (unsigned argument : output.arguments) {
       const CudaArgument &buffer = text.arguments[argument];

@@ -116,7 +116,7 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     bool variable = inner.storage[r] == Storage::Variable;
     stores |=
-        !variable || (!output.arguments.empty() && !output.overwritesRead);
+        !variable || (!output.arguments.empty() && !output.overwritesLiveInput);
     CudaCode name = variable ? values.names[n][r] : text.numbered("v");
     if (results[r].isName(name))
       continue;
@@ -141,7 +141,7 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
         inner.storage[r] == Storage::Array)
       lines.line(body.kept(n, r, body.address(output.local, at)) + " = " +
                  results[r] + ";");
-    if (!output.overwritesRead)
+    if (!output.overwritesLiveInput)
       body.storeToBuffers(output, at, results[r]);
   }
   lines.close();

@@ -85,7 +85,7 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<CudaCode> at,
           target + " = " + value + ";");
       value = target;
     }
-    if (output.overwritesRead)
+    if (output.overwritesLiveInput)
       continue;
     if (!packs) {
       body.storeToBuffers(output, at, value);

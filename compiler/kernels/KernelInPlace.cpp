@@ -10,7 +10,7 @@ AffineMap outputMap(linalg::GenericOp nest, unsigned result) {
   return nest.getMatchingIndexingMap(nest.getDpsInitOperand(result));
 }
 
-bool staysAtPoint(AffineMap written, unsigned dim, const SubKernel &subKernel,
+bool isSameGridPoint(AffineMap written, unsigned dim, const SubKernel &subKernel,
                   ArrayRef<Loop> loops, std::optional<unsigned> reader) {
   unsigned loop = written.getDimPosition(dim);
   return loop >= subKernel.grid || loops[loop].extent == 1 || reader == loop;
@@ -53,7 +53,7 @@ void forEachRead(const Nest &nest, const Function &function) {
 
 } // namespace
 
-bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
+bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
                            unsigned writingSubKernel, unsigned writer,
                            unsigned result) {
   bool late = false;
@@ -62,20 +62,20 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
   for (auto [p, subKernel] : llvm::enumerate(kernel.subKernels))
     for (auto [n, nest] : llvm::enumerate(subKernel.nests))
       forEachRead(nest, [&, p = p, n = n, &subKernel = subKernel](const Source &source,
-                                                        const Linear &address,
+                                                        const LinearExpr &address,
                                                         auto loopAt) {
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
         // Later subKernels read what has been written; earlier stages are over.
-        if ((source.written && p > writingSubKernel) ||
+        if ((source.writtenBefore && p > writingSubKernel) ||
             subKernel.stage < kernel.subKernels[writingSubKernel].stage)
           return;
         bool same = p == writingSubKernel;
         for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
-          same = staysAtPoint(written, dim, subKernel, writing.loops, loopAt(dim));
+          same = isSameGridPoint(written, dim, subKernel, writing.loops, loopAt(dim));
         if (!same)
-          refuse(kernel.op, "argument " + std::to_string(argument) +
+          throwCannotEmit(kernel.op, "argument " + std::to_string(argument) +
                                 " is overwritten while it is still read");
         late |= n > writer || (n == writer &&
                                (writing.reductions() > 0 ||

@@ -100,14 +100,14 @@ std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
   return step;
 }
 
-int64_t elementsReached(const Nest &nest, const Linear &address) {
+int64_t elementsAccessed(const Nest &nest, const LinearExpr &address) {
   int64_t elements = 1;
   for (auto [loop, coef] : llvm::zip(nest.loops, address.coefs))
     elements *= coef ? loop.extent : 1;
   return elements;
 }
 
-int64_t elementsReached(const Nest &nest, Operation *op,
+int64_t elementsAccessed(const Nest &nest, Operation *op,
                         const Extract &access) {
   int64_t elements = 1;
   for (auto [number, loop] : llvm::enumerate(nest.loops))
@@ -123,7 +123,7 @@ std::optional<int64_t> divisorOf(const Nest &nest, Operation *op,
   auto position = op->getOperand(0).getDefiningOp<linalg::IndexOp>();
   if (!position)
     return std::nullopt;
-  const Linear &index = *nest.indices[position.getDim()];
+  const LinearExpr &index = *nest.indices[position.getDim()];
   for (auto [number, coef] : llvm::enumerate(index.coefs))
     if (coef != (number == loop ? 1 : 0))
       return std::nullopt;
@@ -145,7 +145,7 @@ std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop) {
   return length;
 }
 
-SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {
+SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
   SmallVector<Operation *> edges;
   for (Operation &op : nest.body()->without_terminator()) {
     auto compare = dyn_cast<arith::CmpIOp>(op);
@@ -241,7 +241,7 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
              (compare.getPredicate() == arith::CmpIPredicate::slt) == below;
     });
   };
-  if (!llvm::all_of(edgeOperations(nest, loop), follows))
+  if (!llvm::all_of(boundaryOperations(nest, loop), follows))
     return {};
   return usable;
 }

@@ -19,8 +19,8 @@ std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
 
 /// Elements that an access of a nest reaches at most: one for each iteration of
 /// the loops that move it.
-int64_t elementsReached(const Nest &nest, const Linear &address);
-int64_t elementsReached(const Nest &nest, mlir::Operation *op,
+int64_t elementsAccessed(const Nest &nest, const LinearExpr &address);
+int64_t elementsAccessed(const Nest &nest, mlir::Operation *op,
                         const Extract &access);
 
 /// The constant by which `op` of a body divides the index of `loop`, if it does
@@ -37,7 +37,7 @@ std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop);
 /// one, and that all iterations of `loop` but some first and last ones pass
 /// unchanged: max and min give back their first operand, comparisons (< and
 /// >=) are true.
-llvm::SmallVector<mlir::Operation *> edgeOperations(const Nest &nest,
+llvm::SmallVector<mlir::Operation *> boundaryOperations(const Nest &nest,
                                                     unsigned loop);
 
 /// Comparisons of the body without which an iteration leaves all accumulators

@@ -10,7 +10,7 @@ namespace {
 void removeLoop(Nest &nest, unsigned loop) {
   nest.loops.erase(nest.loops.begin() + loop);
   nest.forEachLinear(
-      [&](Linear &linear) { linear.coefs.erase(linear.coefs.begin() + loop); });
+      [&](LinearExpr &linear) { linear.coefs.erase(linear.coefs.begin() + loop); });
 }
 
 void dropUnitLoops(SubKernel &subKernel) {
@@ -66,7 +66,7 @@ void orderLoops(SubKernel &subKernel) {
     for (unsigned i : order)
       loops.push_back(nest.loops[i]);
     nest.loops = loops;
-    nest.forEachLinear([&](Linear &linear) {
+    nest.forEachLinear([&](LinearExpr &linear) {
       SmallVector<int64_t> coefs;
       for (unsigned i : order)
         coefs.push_back(linear.coefs[i]);
@@ -78,7 +78,7 @@ void orderLoops(SubKernel &subKernel) {
 /// Whether loops `i` and `i` + 1 address everything like one loop would.
 bool canCollapse(Nest &nest, unsigned i) {
   bool can = nest.loops[i].reduction == nest.loops[i + 1].reduction;
-  nest.forEachLinear([&](Linear &linear) {
+  nest.forEachLinear([&](LinearExpr &linear) {
     can &= linear.coefs[i] == linear.coefs[i + 1] * nest.loops[i + 1].extent;
   });
   return can;
@@ -115,7 +115,7 @@ void splitGridLoop(SubKernel &subKernel, unsigned loop, int64_t inner) {
   for (Nest &nest : subKernel.nests) {
     nest.loops[loop].extent /= inner;
     nest.loops.insert(nest.loops.begin() + loop + 1, Loop{inner, false});
-    nest.forEachLinear([&](Linear &linear) {
+    nest.forEachLinear([&](LinearExpr &linear) {
       int64_t coef = linear.coefs[loop];
       linear.coefs[loop] = coef * inner;
       linear.coefs.insert(linear.coefs.begin() + loop + 1, coef);
@@ -131,7 +131,7 @@ void moveGridLoop(SubKernel &subKernel, unsigned from, unsigned to) {
   };
   for (Nest &nest : subKernel.nests) {
     rotate(nest.loops);
-    nest.forEachLinear([&](Linear &linear) { rotate(linear.coefs); });
+    nest.forEachLinear([&](LinearExpr &linear) { rotate(linear.coefs); });
   }
 }
 

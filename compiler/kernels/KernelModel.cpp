@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-void refuse(dialects::plan::KernelOp op, const std::string &reason) {
+void throwCannotEmit(dialects::plan::KernelOp op, const std::string &reason) {
   throw Error(ExitStatus::Bug, "kernel '" + op.getSymName().str() +
                                    "' cannot be emitted: " + reason);
 }
@@ -30,7 +30,7 @@ int64_t Nest::iterations() const {
   return count;
 }
 
-void Nest::forEachLinear(llvm::function_ref<void(Linear &)> function) {
+void Nest::forEachLinear(llvm::function_ref<void(LinearExpr &)> function) {
   for (std::optional<Access> &input : inputs)
     if (input) {
       function(input->address);
@@ -50,7 +50,7 @@ void Nest::forEachLinear(llvm::function_ref<void(Linear &)> function) {
     function(entry.second.address);
     function(entry.second.local);
   }
-  for (std::optional<Linear> &index : indices)
+  for (std::optional<LinearExpr> &index : indices)
     if (index)
       function(*index);
 }
@@ -79,7 +79,7 @@ OwningOpRef<dialects::plan::KernelOp> foldBodies(dialects::plan::KernelOp op) {
   OwningOpRef<dialects::plan::KernelOp> folded(op.clone());
   if (failed(
           applyPatternsGreedily(*folded, RewritePatternSet(op->getContext()))))
-    refuse(op, "its bodies do not fold");
+    throwCannotEmit(op, "its bodies do not fold");
   return folded;
 }
 
@@ -110,9 +110,9 @@ uint64_t flopsOf(const Kernel &kernel) {
   return flops;
 }
 
-MovedElements movedBy(const Kernel &kernel) {
+ElementTraffic elementTraffic(const Kernel &kernel) {
   const size_t count = kernel.arguments.size();
-  MovedElements all{SmallVector<int64_t>(count), SmallVector<int64_t>(count)},
+  ElementTraffic all{SmallVector<int64_t>(count), SmallVector<int64_t>(count)},
       moved = all; ///< by one stage
   auto elements = [&](unsigned argument) {
     return kernel.arguments[argument].getNumElements();
@@ -146,7 +146,7 @@ MovedElements movedBy(const Kernel &kernel) {
         for (unsigned argument : output.arguments)
           moved.written[argument] = elements(argument);
       }
-      for (const Output &store : nest.stores)
+      for (const Output &store : nest.perIterationStores)
         for (unsigned argument : store.arguments)
           moved.written[argument] = elements(argument);
     }
@@ -156,7 +156,7 @@ MovedElements movedBy(const Kernel &kernel) {
 }
 
 uint64_t bytesOf(const Kernel &kernel) {
-  const MovedElements moved = movedBy(kernel);
+  const ElementTraffic moved = elementTraffic(kernel);
   uint64_t bytes = 0;
   for (auto [i, type] : llvm::enumerate(kernel.arguments))
     bytes += elementBytes(type.getElementType(), moved.read[i]) +

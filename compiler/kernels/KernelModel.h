@@ -20,11 +20,11 @@
 namespace brew::compiler {
 
 /// constant + the sum of coefs[i] * loop i.
-struct Linear {
+struct LinearExpr {
   llvm::SmallVector<int64_t> coefs;
   int64_t constant = 0;
 
-  bool operator==(const Linear &other) const {
+  bool operator==(const LinearExpr &other) const {
     return coefs == other.coefs && constant == other.constant;
   }
 };
@@ -46,7 +46,7 @@ struct Source {
   unsigned nest = 0, result = 0;
   /// Of an argument: an earlier subKernel writes it, of this stage or of one before;
   /// one of this stage, so that no cache may hold what was there.
-  bool written = false, fresh = false;
+  bool writtenBefore = false, writtenThisStage = false;
   mlir::TypedAttr constant;
 };
 
@@ -55,8 +55,8 @@ struct Source {
 /// of one that holds a single grid point (see Output).
 struct Access {
   Source source;
-  Linear address;
-  Linear local;
+  LinearExpr address;
+  LinearExpr local;
 };
 
 /// A tensor.extract of a body. Indices that are plain loop indices are part of
@@ -64,19 +64,19 @@ struct Access {
 /// former.
 struct Extract {
   Source source;
-  Linear address;
+  LinearExpr address;
   llvm::SmallVector<int64_t> strides;
-  Linear local; ///< like Access, with strides of its own
+  LinearExpr local; ///< like Access, with strides of its own
   llvm::SmallVector<int64_t> localStrides;
 };
 
 /// A result of a nest.
 struct Output {
   mlir::Type element;
-  Linear address;
+  LinearExpr address;
   /// Place within a dense buffer that holds one grid point's elements, of
   /// which there are `localSize`.
-  Linear local;
+  LinearExpr local;
   int64_t localSize = 1;
   /// Value before the first iteration; null if the body does not read it.
   std::optional<Access> initial;
@@ -84,11 +84,11 @@ struct Output {
   bool readLater = false;                ///< by a later nest of the subKernel
   /// It shares its buffer with an argument that is still read at the same
   /// grid point once this nest has begun.
-  bool overwritesRead = false;
+  bool overwritesLiveInput = false;
   /// Elements of the buffer that holds it at a grid point, and its place there
-  /// (set by placeTemporaries); 0 if it is written to `arguments` directly.
+  /// (set by assignTemporaries); 0 if it is written to `arguments` directly.
   int64_t temporarySize = 0;
-  Linear temporary;
+  LinearExpr temporary;
 };
 
 struct Nest {
@@ -99,17 +99,17 @@ struct Nest {
   std::vector<Output> outputs;
   /// Results behind these of which each iteration of a reduction stores an
   /// element. Later nests of the subKernel do not read them.
-  std::vector<Output> stores;
+  std::vector<Output> perIterationStores;
   llvm::DenseMap<mlir::Operation *, Extract> extracts;
   /// Index of each of the operation's own loops, where its body asks for it.
-  llvm::SmallVector<std::optional<Linear>> indices;
+  llvm::SmallVector<std::optional<LinearExpr>> indices;
   bool reorderable = false; ///< reductions give the same in any order
 
   mlir::Block *body() const { return mlir::linalg::GenericOp(op).getBody(); }
   unsigned reductions() const;
   int64_t iterations() const;
-  /// Calls `function` with every Linear of the nest.
-  void forEachLinear(llvm::function_ref<void(Linear &)> function);
+  /// Calls `function` with every LinearExpr of the nest.
+  void forEachLinear(llvm::function_ref<void(LinearExpr &)> function);
 };
 
 struct SubKernel {
@@ -117,7 +117,7 @@ struct SubKernel {
   unsigned grid = 0; ///< leading loops that all nests share
   /// It reads, from the launch's buffers, what the subKernels before it in its stage
   /// compute.
-  bool isLast = false;
+  bool inLastBlock = false;
   /// It reads, from there, what the subKernels of earlier stages compute.
   unsigned stage = 0;
   std::vector<Nest> nests;
@@ -138,7 +138,7 @@ Kernel buildKernel(dialects::plan::KernelOp op);
 /// `argument`, which result `result` of a nest shares, reads it; throws like
 /// buildKernel if not. Returns whether it may do so once writing has begun.
 /// Loops must still be those of the operations.
-bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
+bool checkInPlaceResult(const Kernel &kernel, unsigned argument,
                            unsigned subKernel, unsigned nest, unsigned result);
 
 /// A copy of `op` with its bodies folded. They may hold index arithmetic that
@@ -152,10 +152,10 @@ uint64_t flopsOf(const Kernel &kernel);
 
 /// Elements of each argument that a kernel reads and that it writes, each
 /// counted once for each stage.
-struct MovedElements {
+struct ElementTraffic {
   llvm::SmallVector<int64_t> read, written;
 };
-MovedElements movedBy(const Kernel &kernel);
+ElementTraffic elementTraffic(const Kernel &kernel);
 
 /// Size of the launch's buffers that it reads and of those that it writes, for
 /// each stage; one that it overwrites in place counts twice.
@@ -172,11 +172,11 @@ mlir::AffineMap outputMap(mlir::linalg::GenericOp nest, unsigned result);
 /// Whether reading dimension `dim` of a tensor at loop `reader` (null: at
 /// something that is no loop index) stays at the grid point at which a nest
 /// with map `written` and loops `loops` writes it.
-bool staysAtPoint(mlir::AffineMap written, unsigned dim, const SubKernel &subKernel,
+bool isSameGridPoint(mlir::AffineMap written, unsigned dim, const SubKernel &subKernel,
                   llvm::ArrayRef<Loop> loops, std::optional<unsigned> reader);
 
 /// Throws the Error (Bug) that kernel `op` cannot be emitted.
-[[noreturn]] void refuse(dialects::plan::KernelOp op,
+[[noreturn]] void throwCannotEmit(dialects::plan::KernelOp op,
                          const std::string &reason);
 
 /// If `value` (yielded for output `number`) is select(x > accumulated, x,

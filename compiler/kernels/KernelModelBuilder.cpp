@@ -32,7 +32,7 @@ static bool isReorderable(linalg::GenericOp nest, unsigned number) {
 namespace {
 
 /// Adds factor * expr to `sum`; false if expr is not linear.
-bool addLinear(AffineExpr expr, int64_t factor, Linear &sum) {
+bool addLinear(AffineExpr expr, int64_t factor, LinearExpr &sum) {
   // Coefficients of the loops, of what divisions add, and the constant.
   SmallVector<int64_t> flat;
   const size_t loops = sum.coefs.size();
@@ -57,7 +57,7 @@ public:
         addNest(generic);
       else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
                     dialects::FillOp, dialects::ReinterpretOp>(op))
-        refuse(kernel.op, "it holds a " + op.getName().getStringRef().str());
+        throwCannotEmit(kernel.op, "it holds a " + op.getName().getStringRef().str());
     }
     addDestinations();
     return std::move(kernel);
@@ -72,7 +72,7 @@ private:
     unsigned inputs = kernel.arguments.size();
     ArrayRef<int64_t> inPlace = kernel.op.getInPlace();
     if (inPlace.size() != yield->getNumOperands())
-      refuse(kernel.op, "in_place does not have one entry per result");
+      throwCannotEmit(kernel.op, "in_place does not have one entry per result");
     llvm::SmallVector<bool> taken(inputs, false);
     for (auto [value, place] : llvm::zip(yield->getOperands(), inPlace)) {
       RankedTensorType type = tensorType(value);
@@ -85,7 +85,7 @@ private:
       if (place >= inputs || taken[place] ||
           dialects::memrefTypeOf(kernel.arguments[place]) !=
               dialects::memrefTypeOf(type))
-        refuse(kernel.op, "a result cannot be in the place of argument " +
+        throwCannotEmit(kernel.op, "a result cannot be in the place of argument " +
                               std::to_string(place));
       taken[place] = true;
     }
@@ -94,11 +94,11 @@ private:
   RankedTensorType tensorType(Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || !type.hasStaticShape())
-      refuse(kernel.op, "a value has no static shape");
+      throwCannotEmit(kernel.op, "a value has no static shape");
     return type;
   }
 
-  Linear zero(linalg::GenericOp op) {
+  LinearExpr zero(linalg::GenericOp op) {
     return {SmallVector<int64_t>(op.getNumLoops(), 0), 0};
   }
 
@@ -108,7 +108,7 @@ private:
     while (auto view = tensor.getDefiningOp<dialects::ReinterpretOp>()) {
       tensor = view.getX();
       if (isa_and_nonnull<linalg::GenericOp>(tensor.getDefiningOp()))
-        refuse(kernel.op, "it views a value of its own");
+        throwCannotEmit(kernel.op, "it views a value of its own");
     }
     Source source;
     if (auto argument = dyn_cast<BlockArgument>(tensor)) {
@@ -126,17 +126,17 @@ private:
         auto stored = destinations.find(tensor);
         if (found == numbers.end() || stored == destinations.end() ||
             !mayRead(kernel.subKernels[found->second.first]))
-          refuse(kernel.op, "a sub-kernel reads the result of another one");
+          throwCannotEmit(kernel.op, "a sub-kernel reads the result of another one");
         source.kind = Source::Kind::Argument;
         source.argument = stored->second;
-        source.written = true;
-        source.fresh = kernel.subKernels[found->second.first].stage ==
+        source.writtenBefore = true;
+        source.writtenThisStage = kernel.subKernels[found->second.first].stage ==
                        kernel.subKernels.back().stage;
         return source;
       }
       if (dialects::isStoredPerIteration(generic,
                                      cast<OpResult>(tensor).getResultNumber()))
-        refuse(kernel.op, "a nest reads a per-iteration store of another one");
+        throwCannotEmit(kernel.op, "a nest reads a per-iteration store of another one");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
       source.result = cast<OpResult>(tensor).getResultNumber();
@@ -162,7 +162,7 @@ private:
             dyn_cast<TypedAttr>(values.getSplatValue<Attribute>());
     }
     if (!source.constant || source.constant.getType() != element)
-      refuse(kernel.op, "it reads a " + op->getName().getStringRef().str() +
+      throwCannotEmit(kernel.op, "it reads a " + op->getName().getStringRef().str() +
                             " that is no single constant");
     return source;
   }
@@ -171,7 +171,7 @@ private:
   bool mayRead(const SubKernel &writer) const {
     const SubKernel &reader = kernel.subKernels.back();
     return writer.stage < reader.stage ||
-           (writer.stage == reader.stage && reader.isLast);
+           (writer.stage == reader.stage && reader.inLastBlock);
   }
 
   /// Checks that dimension `dim` of a value of this subKernel, read at `loop` (or
@@ -183,9 +183,9 @@ private:
       return;
     const SubKernel &subKernel = kernel.subKernels.back();
     const Nest &producer = subKernel.nests[source.nest];
-    if (!staysAtPoint(outputMap(producer.op, source.result), dim, subKernel,
+    if (!isSameGridPoint(outputMap(producer.op, source.result), dim, subKernel,
                       producer.loops, loop))
-      refuse(kernel.op, "a nest reads a value of another grid point");
+      throwCannotEmit(kernel.op, "a nest reads a value of another grid point");
   }
 
   /// Strides of result `result` of `op`, the nest of a subKernel with `grid` grid
@@ -227,7 +227,7 @@ private:
       checkPoint(source, dim, loop);
       if (!addLinear(expr, strides[dim], access.address) ||
           !addLinear(expr, local.empty() ? 0 : local[dim], access.local))
-        refuse(kernel.op, "an indexing map is not linear");
+        throwCannotEmit(kernel.op, "an indexing map is not linear");
     }
     markRead(source);
     return access;
@@ -236,7 +236,7 @@ private:
   Extract extractOf(linalg::GenericOp op, tensor::ExtractOp extract) {
     std::optional<Source> source = sourceOf(extract.getTensor());
     if (!source)
-      refuse(kernel.op, "it extracts from a tensor without value");
+      throwCannotEmit(kernel.op, "it extracts from a tensor without value");
     SmallVector<int64_t> strides =
         dialects::memoryStrides(tensorType(extract.getTensor()));
     SmallVector<int64_t> local = localStrides(*source);
@@ -267,17 +267,17 @@ private:
     const std::optional<dialects::NestGrid> place = dialects::NestGrid::of(op);
     if (!place || place->subKernel < 0 || place->depth < 0 ||
         place->depth > op.getNumLoops())
-      refuse(kernel.op, "a nest has no valid sub-kernel and grid");
+      throwCannotEmit(kernel.op, "a nest has no valid sub-kernel and grid");
     if (place->subKernel == static_cast<int64_t>(kernel.subKernels.size())) {
       kernel.subKernels.emplace_back();
       kernel.subKernels.back().kernel = kernel.op;
       kernel.subKernels.back().grid = place->depth;
-      kernel.subKernels.back().isLast = place->isLast;
+      kernel.subKernels.back().inLastBlock = place->inLastBlock;
       kernel.subKernels.back().stage = static_cast<unsigned>(place->stage);
     }
     if (place->subKernel + 1 != static_cast<int64_t>(kernel.subKernels.size()) ||
         place->depth != kernel.subKernels.back().grid)
-      refuse(kernel.op, "its nests are not grouped by sub-kernel");
+      throwCannotEmit(kernel.op, "its nests are not grouped by sub-kernel");
     SubKernel &current = kernel.subKernels.back();
     numbers[op] = {kernel.subKernels.size() - 1, current.nests.size()};
 
@@ -291,13 +291,13 @@ private:
       if (nest.loops[i].reduction ||
           (!current.nests.empty() &&
            nest.loops[i].extent != current.nests[0].loops[i].extent))
-        refuse(kernel.op, "the grids of a sub-kernel's nests differ");
+        throwCannotEmit(kernel.op, "the grids of a sub-kernel's nests differ");
 
     for (OpOperand *operand : op.getDpsInputOperands()) {
       std::optional<Source> source = sourceOf(operand->get());
       bool read = !op.getMatchingBlockArgument(operand).use_empty();
       if (read && !source)
-        refuse(kernel.op, "a nest reads a tensor without value");
+        throwCannotEmit(kernel.op, "a nest reads a tensor without value");
       nest.inputs.emplace_back();
       if (read)
         nest.inputs.back() = accessOf(op, *source, operand->get(),
@@ -305,11 +305,11 @@ private:
     }
     for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
       if (dialects::isStoredPerIteration(op, i))
-        nest.stores.push_back(storeOf(op, i));
-      else if (nest.stores.empty())
+        nest.perIterationStores.push_back(storeOf(op, i));
+      else if (nest.perIterationStores.empty())
         nest.outputs.push_back(outputOf(op, i, nest));
       else
-        refuse(kernel.op, "a reduction result follows a per-iteration store");
+        throwCannotEmit(kernel.op, "a reduction result follows a per-iteration store");
     nest.indices.resize(op.getNumLoops());
     op.getBody()->walk([&](Operation *inner) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
@@ -323,7 +323,7 @@ private:
         nest.indices[index.getDim()] = zero(op);
         nest.indices[index.getDim()]->coefs[index.getDim()] = 1;
       } else if (inner->getNumRegions()) {
-        refuse(kernel.op, "a body has operations with regions");
+        throwCannotEmit(kernel.op, "a body has operations with regions");
       }
     });
     nest.reorderable = true;
@@ -337,7 +337,7 @@ private:
     Value init = op.getDpsInitOperand(number)->get();
     if (op.payloadUsesValueFromOperand(op.getDpsInitOperand(number)) ||
         !isa<FloatType>(tensorType(init).getElementType()))
-      refuse(kernel.op, "a per-iteration store accumulates or is not floating-point");
+      throwCannotEmit(kernel.op, "a per-iteration store accumulates or is not floating-point");
     Output store;
     store.element = tensorType(init).getElementType();
     store.address = zero(op);
@@ -345,7 +345,7 @@ private:
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init));
     for (auto [dim, expr] : llvm::enumerate(map.getResults()))
       if (!addLinear(expr, strides[dim], store.address))
-        refuse(kernel.op, "an indexing map is not linear");
+        throwCannotEmit(kernel.op, "an indexing map is not linear");
     return store;
   }
 
@@ -357,7 +357,7 @@ private:
     output.address = zero(op);
     output.local = zero(op);
     if (!map.isProjectedPermutation())
-      refuse(kernel.op, "a result is not written loop by loop");
+      throwCannotEmit(kernel.op, "a result is not written loop by loop");
     unsigned grid = kernel.subKernels.back().grid;
     SmallVector<int64_t> strides = dialects::memoryStrides(tensorType(init)),
                          local = localStrides(op, number, grid);
@@ -371,14 +371,14 @@ private:
     }
     for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
       if (loop.extent > 1 && loop.reduction == isUsed)
-        refuse(kernel.op, isUsed ? "a reduction loop addresses a result"
+        throwCannotEmit(kernel.op, isUsed ? "a reduction loop addresses a result"
                                  : "several grid points write one element");
     bool reduces = llvm::any_of(
         nest.loops, [](const Loop &loop) { return loop.reduction; });
     if (reduces || !op.getRegionOutputArgs()[number].use_empty()) {
       std::optional<Source> source = sourceOf(init);
       if (!source)
-        refuse(kernel.op, "a reduction has no initial value");
+        throwCannotEmit(kernel.op, "a reduction has no initial value");
       output.initial = accessOf(op, *source, init, map);
     }
     return output;
@@ -393,22 +393,22 @@ private:
       unsigned argument = place < 0 ? next++ : place;
       auto found = numbers.find(value.getDefiningOp());
       if (!value.getDefiningOp() || found == numbers.end())
-        refuse(kernel.op, "it yields a value that no nest computes");
+        throwCannotEmit(kernel.op, "it yields a value that no nest computes");
       auto [subKernel, nest] = found->second;
       unsigned result = cast<OpResult>(value).getResultNumber();
       Nest &writer = kernel.subKernels[subKernel].nests[nest];
       if (result >= writer.outputs.size()) {
         if (place >= 0)
-          refuse(kernel.op, "a per-iteration store overwrites an argument");
-        writer.stores[result - writer.outputs.size()].arguments.push_back(
+          throwCannotEmit(kernel.op, "a per-iteration store overwrites an argument");
+        writer.perIterationStores[result - writer.outputs.size()].arguments.push_back(
             argument);
         continue;
       }
       Output &output = writer.outputs[result];
       output.arguments.push_back(argument);
       if (place >= 0)
-        output.overwritesRead |=
-            readsWhileOverwriting(kernel, place, subKernel, nest, result);
+        output.overwritesLiveInput |=
+            checkInPlaceResult(kernel, place, subKernel, nest, result);
     }
   }
 

@@ -13,7 +13,7 @@ namespace {
 /// uses the producer's own strides.
 class Packing {
 public:
-  Packing(const Nest &producer, const Linear &address, unsigned outer) {
+  Packing(const Nest &producer, const LinearExpr &address, unsigned outer) {
     for (unsigned i = outer; i < producer.loops.size(); ++i)
       if (address.coefs[i]) {
         extents[address.coefs[i]] = producer.loops[i].extent;
@@ -32,7 +32,7 @@ public:
     for (int64_t coef : coefs)
       possible &= packed.count(coef) != 0;
   }
-  void require(const Linear &address) {
+  void require(const LinearExpr &address) {
     require(address.coefs);
     possible &= address.constant == 0;
   }
@@ -51,14 +51,14 @@ private:
 
 } // namespace
 
-void placeTemporaries(SubKernel &subKernel, unsigned outer) {
-  auto drop = [&](Linear &address) {
+void assignTemporaries(SubKernel &subKernel, unsigned outer) {
+  auto drop = [&](LinearExpr &address) {
     std::fill_n(address.coefs.begin(), outer, 0);
   };
   for (auto [p, producer] : llvm::enumerate(subKernel.nests))
     for (auto [r, output] : llvm::enumerate(producer.outputs)) {
       bool inside = output.arguments.empty() && output.readLater;
-      if (!inside && !output.overwritesRead)
+      if (!inside && !output.overwritesLiveInput)
         continue;
       output.temporary = output.address;
       drop(output.temporary);
@@ -82,12 +82,12 @@ void placeTemporaries(SubKernel &subKernel, unsigned outer) {
                        MutableArrayRef<int64_t>(entry.second.strides));
         }
       };
-      forEachReader([&](Linear &address, ArrayRef<int64_t> strides) {
+      forEachReader([&](LinearExpr &address, ArrayRef<int64_t> strides) {
         drop(address);
         packing.require(address);
         packing.require(strides);
       });
-      forEachReader([&](Linear &address, MutableArrayRef<int64_t> strides) {
+      forEachReader([&](LinearExpr &address, MutableArrayRef<int64_t> strides) {
         packing.rewrite(address.coefs);
         packing.rewrite(strides);
       });

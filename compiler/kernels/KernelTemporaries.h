@@ -9,6 +9,6 @@ namespace brew::compiler {
 /// loops enclose the whole subKernel, and rewrites the addresses of those that do
 /// to count from the start of such a buffer, which holds one grid point of
 /// those loops.
-void placeTemporaries(SubKernel &subKernel, unsigned outer);
+void assignTemporaries(SubKernel &subKernel, unsigned outer);
 
 } // namespace brew::compiler
