@@ -33,7 +33,7 @@ struct EigenDecomposition {
 struct OpenCvFunctions {
   std::uint32_t version; ///< kOpenCvVersion, or the plugin is refused
 
-  // AnnotatedData's steps on pixels (runtime/data/annotated/PixelSteps.h).
+  // AnnotatedData's steps on pixels (runtime/data/annotated/ImageAugmentation.h).
   void (*distort)(formats::Image &image,
                   const caffe::DistortionParameter &settings, Draws &draws);
   formats::Image (*expanded)(const formats::Image &image, int height, int width,

@@ -5,7 +5,7 @@
 #include "runtime/data/DatabaseRecords.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/annotated/Objects.h"
-#include "runtime/data/annotated/PixelSteps.h"
+#include "runtime/data/annotated/ImageAugmentation.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
         testPhase(info.testPhase), events(info.events),
         stream(info.seed, "annotations " + info.stream),
         database(info, images.layer()) {
-    requirePixelSteps(transform);
+    requireImageAugmentation(transform);
     const caffe::Selection selection = caffe::selectionOf(info.layer);
     if (selection.imagesPerItem != 1 || selection.needsLabels())
       throw badInput(images.layer() +

@@ -3,7 +3,7 @@
 #include "formats/Database.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/annotated/Objects.h"
-#include "runtime/data/annotated/PixelSteps.h"
+#include "runtime/data/annotated/ImageAugmentation.h"
 #include "support/Error.h"
 #include "test/common/TestFiles.h"
 
@@ -240,7 +240,7 @@ TEST(Objects, WhatACropKeeps) {
   EXPECT_EQ(objectsWithin(part, objects, &share).size(), 1U);
 }
 
-TEST(PixelSteps, ExpandsWithTheMean) {
+TEST(ImageAugmentation, ExpandsWithTheMean) {
   formats::Image image;
   image.channels = 1;
   image.height = image.width = 1;
@@ -250,7 +250,7 @@ TEST(PixelSteps, ExpandsWithTheMean) {
             (std::vector<std::uint8_t>{104, 104, 104, 104, 104, 9}));
 }
 
-TEST(PixelSteps, NoiseNeedsChannels) {
+TEST(ImageAugmentation, NoiseNeedsChannels) {
   formats::Image image;
   image.channels = 1;
   image.height = image.width = 2;

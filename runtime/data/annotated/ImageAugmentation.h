@@ -1,4 +1,4 @@
-//===- PixelSteps.h - What AnnotatedData does to pixels ---------*- C++ -*-===//
+//===- ImageAugmentation.h - What AnnotatedData does to pixels ---------*- C++ -*-===//
 //
 // The steps of transform_param that SSD's Caffe fork added, on bytes, with
 // OpenCV (runtime/opencv), so that they round as they do there. All throw
@@ -15,7 +15,7 @@
 namespace brew::runtime {
 
 /// Throws Error (3) if the settings need OpenCV and it is missing.
-void requirePixelSteps(const caffe::TransformationParameter &transform);
+void requireImageAugmentation(const caffe::TransformationParameter &transform);
 
 /// Random brightness, contrast, saturation, hue and order of the channels.
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,

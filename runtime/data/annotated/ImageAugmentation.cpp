@@ -1,6 +1,6 @@
-//===- PixelSteps.cpp - What AnnotatedData does to pixels -----------------===//
+//===- ImageAugmentation.cpp - What AnnotatedData does to pixels -----------------===//
 
-#include "runtime/data/annotated/PixelSteps.h"
+#include "runtime/data/annotated/ImageAugmentation.h"
 
 #include "runtime/opencv/OpenCv.h"
 
@@ -31,7 +31,7 @@ std::pair<int, int> fittedSize(const caffe::ResizeParameter &settings,
 
 } // namespace
 
-void requirePixelSteps(const caffe::TransformationParameter &transform) {
+void requireImageAugmentation(const caffe::TransformationParameter &transform) {
   if (transform.has_distort_param() || transform.has_expand_param() ||
       transform.has_resize_param() || transform.has_noise_param())
     functions();

@@ -1,4 +1,4 @@
-//===- PixelSteps.cpp - AnnotatedData's image steps, with OpenCV ----------===//
+//===- ImageAugmentation.cpp - AnnotatedData's image steps, with OpenCV ----------===//
 
 #include "extras/opencv/Plugin.h"
 
