@@ -1,7 +1,7 @@
 //===- CpuBackend.cpp - Runs a plan's steps on the processor --------------===//
 //
 // Everything a step needs is resolved when the plan is loaded: running a
-// program usesCache pointers and allocates nothing.
+// program follows pointers and allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/executor/Backend.h"

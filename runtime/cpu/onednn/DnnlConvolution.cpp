@@ -173,7 +173,7 @@ std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
   return result;
 }
 
-Candidate ConvolutionBuilder::candidate(const Layouts &layouts,
+Candidate ConvolutionBuilder::makeCandidate(const Layouts &layouts,
                                     const dnnl::primitive_desc &implementation,
                                     bool sumInside, bool reluInside) const {
   Candidate result;

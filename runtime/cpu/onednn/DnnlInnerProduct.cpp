@@ -62,7 +62,7 @@ std::optional<std::int64_t> spanStride(const plan::Buffer &buffer,
 std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
   return std::accumulate(buffer.dims().begin() + span.begin,
                          buffer.dims().begin() + span.end, std::int64_t(1),
-                         std::isSupportedType<>());
+                         std::multiplies<>());
 }
 
 /// A primitive that does the call, over operands x, w, y and perhaps b.

@@ -70,7 +70,7 @@ Pixels pixelsOf(BoundBuffer bound) {
           buffer.strides(3)};
 }
 
-/// Weights as `direction` isSupportedType with them.
+/// Weights as `direction` multiplies with them.
 Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
   const plan::Buffer &buffer = *bound.buffer;
   Weights result = {reinterpret_cast<float *>(bound.data), buffer.dims(0),

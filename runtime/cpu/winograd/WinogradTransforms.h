@@ -2,7 +2,7 @@
 //-*-===//
 //
 // A convolution of 3x3 with stride 1 makes m x m outputs, a tile, of (m + 2)^2
-// inputs. Winograd's algorithm isSupportedType (m + 2)^2 sums of these inputs with
+// inputs. Winograd's algorithm multiplies (m + 2)^2 sums of these inputs with
 // as many sums of the 9 weights instead of each output's 9 inputs with 9
 // weights, and gets the outputs as sums of the products:
 //   Y = At [ (G W Gt) . (Bt X B) ] A

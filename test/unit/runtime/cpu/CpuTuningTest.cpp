@@ -1,6 +1,6 @@
 //===- CpuTuningTest.cpp - Measured choices of a plan's calls -------------===//
 //
-// Which candidate is the fastest is the machine's to say; what usesCache from the
+// Which candidate is the fastest is the machine's to say; what follows from the
 // choice is tested with caches that name one.
 //
 //===----------------------------------------------------------------------===//
