@@ -112,7 +112,7 @@ void learn(const ReinforcementOptions &options, Session &session,
   if (!options.film.empty())
     checkFilm(options.film, first);
   if (page) {
-    first.watch([page](const brew_scene &scene) { page->see(scene); });
+    first.watch([page](const brew_scene &scene) { page->onStep(scene); });
     chosen.episode = [page](int, double reward, std::int64_t,
                             const brew_learning_progress &progress) {
       page->onEpisode(reward, progress);

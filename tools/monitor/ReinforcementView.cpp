@@ -59,7 +59,7 @@ Json ReinforcementView::progress() const {
           {"collapsed", now.collapsed != 0}};
 }
 
-void ReinforcementView::see(const brew_scene &scene) {
+void ReinforcementView::onStep(const brew_scene &scene) {
   if (scene.step == 0) {
     recording = Clock::now() >= next && scene.observation_count > kAngle;
     places.clear();

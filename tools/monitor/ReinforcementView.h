@@ -43,7 +43,7 @@ public:
   std::int64_t steps() const { return now.steps; }
 
   /// Each step of an environment, on whichever thread plays there.
-  void see(const brew_scene &scene);
+  void onStep(const brew_scene &scene);
   /// The last episode to be played, or null. Any thread.
   nlohmann::json lastEpisode() const;
 

@@ -14,9 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Iterations are told of at most this often: a fast net has thousands a
+/// Iterations are sentValues of at most this often: a fast net has thousands a
 /// second.
-constexpr std::chrono::milliseconds kTellEach(50);
+constexpr std::chrono::milliseconds kSendInterval(50);
 constexpr std::chrono::milliseconds kMeasureOver(500);
 constexpr std::size_t kMostLines = 300, kLongestLine = 2000;
 /// What is copied for a picture.
@@ -64,7 +64,7 @@ RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
     classifier =
         std::make_unique<DrawingClassifier>(options.net, options.scale, session);
   listener =
-      session.addListener([this](const brew_event &event) { hear(event); });
+      session.addListener([this](const brew_event &event) { onEvent(event); });
 }
 
 RunMonitor::~RunMonitor() {
@@ -140,26 +140,26 @@ void RunMonitor::onEpisode(double reward,
 void RunMonitor::onReinforcementDone() {
   std::lock_guard<std::mutex> lock(mutex);
   finished = true;
-  tellIteration(/*always=*/true);
-  note("Learning has ended after iteration " + std::to_string(iteration));
+  sendIteration(/*always=*/true);
+  addLogLine("Learning has ended after iteration " + std::to_string(iteration));
 }
 
 //===----------------------------------------------------------------------===//
 // Listening
 //===----------------------------------------------------------------------===//
 
-void RunMonitor::tell(const Json &message) { broadcast.send(dumped(message)); }
+void RunMonitor::send(const Json &message) { broadcast.send(dumped(message)); }
 
 void RunMonitor::addPoint(const std::string &curve, double at, double value) {
   curves.add(curve, at, value);
 }
 
-void RunMonitor::note(const std::string &text) {
+void RunMonitor::addLogLine(const std::string &text) {
   const std::string line = text.substr(0, kLongestLine);
   lines.push_back(line);
   if (lines.size() > kMostLines)
     lines.pop_front();
-  tell({{"type", "log"}, {"text", line}});
+  send({{"type", "log"}, {"text", line}});
 }
 
 Json RunMonitor::progress() const {
@@ -187,17 +187,17 @@ double RunMonitor::itemsPerSecond() const {
   return iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1);
 }
 
-void RunMonitor::tellIteration(bool always) {
+void RunMonitor::sendIteration(bool always) {
   const TrainingThreadQueue::Clock::time_point now = TrainingThreadQueue::Clock::now();
-  untold = true;
-  if (!always && now - lastTold < kTellEach)
+  unsent = true;
+  if (!always && now - lastSent < kSendInterval)
     return;
-  lastTold = now;
-  untold = false;
+  lastSent = now;
+  unsent = false;
   Json message = progress();
   message["type"] = "progress";
-  message["points"] = std::exchange(untoldPoints, Json::object());
-  tell(message);
+  message["points"] = std::exchange(unsentPoints, Json::object());
+  send(message);
 }
 
 void RunMonitor::measureSpeed(int now) {
@@ -218,7 +218,7 @@ void RunMonitor::measureSpeed(int now) {
   speedBeginIteration = now;
 }
 
-void RunMonitor::hearIteration(const brew_event &event) {
+void RunMonitor::onIteration(const brew_event &event) {
   iteration = event.iteration + 1;
   loss = event.loss;
   smoothedLoss = event.smoothed_loss;
@@ -228,30 +228,30 @@ void RunMonitor::hearIteration(const brew_event &event) {
   if (learning)
     for (const auto &[curve, value] : learning->takePoints()) {
       addPoint(curve, event.iteration, value);
-      untoldPoints[curve] = value;
+      unsentPoints[curve] = value;
     }
   measureSpeed(iteration);
-  tellIteration(/*always=*/false);
+  sendIteration(/*always=*/false);
 }
 
 /// What the run has measured so far is of another one.
-void RunMonitor::hearReset(int begun) {
+void RunMonitor::onReset(int begun) {
   curves = Curves();
-  untoldPoints = Json::object();
+  unsentPoints = Json::object();
   if (learning)
     learning->reset();
   iteration = begun;
   loss = smoothedLoss = 0;
   speedBeginIteration = -1;
   stepEnd = -1;
-  tell({{"type", "reset"}});
-  tellIteration(/*always=*/true);
-  note("Begun again with iteration " + std::to_string(begun));
+  send({{"type", "reset"}});
+  sendIteration(/*always=*/true);
+  addLogLine("Begun again with iteration " + std::to_string(begun));
 }
 
 /// Blobs of one element; others are no curves.
-void RunMonitor::hearOutputs(const brew_event &event, const std::string &prefix,
-                             bool losses, Json *told) {
+void RunMonitor::addOutputs(const brew_event &event, const std::string &prefix,
+                             bool losses, Json *sentValues) {
   std::map<std::string, int> elements;
   for (std::size_t i = 0; i < event.output_count; ++i)
     ++elements[event.outputs[i].blob];
@@ -260,27 +260,27 @@ void RunMonitor::hearOutputs(const brew_event &event, const std::string &prefix,
     if (elements[output.blob] > 1 || (output.loss_weight != 0 && !losses))
       continue;
     addPoint(prefix + output.blob, event.iteration, output.value);
-    if (told)
-      (*told)[prefix + output.blob] = output.value;
+    if (sentValues)
+      (*sentValues)[prefix + output.blob] = output.value;
   }
 }
 
-void RunMonitor::hear(const brew_event &event) {
+void RunMonitor::onEvent(const brew_event &event) {
   std::lock_guard<std::mutex> lock(mutex);
   const std::string at = std::to_string(event.iteration);
   switch (event.kind) {
   case BREW_EVENT_ITERATION:
-    return hearIteration(event);
+    return onIteration(event);
   case BREW_EVENT_LOG:
-    return note(event.text);
+    return addLogLine(event.text);
   case BREW_EVENT_DISPLAY:
-    return hearOutputs(event, "train.", /*losses=*/false, nullptr);
+    return addOutputs(event, "train.", /*losses=*/false, nullptr);
   case BREW_EVENT_THROUGHPUT:
     waits = event.number;
     return;
   case BREW_EVENT_DATA_STALL:
     secondsWaiting = event.seconds;
-    return note("Layer '" + std::string(event.name) +
+    return addLogLine("Layer '" + std::string(event.name) +
                 "' kept training waiting " + std::to_string(event.number) +
                 " times, " + number(event.seconds) + " s");
   case BREW_EVENT_TEST_BEGIN:
@@ -290,43 +290,43 @@ void RunMonitor::hear(const brew_event &event) {
     const std::string prefix =
         event.net ? "test" + std::to_string(event.net) + "." : "test.";
     Json values = Json::object();
-    hearOutputs(event, prefix, /*losses=*/true, &values);
+    addOutputs(event, prefix, /*losses=*/true, &values);
     std::string text;
     for (const auto &[name, value] : values.items())
       text += (text.empty() ? "" : ", ") + name + " = " +
               number(value.get<double>());
-    tell(
+    send(
         {{"type", "test"}, {"iteration", event.iteration}, {"values", values}});
     speedBeginIteration = -1;
-    return note("Test after " + at + " iterations: " + text);
+    return addLogLine("Test after " + at + " iterations: " + text);
   }
   case BREW_EVENT_SNAPSHOT:
-    return note("Snapshot of iteration " + at + ": " + event.file);
+    return addLogLine("Snapshot of iteration " + at + ": " + event.file);
   case BREW_EVENT_PAUSED:
     paused = true;
-    tellIteration(/*always=*/true);
-    return note("Paused after iteration " + at);
+    sendIteration(/*always=*/true);
+    return addLogLine("Paused after iteration " + at);
   case BREW_EVENT_RESUMED:
     paused = false;
     speedBeginIteration = -1;
-    tellIteration(/*always=*/true);
-    return note("Going on after iteration " + at);
+    sendIteration(/*always=*/true);
+    return addLogLine("Going on after iteration " + at);
   case BREW_EVENT_FIELD_SET:
     if (std::string(event.name) == "max_iter")
       maxIteration = std::atoi(event.text);
-    tell({{"type", "field"}, {"name", event.name}, {"value", event.text}});
-    return note("From iteration " + at + " on, " + event.name + ": " +
+    send({{"type", "field"}, {"name", event.name}, {"value", event.text}});
+    return addLogLine("From iteration " + at + " on, " + event.name + ": " +
                 event.text);
   case BREW_EVENT_RESET:
-    return hearReset(event.iteration);
+    return onReset(event.iteration);
   case BREW_EVENT_STEP_TIMES:
     return times->take(event.iteration, event.step_seconds, event.step_count);
   case BREW_EVENT_STOPPED_BY_RULE:
-    return note("Stopped after iteration " + at + ": " + event.text);
+    return addLogLine("Stopped after iteration " + at + ": " + event.text);
   case BREW_EVENT_SOLVING_DONE:
     finished = true;
-    tellIteration(/*always=*/true);
-    return note(event.flag ? "Stopped by request after iteration " + at
+    sendIteration(/*always=*/true);
+    return addLogLine(event.flag ? "Stopped by request after iteration " + at
                            : "Done after iteration " + at);
   default:
     return;

@@ -53,7 +53,7 @@ public:
   void onEpisode(double reward, const brew_learning_progress &progress);
   /// Each step of the environment that is to be seen, on whichever thread plays
   /// there; after expectReinforcement().
-  void see(const brew_scene &scene) { learning->see(scene); }
+  void onStep(const brew_scene &scene) { learning->onStep(scene); }
   /// The learner has trained.
   void onReinforcementDone();
 
@@ -63,18 +63,18 @@ public:
   Broadcast *events() override { return &broadcast; }
 
 private:
-  void hear(const brew_event &event);
-  void hearIteration(const brew_event &event);
-  void hearOutputs(const brew_event &event, const std::string &prefix,
-                   bool losses, nlohmann::json *told);
-  void hearReset(int iteration);
+  void onEvent(const brew_event &event);
+  void onIteration(const brew_event &event);
+  void addOutputs(const brew_event &event, const std::string &prefix,
+                   bool losses, nlohmann::json *sentValues);
+  void onReset(int iteration);
   void measureSpeed(int iteration);
   double itemsPerSecond() const;
   std::string itemsName() const;
-  void tellIteration(bool always);
-  void tell(const nlohmann::json &message);
+  void sendIteration(bool always);
+  void send(const nlohmann::json &message);
   void addPoint(const std::string &curve, double iteration, double value);
-  void note(const std::string &line);
+  void addLogLine(const std::string &line);
   nlohmann::json state();
   nlohmann::json progress() const;
   nlohmann::json fields() const;
@@ -104,7 +104,7 @@ private:
   mutable std::mutex mutex;               ///< of what follows
   std::unique_ptr<ReinforcementView> learning; ///< null: training on data
   std::int64_t speedBeginSteps = 0;       ///< then, of environments
-  nlohmann::json untoldPoints = nlohmann::json::object(); ///< of its curves
+  nlohmann::json unsentPoints = nlohmann::json::object(); ///< of its curves
   Curves curves;
   std::deque<std::string> lines;
   int iteration = 0, maxIteration = 0;
@@ -113,9 +113,9 @@ private:
   long long waits = 0;
   double secondsWaiting = 0;
   bool paused = false, finished = false;
-  TrainingThreadQueue::Clock::time_point lastTold, speedBegin;
+  TrainingThreadQueue::Clock::time_point lastSent, speedBegin;
   int speedBeginIteration = -1;
-  bool untold = false; ///< an iteration that was not sent
+  bool unsent = false; ///< an iteration that was not sent
 
   std::unique_ptr<Server> server; ///< the last: its threads end first
 };
