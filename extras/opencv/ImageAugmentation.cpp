@@ -54,7 +54,7 @@ void scaleChannel(cv::Mat &mat, std::size_t channel, double factor,
 class Distortion {
 public:
   Distortion(cv::Mat &mat, const caffe::DistortionParameter &settings,
-             Draws &draws)
+             RandomDraws &draws)
       : mat(mat), settings(settings), draws(draws) {}
 
   void run() {
@@ -119,10 +119,10 @@ private:
 
   cv::Mat &mat;
   const caffe::DistortionParameter &settings;
-  Draws &draws;
+  RandomDraws &draws;
 };
 
-int interpolationOf(const caffe::ResizeParameter &settings, Draws &draws) {
+int interpolationOf(const caffe::ResizeParameter &settings, RandomDraws &draws) {
   if (settings.interp_mode_size() == 0)
     return cv::INTER_LINEAR;
   const auto chosen = static_cast<int>(
@@ -199,7 +199,7 @@ void posterize(cv::Mat &mat) {
 }
 
 void saltAndPepper(cv::Mat &mat, const caffe::SaltPepperParameter &settings,
-                   Draws &draws) {
+                   RandomDraws &draws) {
   const cv::Scalar value =
       scalarOf(settings.value(), mat.channels(), "value of saltpepper_param");
   const int pixels = static_cast<int>(
@@ -228,7 +228,7 @@ void compress(cv::Mat &mat, int quality) {
 } // namespace
 
 void distort(Image &image, const caffe::DistortionParameter &settings,
-             Draws &draws) {
+             RandomDraws &draws) {
   cv::Mat mat = matOf(image);
   Distortion(mat, settings, draws).run();
   if (mat.data != image.pixels.data())
@@ -244,7 +244,7 @@ Image expanded(const Image &image, int height, int width, int top, int left,
 }
 
 Image resized(const Image &image, const caffe::ResizeParameter &settings,
-              int height, int width, Draws &draws) {
+              int height, int width, RandomDraws &draws) {
   cv::Mat result;
   cv::resize(matOf(image), result, cv::Size(width, height), 0, 0,
              interpolationOf(settings, draws));
@@ -261,7 +261,7 @@ Image resized(const Image &image, const caffe::ResizeParameter &settings,
 }
 
 void addNoise(Image &image, const caffe::NoiseParameter &settings,
-              Draws &draws) {
+              RandomDraws &draws) {
   cv::Mat mat = matOf(image).clone();
   if (settings.decolorize()) {
     requireColor(mat, "decolorize");

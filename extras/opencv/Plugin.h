@@ -10,14 +10,14 @@
 namespace brew::runtime::opencv {
 
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,
-             Draws &draws);
+             RandomDraws &draws);
 formats::Image expanded(const formats::Image &image, int height, int width,
                         int top, int left, const std::vector<float> &colour);
 formats::Image resized(const formats::Image &image,
                        const caffe::ResizeParameter &settings, int height,
-                       int width, Draws &draws);
+                       int width, RandomDraws &draws);
 void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
-              Draws &draws);
+              RandomDraws &draws);
 
 EigenDecomposition symmetricEigen(const std::vector<double> &matrix, int size);
 std::string scatterPng(const embedding::ScatterLayout &layout);

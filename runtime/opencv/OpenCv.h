@@ -10,7 +10,7 @@
 
 #include "formats/caffe.pb.h"
 #include "formats/image/ImageDecode.h"
-#include "runtime/data/annotated/Draws.h"
+#include "runtime/data/annotated/RandomDraws.h"
 
 #include <cstdint>
 #include <string>
@@ -35,7 +35,7 @@ struct OpenCvFunctions {
 
   // AnnotatedData's steps on pixels (runtime/data/annotated/ImageAugmentation.h).
   void (*distort)(formats::Image &image,
-                  const caffe::DistortionParameter &settings, Draws &draws);
+                  const caffe::DistortionParameter &settings, RandomDraws &draws);
   formats::Image (*expanded)(const formats::Image &image, int height, int width,
                              int top, int left,
                              const std::vector<float> &colour);
@@ -43,9 +43,9 @@ struct OpenCvFunctions {
   /// padding, pads the result to their size.
   formats::Image (*resized)(const formats::Image &image,
                             const caffe::ResizeParameter &settings, int height,
-                            int width, Draws &draws);
+                            int width, RandomDraws &draws);
   void (*addNoise)(formats::Image &image, const caffe::NoiseParameter &settings,
-                   Draws &draws);
+                   RandomDraws &draws);
 
   // Embeddings.
   /// `matrix`: size x size values, row by row.

@@ -4,7 +4,7 @@
 #include "formats/image/ImageResize.h"
 #include "runtime/data/DatabaseRecords.h"
 #include "runtime/data/ImageBatch.h"
-#include "runtime/data/annotated/Objects.h"
+#include "runtime/data/annotated/AnnotatedObjects.h"
 #include "runtime/data/annotated/ImageAugmentation.h"
 #include "support/Error.h"
 
@@ -84,7 +84,7 @@ private:
             std::string &where) {
           Row &row = rows[static_cast<std::size_t>(number)];
           where = database.path() + ", record '" + row.record.key + "'";
-          Draws draws(stream, first + static_cast<std::uint64_t>(number));
+          RandomDraws draws(stream, first + static_cast<std::uint64_t>(number));
           make(row, draws, where, image);
         },
         [&](std::int64_t number, std::int64_t count) {
@@ -103,7 +103,7 @@ private:
   }
 
   /// One record's image, and its objects in `row`.
-  void make(Row &row, Draws &draws, const std::string &where,
+  void make(Row &row, RandomDraws &draws, const std::string &where,
             formats::ImageRecord &result) const {
     formats::AnnotatedRecord record;
     formats::decodeAnnotatedDatum(row.record.value,
@@ -136,7 +136,7 @@ private:
                                            : nullptr;
   }
 
-  void expand(formats::Image &image, Objects &objects, Draws &draws) const {
+  void expand(formats::Image &image, Objects &objects, RandomDraws &draws) const {
     const caffe::ExpansionParameter &settings = transform.expand_param();
     if (draws.uniform(0, 1) > settings.prob() ||
         std::fabs(settings.max_expand_ratio() - 1) < 1e-2)
@@ -164,12 +164,12 @@ private:
         image, newHeight, newWidth, static_cast<int>(top),
         static_cast<int>(left),
         {transform.mean_value().begin(), transform.mean_value().end()});
-    objects = objectsWithin(around, objects, constraint());
+    objects = objectsInCrop(around, objects, constraint());
   }
 
   /// Cuts one of the parts that the samplers have drawn.
-  void sample(formats::Image &image, Objects &objects, Draws &draws) const {
-    const std::vector<Box<float>> parts = drawParts(samplers, objects, draws);
+  void sample(formats::Image &image, Objects &objects, RandomDraws &draws) const {
+    const std::vector<Box<float>> parts = drawCrops(samplers, objects, draws);
     if (parts.empty())
       return;
     const Box<float> part = clipped(parts[draws.below(parts.size())]);
@@ -185,11 +185,11 @@ private:
     const int left =
         std::min(static_cast<int>(part.left * width), image.width - columns);
     image = formats::cropImage(image, top, left, rowCount, columns);
-    objects = objectsWithin(part, objects, constraint());
+    objects = objectsInCrop(part, objects, constraint());
   }
 
   /// Resize, noise, crop and mirror.
-  void finish(formats::Image &image, Objects &objects, Draws &draws) const {
+  void finish(formats::Image &image, Objects &objects, RandomDraws &draws) const {
     const bool mirrored = transform.mirror() && draws.below(2) == 1;
     const int oldHeight = image.height, oldWidth = image.width;
     const caffe::ResizeParameter &resize = transform.resize_param();
@@ -207,7 +207,7 @@ private:
     if (transform.has_noise_param())
       addNoise(image, transform.noise_param(), draws);
     const Box<float> part = crop(image, draws);
-    objects = objectsWithin(part, objects, constraint());
+    objects = objectsInCrop(part, objects, constraint());
     if (mirrored)
       mirror(image, objects);
     if (transform.has_resize_param())
@@ -215,7 +215,7 @@ private:
   }
 
   /// Crops the image if asked to; returns which part of it remains.
-  Box<float> crop(formats::Image &image, Draws &draws) const {
+  Box<float> crop(formats::Image &image, RandomDraws &draws) const {
     const bool isSquare = transform.crop_size() != 0;
     const int height =
         static_cast<int>(isSquare ? transform.crop_size() : transform.crop_h());

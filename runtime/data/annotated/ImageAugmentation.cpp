@@ -38,7 +38,7 @@ void requireImageAugmentation(const caffe::TransformationParameter &transform) {
 }
 
 void distort(Image &image, const caffe::DistortionParameter &settings,
-             Draws &draws) {
+             RandomDraws &draws) {
   functions().distort(image, settings, draws);
 }
 
@@ -56,7 +56,7 @@ std::pair<int, int> resizedSize(const caffe::ResizeParameter &settings,
 }
 
 Image resized(const Image &image, const caffe::ResizeParameter &settings,
-              Draws &draws) {
+              RandomDraws &draws) {
   const bool pads =
       settings.resize_mode() == caffe::ResizeParameter::FIT_LARGE_SIZE_AND_PAD;
   const auto [height, width] =
@@ -66,7 +66,7 @@ Image resized(const Image &image, const caffe::ResizeParameter &settings,
 }
 
 void addNoise(Image &image, const caffe::NoiseParameter &settings,
-              Draws &draws) {
+              RandomDraws &draws) {
   functions().addNoise(image, settings, draws);
 }
 

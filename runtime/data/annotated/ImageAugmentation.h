@@ -10,7 +10,7 @@
 
 #include "formats/caffe.pb.h"
 #include "formats/image/ImageDecode.h"
-#include "runtime/data/annotated/Draws.h"
+#include "runtime/data/annotated/RandomDraws.h"
 
 namespace brew::runtime {
 
@@ -19,7 +19,7 @@ void requireImageAugmentation(const caffe::TransformationParameter &transform);
 
 /// Random brightness, contrast, saturation, hue and order of the channels.
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,
-             Draws &draws);
+             RandomDraws &draws);
 
 /// `image` at (top, left) of a larger one of one colour, a value per channel
 /// (none: 0).
@@ -31,10 +31,10 @@ std::pair<int, int> resizedSize(const caffe::ResizeParameter &settings,
                                 int height, int width);
 /// Resized, with padding, by one of the settings' interpolations.
 formats::Image resized(const formats::Image &image,
-                       const caffe::ResizeParameter &settings, Draws &draws);
+                       const caffe::ResizeParameter &settings, RandomDraws &draws);
 
 /// Blur, equalisation, compression and so on, whichever are asked for.
 void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
-              Draws &draws);
+              RandomDraws &draws);
 
 } // namespace brew::runtime

@@ -2,7 +2,7 @@
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/annotated/Objects.h"
+#include "runtime/data/annotated/AnnotatedObjects.h"
 #include "runtime/data/annotated/ImageAugmentation.h"
 #include "support/Error.h"
 #include "test/common/TestFiles.h"
@@ -214,8 +214,8 @@ TEST(Objects, ConstraintsOfParts) {
       "max_aspect_ratio: 2 } sample_constraint { min_jaccard_overlap: 0.4 } "
       "max_trials: 200");
   const brew::caffe::RandomStream stream(1, "test");
-  Draws draws(stream, 5);
-  const std::vector<Box<float>> parts = drawParts(samplers, objects, draws);
+  RandomDraws draws(stream, 5);
+  const std::vector<Box<float>> parts = drawCrops(samplers, objects, draws);
   ASSERT_FALSE(parts.empty());
   EXPECT_LT(parts.size(), 200U);
   for (const Box<float> &part : parts) {
@@ -229,15 +229,15 @@ TEST(Objects, WhatACropKeeps) {
   const Objects objects = {{1, 0, 0.0F, 0.0F, 0.4F, 0.4F, false},
                            {2, 0, 0.4F, 0.4F, 0.8F, 0.8F, false}};
   const Box<float> part = {0.3F, 0.3F, 0.8F, 0.8F};
-  EXPECT_EQ(objectsWithin(part, objects, nullptr).size(), 2U);
+  EXPECT_EQ(objectsInCrop(part, objects, nullptr).size(), 2U);
   caffe::EmitConstraint centre;
-  EXPECT_EQ(objectsWithin(part, objects, &centre).size(), 1U);
+  EXPECT_EQ(objectsInCrop(part, objects, &centre).size(), 1U);
   caffe::EmitConstraint share;
   share.set_emit_type(caffe::EmitConstraint::MIN_OVERLAP);
   share.set_emit_overlap(0.05F); // 1 / 16 of the first lies in it
-  EXPECT_EQ(objectsWithin(part, objects, &share).size(), 2U);
+  EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 2U);
   share.set_emit_overlap(0.07F);
-  EXPECT_EQ(objectsWithin(part, objects, &share).size(), 1U);
+  EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 1U);
 }
 
 TEST(ImageAugmentation, ExpandsWithTheMean) {
@@ -256,7 +256,7 @@ TEST(ImageAugmentation, NoiseNeedsChannels) {
   image.height = image.width = 2;
   image.pixels = {1, 2, 3, 4};
   const brew::caffe::RandomStream stream(1, "test");
-  Draws draws(stream, 0);
+  RandomDraws draws(stream, 0);
   caffe::NoiseParameter noise;
   noise.set_inverse(true);
   addNoise(image, noise, draws);

@@ -1,4 +1,4 @@
-//===- Draws.h - The random choices of one record ---------------*- C++ -*-===//
+//===- RandomDraws.h - The random choices of one record ---------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -7,9 +7,9 @@ namespace brew::runtime {
 
 /// One draw after another, which depend on the stream and the record's number
 /// alone.
-class Draws {
+class RandomDraws {
 public:
-  Draws(const caffe::RandomStream &stream, std::uint64_t record)
+  RandomDraws(const caffe::RandomStream &stream, std::uint64_t record)
       : stream(stream), next(record << kBits) {}
 
   float uniform(float from, float to) {

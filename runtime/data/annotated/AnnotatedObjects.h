@@ -1,4 +1,4 @@
-//===- Objects.h - What becomes of an image's objects -----------*- C++ -*-===//
+//===- AnnotatedObjects.h - What becomes of an image's objects -----------*- C++ -*-===//
 //
 // SSD's sampling of image parts, and what cutting, resizing and mirroring an
 // image do to the boxes in it. Boxes are fractions of the image.
@@ -7,7 +7,7 @@
 #pragma once
 
 #include "formats/AnnotatedDatum.h"
-#include "runtime/data/annotated/Draws.h"
+#include "runtime/data/annotated/RandomDraws.h"
 #include "runtime/detection/Boxes.h"
 
 #include <vector>
@@ -21,13 +21,13 @@ inline Box<float> boxOf(const formats::AnnotatedObject &object) {
 }
 
 /// What the samplers draw: parts of the image that satisfy their constraints.
-std::vector<Box<float>> drawParts(
+std::vector<Box<float>> drawCrops(
     const google::protobuf::RepeatedPtrField<caffe::BatchSampler> &samplers,
-    const Objects &objects, Draws &draws);
+    const Objects &objects, RandomDraws &draws);
 
 /// The objects of the part `part` of an image, as fractions of it: those of
 /// which something lies in it and that satisfy the constraint, if there is one.
-Objects objectsWithin(const Box<float> &part, const Objects &objects,
+Objects objectsInCrop(const Box<float> &part, const Objects &objects,
                       const caffe::EmitConstraint *constraint);
 
 /// What a resize of an image of these makes of a box.

@@ -1,6 +1,6 @@
-//===- Objects.cpp - What becomes of an image's objects -------------------===//
+//===- AnnotatedObjects.cpp - What becomes of an image's objects -------------------===//
 
-#include "runtime/data/annotated/Objects.h"
+#include "runtime/data/annotated/AnnotatedObjects.h"
 
 #include "support/Error.h"
 
@@ -9,7 +9,7 @@
 namespace brew::runtime {
 namespace {
 
-Box<float> drawPart(const caffe::Sampler &sampler, Draws &draws) {
+Box<float> drawCrop(const caffe::Sampler &sampler, RandomDraws &draws) {
   const float scale = draws.uniform(sampler.min_scale(), sampler.max_scale());
   const float least = scale * scale;
   float aspect =
@@ -70,9 +70,9 @@ void setBox(formats::AnnotatedObject &object, const Box<float> &box) {
 
 } // namespace
 
-std::vector<Box<float>> drawParts(
+std::vector<Box<float>> drawCrops(
     const google::protobuf::RepeatedPtrField<caffe::BatchSampler> &samplers,
-    const Objects &objects, Draws &draws) {
+    const Objects &objects, RandomDraws &draws) {
   std::vector<Box<float>> parts;
   for (const caffe::BatchSampler &sampler : samplers) {
     if (!sampler.use_original_image())
@@ -81,7 +81,7 @@ std::vector<Box<float>> drawParts(
     for (std::uint32_t i = 0; i < sampler.max_trials(); ++i) {
       if (sampler.has_max_sample() && found >= sampler.max_sample())
         break;
-      const Box<float> part = drawPart(sampler.sampler(), draws);
+      const Box<float> part = drawCrop(sampler.sampler(), draws);
       if (!satisfies(part, objects, sampler.sample_constraint()))
         continue;
       ++found;
@@ -91,7 +91,7 @@ std::vector<Box<float>> drawParts(
   return parts;
 }
 
-Objects objectsWithin(const Box<float> &part, const Objects &objects,
+Objects objectsInCrop(const Box<float> &part, const Objects &objects,
                       const caffe::EmitConstraint *constraint) {
   Objects result;
   for (const formats::AnnotatedObject &object : objects) {
