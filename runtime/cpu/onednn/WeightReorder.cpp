@@ -27,7 +27,7 @@ bool hasNoBlocks(const memory::desc &layout) {
 #if defined(__x86_64__)
 
 /// Four rows of `from`, `fromStride` units apart, as columns of `to`.
-inline void turnFour(const std::uint32_t *from, std::int64_t fromStride,
+inline void transpose4x4(const std::uint32_t *from, std::int64_t fromStride,
                      std::uint32_t *to, std::int64_t toStride) {
   auto row = [&](std::int64_t i) {
     return _mm_loadu_si128(
@@ -46,7 +46,7 @@ inline void turnFour(const std::uint32_t *from, std::int64_t fromStride,
 }
 
 /// Eight rows of `from` as columns of `to`.
-inline void turnEight(const std::uint16_t *from, std::int64_t fromStride,
+inline void transpose8x8(const std::uint16_t *from, std::int64_t fromStride,
                       std::uint16_t *to, std::int64_t toStride) {
   __m128i row[8], pair[8], four[8];
   for (std::int64_t i = 0; i < 8; ++i)
@@ -72,20 +72,20 @@ inline void turnEight(const std::uint16_t *from, std::int64_t fromStride,
     }
 }
 
-inline void turnTile(const std::uint32_t *from, std::int64_t fromStride,
+inline void transposeTile(const std::uint32_t *from, std::int64_t fromStride,
                      std::uint32_t *to, std::int64_t toStride) {
   // What is written comes by whole cache lines.
   for (std::int64_t j = 0; j < kSide; j += 4)
     for (std::int64_t i = 0; i < kSide; i += 4)
-      turnFour(from + i * fromStride + j, fromStride, to + j * toStride + i,
+      transpose4x4(from + i * fromStride + j, fromStride, to + j * toStride + i,
                toStride);
 }
 
-inline void turnTile(const std::uint16_t *from, std::int64_t fromStride,
+inline void transposeTile(const std::uint16_t *from, std::int64_t fromStride,
                      std::uint16_t *to, std::int64_t toStride) {
   for (std::int64_t j = 0; j < kSide; j += 8)
     for (std::int64_t i = 0; i < kSide; i += 8)
-      turnEight(from + i * fromStride + j, fromStride, to + j * toStride + i,
+      transpose8x8(from + i * fromStride + j, fromStride, to + j * toStride + i,
                 toStride);
 }
 
@@ -106,7 +106,7 @@ inline void interleaveTile(const std::uint16_t *first,
 #else
 
 template <typename Unit>
-void turnTile(const Unit *from, std::int64_t fromStride, Unit *to,
+void transposeTile(const Unit *from, std::int64_t fromStride, Unit *to,
               std::int64_t toStride) {
   for (std::int64_t j = 0; j < kSide; ++j)
     for (std::int64_t i = 0; i < kSide; ++i)
@@ -202,7 +202,7 @@ bool WeightReorder::describe(const memory::desc &plain,
 
 /// A tile at an edge: what lies outside of the matrix is zero in blocks.
 template <typename Unit>
-void WeightReorder::turnAny(Unit *plain, Unit *blocked, std::int64_t row,
+void WeightReorder::transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
                             std::int64_t column) const {
   for (std::int64_t j = column; j < std::min(column + kSide, paddedColumns);
        ++j)
@@ -218,7 +218,7 @@ void WeightReorder::turnAny(Unit *plain, Unit *blocked, std::int64_t row,
 
 /// Rows by 16, of all matrices: [begin, end) of them.
 template <typename Unit>
-void WeightReorder::turn(std::int64_t begin, std::int64_t end,
+void WeightReorder::transpose(std::int64_t begin, std::int64_t end,
                          const std::byte *from, std::byte *to) const {
   // The one that is read is not written.
   auto *plain =
@@ -238,11 +238,11 @@ void WeightReorder::turn(std::int64_t begin, std::int64_t end,
     for (std::int64_t column = 0; column < paddedColumns; column += kSide) {
       Unit *tile = blockedRows + blockedColumn(column);
       if (row + kSide > rows || column + kSide > columns)
-        turnAny(plainRows, blockedRows, row, column);
+        transposeEdge(plainRows, blockedRows, row, column);
       else if (packs)
-        turnTile(plainRows + column, plainRowStride, tile, step);
+        transposeTile(plainRows + column, plainRowStride, tile, step);
       else
-        turnTile(tile, step, plainRows + column, plainRowStride);
+        transposeTile(tile, step, plainRows + column, plainRowStride);
     }
   }
 }
@@ -286,9 +286,9 @@ void WeightReorder::run(const Threads &workers, const std::byte *from,
                         if (form == Form::Interleaved)
                           interleave(begin, end, from, to);
                         else if (unitBytes == 4)
-                          turn<std::uint32_t>(begin, end, from, to);
+                          transpose<std::uint32_t>(begin, end, from, to);
                         else
-                          turn<std::uint16_t>(begin, end, from, to);
+                          transpose<std::uint16_t>(begin, end, from, to);
                       });
 }
 

@@ -30,26 +30,26 @@ public:
 private:
   /// How units of a matrix [rows, columns] lie in blocks.
   enum class Form {
-    Turned,     ///< rows are side by side
+    Transposed,     ///< rows are side by side
     Interleaved ///< pairs of rows are, column by column
   };
 
   bool describe(const dnnl::memory::desc &plain,
                 const dnnl::memory::desc &blocked);
   template <typename Unit>
-  void turn(std::int64_t begin, std::int64_t end, const std::byte *from,
+  void transpose(std::int64_t begin, std::int64_t end, const std::byte *from,
             std::byte *to) const;
   void interleave(std::int64_t begin, std::int64_t end, const std::byte *from,
                   std::byte *to) const;
   template <typename Unit>
-  void turnAny(Unit *plain, Unit *blocked, std::int64_t row,
+  void transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
                std::int64_t column) const;
   std::int64_t blockedColumn(std::int64_t column) const {
     return column / columnBlock * columnBlockStride +
            column % columnBlock * columnStride;
   }
 
-  Form form = Form::Turned;
+  Form form = Form::Transposed;
   bool packs = true; ///< from plain to blocks, not back
   std::size_t unitBytes = 4;
   /// Of the matrix; and with the zeros that fill the last blocks.
