@@ -113,7 +113,7 @@ void RunMonitor::poll() {
     stepEnd = -1;
     trainer->pause();
   }
-  if (!idle && times->due())
+  if (!idle && times->isDue())
     trainer->requestStepTimes();
   const TrainingThreadQueue::Clock::time_point begin = TrainingThreadQueue::Clock::now();
   if (updates.poll(session, now, queue.mayRead(idle)))
@@ -320,7 +320,7 @@ void RunMonitor::onEvent(const brew_event &event) {
   case BREW_EVENT_RESET:
     return onReset(event.iteration);
   case BREW_EVENT_STEP_TIMES:
-    return times->take(event.iteration, event.step_seconds, event.step_count);
+    return times->store(event.iteration, event.step_seconds, event.step_count);
   case BREW_EVENT_STOPPED_BY_RULE:
     return addLogLine("Stopped after iteration " + at + ": " + event.text);
   case BREW_EVENT_SOLVING_DONE:
@@ -426,11 +426,11 @@ Json RunMonitor::get(const std::string &name, const Query &query) {
   if (name == "blob")
     return tensor(BREW_BLOB, query);
   if (name == "updates") {
-    updates.want();
+    updates.request();
     return updates.last();
   }
   if (name == "times") {
-    times->want();
+    times->request();
     return times->last();
   }
   throw HttpError(404, "there is no '" + name + "'");

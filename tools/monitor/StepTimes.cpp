@@ -18,12 +18,12 @@ constexpr int kShare = 100;
 
 StepTimes::StepTimes(const Json &graph) : nodes(graph.at("nodes").size()) {
   for (const Json &step : graph.at("steps"))
-    places.push_back({step.at(0).get<int>(), step.at(1).get<bool>()});
+    stepNodes.push_back({step.at(0).get<int>(), step.at(1).get<bool>()});
 }
 
-void StepTimes::want() {
+void StepTimes::request() {
   std::lock_guard<std::mutex> lock(mutex);
-  wanted = true;
+  requested = true;
 }
 
 Json StepTimes::last() const {
@@ -31,24 +31,24 @@ Json StepTimes::last() const {
   return times;
 }
 
-bool StepTimes::due() {
+bool StepTimes::isDue() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (!wanted || Clock::now() < next)
+  if (!requested || Clock::now() < next)
     return false;
-  wanted = false;
+  requested = false;
   next = Clock::now() + kLeastPause;
   return true;
 }
 
-void StepTimes::take(int iteration, const double *seconds, std::size_t count) {
+void StepTimes::store(int iteration, const double *seconds, std::size_t count) {
   std::vector<std::pair<double, double>> sums(nodes);
   double all = 0;
-  for (std::size_t i = 0; i < std::min(count, places.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(count, stepNodes.size()); ++i) {
     all += seconds[i];
-    if (places[i].node < 0)
+    if (stepNodes[i].node < 0)
       continue;
-    auto &[forward, backward] = sums[static_cast<std::size_t>(places[i].node)];
-    (places[i].backward ? backward : forward) += seconds[i];
+    auto &[forward, backward] = sums[static_cast<std::size_t>(stepNodes[i].node)];
+    (stepNodes[i].backward ? backward : forward) += seconds[i];
   }
   next = std::max(next, Clock::now() +
                             std::chrono::duration_cast<Clock::duration>(

@@ -22,29 +22,29 @@ public:
   explicit StepTimes(const nlohmann::json &graph);
 
   /// Asks for fresh times. Any thread.
-  void want();
+  void request();
   /// The last: {"iteration": N, "nodes": [[forward, backward], ...]} in
   /// seconds, or null. Any thread.
   nlohmann::json last() const;
 
   /// On the training thread: whether the next iteration is to be timed.
-  bool due();
+  bool isDue();
   /// What it took.
-  void take(int iteration, const double *seconds, std::size_t count);
+  void store(int iteration, const double *seconds, std::size_t count);
 
 private:
   using Clock = std::chrono::steady_clock;
 
-  struct Place {
+  struct StepNode {
     int node; ///< -1: none
     bool backward;
   };
-  std::vector<Place> places; ///< of each step
+  std::vector<StepNode> stepNodes; ///< of each step
   std::size_t nodes;
   Clock::time_point next; ///< of the training thread alone
 
   mutable std::mutex mutex;
-  bool wanted = false;
+  bool requested = false;
   nlohmann::json times;
 };
 

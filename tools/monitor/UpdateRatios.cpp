@@ -27,14 +27,14 @@ double deviationOf(const std::vector<float> &values) {
 
 } // namespace
 
-void UpdateRatios::want() {
+void UpdateRatios::request() {
   std::lock_guard<std::mutex> lock(mutex);
-  wanted = true;
+  requested = true;
 }
 
 nlohmann::json UpdateRatios::last() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return rates;
+  return ratios;
 }
 
 std::vector<UpdateRatios::Sample> UpdateRatios::sample(api::Session &session) {
@@ -57,9 +57,9 @@ bool UpdateRatios::poll(api::Session &session, int iteration, bool mayRead) {
   if (beforeIteration < 0) {
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (!wanted || !mayRead)
+      if (!requested || !mayRead)
         return false;
-      wanted = false;
+      requested = false;
     }
     before = sample(session);
     beforeIteration = iteration;
@@ -84,7 +84,7 @@ bool UpdateRatios::poll(api::Session &session, int iteration, bool mayRead) {
       layers[now[i].name.name] = deviationOf(update) / weights;
   }
   std::lock_guard<std::mutex> lock(mutex);
-  rates = {{"iteration", iteration}, {"layers", std::move(layers)}};
+  ratios = {{"iteration", iteration}, {"layers", std::move(layers)}};
   return true;
 }
 

@@ -14,8 +14,8 @@ namespace brew::monitor {
 /// iteration to the next: about .001 where training goes well.
 class UpdateRatios {
 public:
-  /// Asks for fresh rates. Any thread.
-  void want();
+  /// Asks for fresh ratios. Any thread.
+  void request();
   /// The last: {"iteration": N, "layers": {"conv1": .0012, ...}}, or null. Any
   /// thread.
   nlohmann::json last() const;
@@ -32,8 +32,8 @@ private:
   static std::vector<Sample> sample(api::Session &session);
 
   mutable std::mutex mutex;
-  bool wanted = false;
-  nlohmann::json rates;
+  bool requested = false;
+  nlohmann::json ratios;
   // Of the training thread alone.
   std::vector<Sample> before;
   int beforeIteration = -1;
