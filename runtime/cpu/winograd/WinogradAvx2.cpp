@@ -5,5 +5,5 @@
 
 const brew::runtime::winograd::Transforms &
 brew::runtime::winograd::transformsAvx2(std::int64_t m) {
-  return transformsHere(m);
+  return transformsForTile(m);
 }

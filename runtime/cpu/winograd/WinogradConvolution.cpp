@@ -30,8 +30,8 @@ using plan::winograd::blockOf;
 using plan::winograd::products;
 using plan::winograd::Size;
 using winograd::Matrices;
-using winograd::OutputRules;
-using winograd::Pixels;
+using winograd::OutputEpilogue;
+using winograd::Images;
 using winograd::TileRange;
 using winograd::Transforms;
 using winograd::Weights;
@@ -59,7 +59,7 @@ const Transforms *transformsFor(std::int64_t tile) {
   return has(dnnl::cpu_isa::avx2) ? &winograd::transformsAvx2(tile) : nullptr;
 }
 
-Pixels pixelsOf(BoundBuffer bound) {
+Images imagesOf(BoundBuffer bound) {
   const plan::Buffer &buffer = *bound.buffer;
   return {reinterpret_cast<float *>(bound.data),
           buffer.dims(2),
@@ -144,7 +144,7 @@ private:
   std::uint64_t reserve(std::uint64_t bytes);
   void makeProduct(const Part &part);
   Weights partOfWeights(std::int64_t first, std::int64_t outputs) const;
-  Pixels partOfOutputs(std::int64_t first, std::int64_t outputs) const;
+  Images partOfOutputs(std::int64_t first, std::int64_t outputs) const;
   void transformWeights(const Weights &part, const Matrices &to) const;
   void transformGradients(std::int64_t firstTile, std::int64_t firstOutput,
                           const Part &part) const;
@@ -159,10 +159,10 @@ private:
   const Block block;
   const Transforms &transforms;
   const winograd::TileGrid grid;
-  Pixels in, out;
+  Images in, out;
   std::int64_t top = 0, left = 0;
   Weights weights;
-  winograd::OutputRules rules{};
+  winograd::OutputEpilogue epilogue{};
   float *biasGradient = nullptr;
   std::string name;
 
@@ -185,7 +185,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
     : context(context), workers(*context.workers), size(size), tile(tile),
       tiles(size.tiles(tile)), block(blockOf(size, tile)),
       transforms(transforms), grid{size.rows(tile), size.columns(tile)},
-      in(pixelsOf(x)), out(pixelsOf(y)),
+      in(imagesOf(x)), out(imagesOf(y)),
       weights(weightsOf(w, call.direction())) {
   const auto axes = plan::axesOf(call.window(), 2);
   top = axes[0].pad;
@@ -199,10 +199,10 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
   if (isForWeights())
     biasGradient = bias;
   else
-    rules.bias = bias;
-  rules.accumulate = call.epilogue().accumulate();
-  rules.relu = call.epilogue().relu();
-  rules.slope = call.epilogue().negative_slope();
+    epilogue.bias = bias;
+  epilogue.accumulate = call.epilogue().accumulate();
+  epilogue.relu = call.epilogue().relu();
+  epilogue.slope = call.epilogue().negative_slope();
   const std::string edge = std::to_string(tile);
   name = "Winograd " + edge + "x" + edge;
 
@@ -308,9 +308,9 @@ Weights WinogradConvolution::partOfWeights(std::int64_t first,
   return result;
 }
 
-Pixels WinogradConvolution::partOfOutputs(std::int64_t first,
+Images WinogradConvolution::partOfOutputs(std::int64_t first,
                                           std::int64_t outputs) const {
-  Pixels result = out;
+  Images result = out;
   result.data += first;
   result.channels = outputs;
   return result;
@@ -318,7 +318,7 @@ Pixels WinogradConvolution::partOfOutputs(std::int64_t first,
 
 void WinogradConvolution::transformWeights(const Weights &part,
                                            const Matrices &to) const {
-  workers.parallelFor(winograd::weightParts(part), 1,
+  workers.parallelFor(winograd::weightChunks(part), 1,
                       [&](std::int64_t begin, std::int64_t end) {
                         transforms.weights(part, begin, end, to);
                       });
@@ -421,8 +421,8 @@ void WinogradConvolution::run() {
           finishWeights(k, part.outputs);
         continue;
       }
-      OutputRules partRules = rules;
-      if (rules.bias)
+      OutputEpilogue partRules = epilogue;
+      if (epilogue.bias)
         partRules.bias += k;
       workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
         transforms.output(at(outputSums, matrices(count, part.outputs)),
@@ -438,18 +438,18 @@ void WinogradConvolution::run() {
 void WinogradConvolution::finishWeights(std::int64_t firstOutput,
                                         std::int64_t outputs) const {
   const Weights part = partOfWeights(firstOutput, outputs);
-  workers.parallelFor(winograd::weightParts(part), 1,
+  workers.parallelFor(winograd::weightChunks(part), 1,
                       [&](std::int64_t begin, std::int64_t end) {
                         transforms.weightsGradient(
                             at(weightSums, weightMatrices(outputs)), begin, end,
-                            part, rules.accumulate);
+                            part, epilogue.accumulate);
                       });
 }
 
 void WinogradConvolution::finishBias() const {
   const auto *sums = reinterpret_cast<const float *>(scratch + biasParts);
   for (std::int64_t k = 0; k < size.outputs; ++k) {
-    float sum = rules.accumulate ? biasGradient[k] : 0.0f;
+    float sum = epilogue.accumulate ? biasGradient[k] : 0.0f;
     for (std::int64_t part = 0; part < context.threads; ++part)
       sum += sums[part * size.outputs + k];
     biasGradient[k] = sum;

@@ -25,7 +25,7 @@ namespace brew::runtime::winograd {
 constexpr std::int64_t kChannelStep = 16;
 
 /// Images, their channels side by side in memory; strides in elements.
-struct Pixels {
+struct Images {
   float *data;
   std::int64_t height, width, channels;
   std::int64_t imageStride, rowStride, columnStride;
@@ -61,7 +61,7 @@ struct Weights {
 };
 
 /// What happens to outputs before they are stored.
-struct OutputRules {
+struct OutputEpilogue {
   const float *bias; ///< or null
   bool accumulate;   ///< add to what lies there
   bool relu;
@@ -72,19 +72,19 @@ struct OutputRules {
 struct Transforms {
   /// Bt X B: a row of `to` for each tile. The first tile begins `top` and
   /// `left` pixels before the image; what lies outside is zero.
-  void (*input)(const Pixels &x, std::int64_t top, std::int64_t left,
+  void (*input)(const Images &x, std::int64_t top, std::int64_t left,
                 const TileRange &tiles, const Matrices &to);
   /// At M A: the outputs of tiles from their rows of `from`, as far as they lie
   /// in the image.
-  void (*output)(const Matrices &from, const TileRange &tiles, const Pixels &y,
-                 const OutputRules &rules);
+  void (*output)(const Matrices &from, const TileRange &tiles, const Images &y,
+                 const OutputEpilogue &epilogue);
   /// G W Gt: rows of inputs, columns of outputs, or the other way round.
-  /// [begin, end) are parts of the work of `weightParts`.
+  /// [begin, end) are parts of the work of `weightChunks`.
   void (*weights)(const Weights &w, std::int64_t begin, std::int64_t end,
                   const Matrices &to);
   /// A dY At, the gradient of `output`. Adds dY up over the tiles to
   /// `biasSums`, one for each channel, unless that is null.
-  void (*outputGradient)(const Pixels &dy, const TileRange &tiles,
+  void (*outputGradient)(const Images &dy, const TileRange &tiles,
                          const Matrices &to, float *biasSums);
   /// Gt M G, the gradient of `weights`, written or added.
   void (*weightsGradient)(const Matrices &from, std::int64_t begin,
@@ -92,7 +92,7 @@ struct Transforms {
 };
 
 /// Parts of the work on weights.
-inline std::int64_t weightParts(const Weights &w) {
+inline std::int64_t weightChunks(const Weights &w) {
   return w.outputs / kChannelStep * w.inputs;
 }
 

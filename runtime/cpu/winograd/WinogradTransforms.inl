@@ -111,7 +111,7 @@ using LineFunction = void (*)(const Vector *, Vector *);
 /// `line` along both dimensions: From x From values become To x To, both by
 /// rows.
 template <int From, int To, LineFunction line>
-BREW_INLINE void alongBoth(const Vector *in, Vector *out) {
+BREW_INLINE void alongBothAxes(const Vector *in, Vector *out) {
   Vector half[From * To]; // by columns of `in`
 #pragma GCC unroll 6
   for (int column = 0; column < From; ++column) {
@@ -135,7 +135,7 @@ template <int Side> struct Window {
   const float *data[Side * Side];
   Index step[Side * Side];
 
-  Window(const Pixels &pixels, Index image, Index top, Index left) {
+  Window(const Images &pixels, Index image, Index top, Index left) {
     alignas(64) static const float zeros[kLanes] = {};
     for (Index row = 0; row < Side; ++row)
       for (Index column = 0; column < Side; ++column) {
@@ -166,7 +166,7 @@ struct Tile {
 };
 
 template <int M>
-void input(const Pixels &x, Index top, Index left, const TileRange &tiles,
+void input(const Images &x, Index top, Index left, const TileRange &tiles,
            const Matrices &to) {
   constexpr int side = M + 2;
   for (Index t = tiles.begin; t < tiles.end; ++t) {
@@ -178,7 +178,7 @@ void input(const Pixels &x, Index top, Index left, const TileRange &tiles,
       Vector values[side * side], sums[side * side];
       for (int i = 0; i < side * side; ++i)
         values[i] = load(window.data[i] + c * window.step[i]);
-      alongBoth<side, side, Line<M>::input>(values, sums);
+      alongBothAxes<side, side, Line<M>::input>(values, sums);
       for (int i = 0; i < side * side; ++i)
         store(row + i * to.stride + c, sums[i]);
     }
@@ -186,8 +186,8 @@ void input(const Pixels &x, Index top, Index left, const TileRange &tiles,
 }
 
 template <int M>
-void output(const Matrices &from, const TileRange &tiles, const Pixels &y,
-            const OutputRules &rules) {
+void output(const Matrices &from, const TileRange &tiles, const Images &y,
+            const OutputEpilogue &epilogue) {
   constexpr int side = M + 2;
   for (Index t = tiles.begin; t < tiles.end; ++t) {
     const Tile tile(tiles.grid, t);
@@ -201,16 +201,16 @@ void output(const Matrices &from, const TileRange &tiles, const Pixels &y,
       Vector products[side * side], results[M * M];
       for (int i = 0; i < side * side; ++i)
         products[i] = load(row + i * from.stride + c);
-      alongBoth<side, M, Line<M>::output>(products, results);
-      const Vector bias = rules.bias ? load(rules.bias + c) : Vector{};
+      alongBothAxes<side, M, Line<M>::output>(products, results);
+      const Vector bias = epilogue.bias ? load(epilogue.bias + c) : Vector{};
       for (Index p = 0; p < rows; ++p)
         for (Index q = 0; q < columns; ++q) {
           float *place = corner + p * y.rowStride + q * y.columnStride + c;
           Vector value = results[p * M + q] + bias;
-          if (rules.accumulate)
+          if (epilogue.accumulate)
             value += load(place);
-          if (rules.relu)
-            value = value > 0.0f ? value : rules.slope * value;
+          if (epilogue.relu)
+            value = value > 0.0f ? value : epilogue.slope * value;
           store(place, value);
         }
     }
@@ -218,7 +218,7 @@ void output(const Matrices &from, const TileRange &tiles, const Pixels &y,
 }
 
 template <int M>
-void outputGradient(const Pixels &dy, const TileRange &tiles,
+void outputGradient(const Images &dy, const TileRange &tiles,
                     const Matrices &to, float *biasSums) {
   constexpr int side = M + 2;
   for (Index t = tiles.begin; t < tiles.end; ++t) {
@@ -235,7 +235,7 @@ void outputGradient(const Pixels &dy, const TileRange &tiles,
           sum += values[i];
         store(biasSums + c, load(biasSums + c) + sum);
       }
-      alongBoth<M, side, Line<M>::outputGradient>(values, sums);
+      alongBothAxes<M, side, Line<M>::outputGradient>(values, sums);
       for (int i = 0; i < side * side; ++i)
         store(row + i * to.stride + c, sums[i]);
     }
@@ -246,7 +246,7 @@ void outputGradient(const Pixels &dy, const TileRange &tiles,
 /// to lane, and the place of its first value in the matrices. Weights are
 /// walked through as they lie in memory.
 template <typename Visit>
-void forWeightParts(const Weights &w, Index begin, Index end,
+void forEachWeightChunk(const Weights &w, Index begin, Index end,
                     const Matrices &matrices, const Visit &visit) {
   const bool turned = w.rowsAreOutputs;
   const Index rows = turned ? w.outputs : w.inputs;
@@ -270,7 +270,7 @@ void weights(const Weights &w, Index begin, Index end, const Matrices &to) {
   constexpr int side = M + 2;
   auto finish = [&](const Vector *taps, float *place) {
     Vector sums[side * side];
-    alongBoth<3, side, Line<M>::weights>(taps, sums);
+    alongBothAxes<3, side, Line<M>::weights>(taps, sums);
     for (int i = 0; i < side * side; ++i)
       store(place + i * to.stride, sums[i]);
   };
@@ -296,11 +296,11 @@ void weights(const Weights &w, Index begin, Index end, const Matrices &to) {
     finish(taps, place);
   };
   if (!liesDense(w))
-    forWeightParts(w, begin, end, to, any);
+    forEachWeightChunk(w, begin, end, to, any);
   else if (w.columnStride > 0)
-    forWeightParts(w, begin, end, to, dense);
+    forEachWeightChunk(w, begin, end, to, dense);
   else
-    forWeightParts(w, begin, end, to, turned);
+    forEachWeightChunk(w, begin, end, to, turned);
 }
 
 template <int M>
@@ -311,7 +311,7 @@ void weightsGradient(const Matrices &from, Index begin, Index end,
     Vector products[side * side];
     for (int i = 0; i < side * side; ++i)
       products[i] = load(place + i * from.stride);
-    alongBoth<side, 3, Line<M>::weightsGradient>(products, taps);
+    alongBothAxes<side, 3, Line<M>::weightsGradient>(products, taps);
   };
   auto any = [&](float *to, Index laneStride, const float *place) {
     Vector taps[9];
@@ -330,12 +330,12 @@ void weightsGradient(const Matrices &from, Index begin, Index end,
     storeNine(taps, to, laneStride, accumulate);
   };
   if (liesDense(dw)) // gradients are never turned
-    forWeightParts(dw, begin, end, from, dense);
+    forEachWeightChunk(dw, begin, end, from, dense);
   else
-    forWeightParts(dw, begin, end, from, any);
+    forEachWeightChunk(dw, begin, end, from, any);
 }
 
-const Transforms &transformsHere(Index m) {
+const Transforms &transformsForTile(Index m) {
   static constexpr Transforms small = {input<2>, output<2>, weights<2>,
                                        outputGradient<2>, weightsGradient<2>};
   static constexpr Transforms large = {input<4>, output<4>, weights<4>,
