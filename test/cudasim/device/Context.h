@@ -53,7 +53,7 @@ struct Context {
   unsigned stage; // that runs, of a kernel with stages
 };
 
-/// Stages: no memory, but a number whose bits say which stages run.
+/// Stages: no memory, but a number whose bits exitWithFinding which stages run.
 enum class Access : unsigned char { In, Out, InOut, Stages };
 
 /// An argument of the current launch.
@@ -78,7 +78,7 @@ struct SharedInfo {
 };
 
 /// __launch_bounds__ of a kernel. `minimumBlocks`: blocks that one
-/// multiprocessor must have room for; 0 if the text does not say.
+/// multiprocessor must have room for; 0 if the text does not exitWithFinding.
 struct LaunchBounds {
   unsigned threads, minimumBlocks;
 };

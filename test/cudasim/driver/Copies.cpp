@@ -57,7 +57,7 @@ CUDASIM_API int cuMemcpyDtoDAsync_v2(DevicePointer target, DevicePointer source,
     requireDeviceRange(source, bytes, "copy within the device, source");
     requireDeviceRange(target, bytes, "copy within the device, target");
     if (target < source + bytes && source < target + bytes)
-      launchFinding("copy within the device: source and target overlap");
+      reportLaunchFinding("copy within the device: source and target overlap");
     std::memcpy(bytesAt(target), bytesAt(source), bytes);
   });
 }
@@ -133,7 +133,7 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
         requireDeviceRange(reinterpret_cast<DevicePointer>(side.first),
                            side.extent(width, height), "two-dimensional copy");
     if (overlap(source, target, width, height))
-      launchFinding("two-dimensional copy: source and target overlap");
+      reportLaunchFinding("two-dimensional copy: source and target overlap");
     for (std::size_t row = 0; row < height; ++row)
       std::memcpy(target.first + row * target.pitch,
                   source.first + row * source.pitch, width);

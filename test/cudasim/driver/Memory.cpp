@@ -83,9 +83,9 @@ void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
     return;
   const auto *block = device.find(address);
   if (!block)
-    launchFinding("%s: %llu bytes at 0x%llx, where nothing is allocated",
+    reportLaunchFinding("%s: %llu bytes at 0x%llx, where nothing is allocated",
                   purpose, static_cast<unsigned long long>(bytes), address);
-  launchFinding("%s: %llu bytes at offset %llu of an allocation of %llu bytes",
+  reportLaunchFinding("%s: %llu bytes at offset %llu of an allocation of %llu bytes",
                 purpose, static_cast<unsigned long long>(bytes),
                 address - block->first,
                 static_cast<unsigned long long>(block->second));

@@ -69,7 +69,7 @@ Module *openImage(const void *image, std::uint64_t size) {
   std::string path = "/proc/self/fd/" + std::to_string(file);
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
-    launchFinding("a kernel image cannot be opened: %s", dlerror());
+    reportLaunchFinding("a kernel image cannot be opened: %s", dlerror());
   return new Module{library, file, {}};
 }
 
@@ -183,7 +183,7 @@ Result problemOf(const Launch &launch) {
       kernel.arguments * sizeof(void *) > argumentLimit())
     return InvalidValue;
   if (launch.sharedBytes != 0)
-    launchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
+    reportLaunchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
                   "memory, but declares all it uses",
                   launch.function->name.c_str(), launch.sharedBytes);
   if (!isWithin(launch.grid, kLargestGrid) ||

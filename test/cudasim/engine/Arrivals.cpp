@@ -39,7 +39,7 @@ void noteRenumbered(unsigned before, unsigned after) {
 void endArrivals() {
   for (auto &[counter, blocks] : counters)
     if (*counter != 0)
-      launchFinding("%zu blocks came to a counter, which is left at %u",
+      reportLaunchFinding("%zu blocks came to a counter, which is left at %u",
                     blocks.size(), *counter);
   counters.clear();
 }
@@ -51,7 +51,7 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
   const unsigned upper =
       static_cast<unsigned>(cudasim_context.globalBlock >> 32);
   if (!arrived.insert_or_assign(upper, epoch).second && !launchState.hasStages)
-    finding("the block comes to a counter for the second time");
+    reportFinding("the block comes to a counter for the second time");
   // As atomicInc: back to 0 behind the last one.
   const bool isLast = *counter == blocks - 1;
   *counter = *counter >= blocks - 1 ? 0 : *counter + 1;

@@ -28,10 +28,10 @@ extern LaunchState launchState;
 /// Ends the program with status 70 after saying what was found, and where if a
 /// launch is running: "cudasim: kernel 'k', block (1,0,0), thread (5,0,0):
 /// ...".
-[[noreturn]] void finding(const char *format, ...)
+[[noreturn]] void reportFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 /// The same without a place.
-[[noreturn]] void launchFinding(const char *format, ...)
+[[noreturn]] void reportLaunchFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 #pragma GCC visibility pop
 

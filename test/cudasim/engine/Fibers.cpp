@@ -97,10 +97,10 @@ void blockMain() {
   becomes(thread);
   const Fiber &mine = fibers[thread], &theirs = fibers[other];
   if (theirs.waits == Waits::Finished)
-    finding("divergence: waits at the %s in line %u, but thread %s has left "
+    reportFinding("divergence: waits at the %s in line %u, but thread %s has left "
             "the kernel",
             what(mine.waits), mine.line, ThreadName(other).text);
-  finding("divergence: waits at the %s in line %u, but thread %s waits at the "
+  reportFinding("divergence: waits at the %s in line %u, but thread %s waits at the "
           "%s in line %u",
           what(mine.waits), mine.line, ThreadName(other).text,
           what(theirs.waits), theirs.line);
@@ -139,7 +139,7 @@ void meetWarp(unsigned first, unsigned last, unsigned waiting) {
         first + from >= last || fibers[first + from].waits == Waits::Finished;
     if (absent) {
       becomes(lane);
-      finding("the shuffle in line %u reads from lane %u, which is %s",
+      reportFinding("the shuffle in line %u reads from lane %u, which is %s",
               fiber.line, from,
               first + from >= last ? "beyond the block's threads"
                                    : "no longer there");

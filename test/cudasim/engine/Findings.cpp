@@ -10,7 +10,7 @@ namespace cudasim {
 /// A bug in Brew, as its tools' exit statuses have it.
 static constexpr int kFindingStatus = 70;
 
-[[noreturn]] static void say(const char *place, const char *format,
+[[noreturn]] static void exitWithFinding(const char *place, const char *format,
                              va_list values) {
   char text[1024];
   std::vsnprintf(text, sizeof(text), format, values);
@@ -18,16 +18,16 @@ static constexpr int kFindingStatus = 70;
   _exit(kFindingStatus);
 }
 
-void launchFinding(const char *format, ...) {
+void reportLaunchFinding(const char *format, ...) {
   char place[256] = "";
   if (launchState.kernel)
     std::snprintf(place, sizeof(place), "kernel '%s': ", launchState.kernel);
   va_list values;
   va_start(values, format);
-  say(place, format, values);
+  exitWithFinding(place, format, values);
 }
 
-void finding(const char *format, ...) {
+void reportFinding(const char *format, ...) {
   const Context &now = cudasim_context;
   char place[256];
   std::snprintf(
@@ -37,7 +37,7 @@ void finding(const char *format, ...) {
       now.threadIdx.y, now.threadIdx.z);
   va_list values;
   va_start(values, format);
-  say(place, format, values);
+  exitWithFinding(place, format, values);
 }
 
 ThreadName::ThreadName(unsigned thread) {
@@ -53,30 +53,30 @@ extern "C" {
 void cudasim_outside(const Argument *argument, long long index,
                      unsigned elements, bool write) {
   if (elements > 1)
-    finding("%s %u elements at %s[%lld], which has %llu elements", verb(write),
+    reportFinding("%s %u elements at %s[%lld], which has %llu elements", verb(write),
             elements, argument->name, index, argument->count);
-  finding("%s %s[%lld], which has %llu elements", verb(write), argument->name,
+  reportFinding("%s %s[%lld], which has %llu elements", verb(write), argument->name,
           index, argument->count);
 }
 
 void cudasim_misaligned(const char *name, long long index, unsigned bytes) {
-  finding("the address of %s[%lld] is no multiple of %u, as the vector access "
+  reportFinding("the address of %s[%lld] is no multiple of %u, as the vector access "
           "needs",
           name, index, bytes);
 }
 
 void cudasim_unwritten(const Argument *argument, long long index) {
-  finding("read of %s[%lld], which is output only and not written yet",
+  reportFinding("read of %s[%lld], which is output only and not written yet",
           argument->name, index);
 }
 
 void cudasim_shared_outside(const SharedInfo *info, long long index) {
-  finding("access to shared %s[%lld], which has %llu elements", info->name,
+  reportFinding("access to shared %s[%lld], which has %llu elements", info->name,
           index, info->count);
 }
 
 void cudasim_shared_unwritten(const SharedInfo *info, long long index) {
-  finding("read of shared %s[%lld], which nothing has written", info->name,
+  reportFinding("read of shared %s[%lld], which nothing has written", info->name,
           index);
 }
 }

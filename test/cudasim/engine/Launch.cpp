@@ -20,19 +20,19 @@ static void checkGeometry(const LaunchBounds &bounds, const unsigned *grid,
     threads *= block[i];
     if (grid[i] == 0 || grid[i] > kMaximumGrid[i] || block[i] == 0 ||
         block[i] > kMaximumBlock[i])
-      launchFinding("no device launches %u x %u x %u blocks of %u x %u x %u "
+      reportLaunchFinding("no device launches %u x %u x %u blocks of %u x %u x %u "
                     "threads",
                     grid[0], grid[1], grid[2], block[0], block[1], block[2]);
   }
   if (threads > kMaximumThreads || threads > bounds.threads)
-    launchFinding("launched with %llu threads in a block, but declared with at "
+    reportLaunchFinding("launched with %llu threads in a block, but declared with at "
                   "most %u",
                   threads, bounds.threads);
 }
 
 static void checkShared(unsigned bytes) {
   if (bytes > kStaticSharedBytes)
-    launchFinding("the shared arrays take %u bytes, a block has %u", bytes,
+    reportLaunchFinding("the shared arrays take %u bytes, a block has %u", bytes,
                   kStaticSharedBytes);
 }
 
@@ -41,11 +41,11 @@ static void checkArgument(const Argument &argument) {
     return;
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(argument.data);
   if (address % argument.elementSize)
-    launchFinding("the address of argument %s is no multiple of %u",
+    reportLaunchFinding("the address of argument %s is no multiple of %u",
                   argument.name, argument.elementSize);
   if (memoryCheck &&
       !memoryCheck(argument.data, argument.count * argument.elementSize))
-    launchFinding("argument %s (%llu elements of %u bytes) does not lie in one "
+    reportLaunchFinding("argument %s (%llu elements of %u bytes) does not lie in one "
                   "allocation",
                   argument.name, argument.count, argument.elementSize);
 }
@@ -53,9 +53,9 @@ static void checkArgument(const Argument &argument) {
 static void checkStages(std::uintptr_t stages) {
   launchState.hasStages = true;
   if (stages == 0)
-    launchFinding("none of its stages is to run");
+    reportLaunchFinding("none of its stages is to run");
   if ((stages & (stages - 1)) != 0 && !cooperation)
-    launchFinding("its stages wait for each other, but the launch is not "
+    reportLaunchFinding("its stages wait for each other, but the launch is not "
                   "cooperative");
 }
 
@@ -72,7 +72,7 @@ static void checkDisjoint(const Argument &a, const Argument &b) {
   const char *bBegin = static_cast<const char *>(b.data);
   if (aBegin < bBegin + b.count * b.elementSize &&
       bBegin < aBegin + a.count * a.elementSize)
-    launchFinding("arguments %s and %s share memory, but are declared to be "
+    reportLaunchFinding("arguments %s and %s share memory, but are declared to be "
                   "disjoint",
                   a.name, b.name);
 }

@@ -89,7 +89,7 @@ struct Others {
 [[noreturn]] void race(const char *memory, const char *name, long long index,
                        bool nowWrites, Stamp other, bool otherWrote,
                        Relation relation) {
-  finding("race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
+  reportFinding("race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
           "between",
           memory, name, index, nowWrites ? "writes" : "reads",
           Others(other, relation).text, otherWrote ? "wrote" : "read");
@@ -178,7 +178,7 @@ public:
           mmap(nullptr, capacity * sizeof(Stamp), PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED)
-        launchFinding("no memory for %llu stamps of written elements",
+        reportLaunchFinding("no memory for %llu stamps of written elements",
                       static_cast<unsigned long long>(count));
       stamps = static_cast<Stamp *>(memory);
     }

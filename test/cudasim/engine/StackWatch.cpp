@@ -16,7 +16,7 @@ struct sigaction actionBefore;
 
 void onFault(int signal, siginfo_t *info, void *) {
   if (isStackGuard(info->si_addr))
-    finding("its frames take more than the %zu bytes of a simulated thread's "
+    reportFinding("its frames take more than the %zu bytes of a simulated thread's "
             "stack",
             kStackBytes);
   // Some other fault: the instruction runs again and meets the handler that was

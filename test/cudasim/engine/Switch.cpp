@@ -31,7 +31,7 @@ static char *stackMemory(unsigned index) {
     void *memory = mmap(nullptr, kGuard + kStackBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED || mprotect(memory, kGuard, PROT_NONE) != 0)
-      launchFinding("no memory for the stack of thread %u", index);
+      reportLaunchFinding("no memory for the stack of thread %u", index);
     stacks[index] = static_cast<char *>(memory) + kGuard;
   }
   return stacks[index];

@@ -290,7 +290,7 @@ template <class T> void Convolution::run() {
   if (workspaceBytes) {
     cudasim_require_range(workspace, workspaceBytes, "convolution, workspace");
     if (reinterpret_cast<std::uintptr_t>(workspace) % 256)
-      launchFinding("convolution: the workspace is not aligned to 256 bytes");
+      reportLaunchFinding("convolution: the workspace is not aligned to 256 bytes");
     std::memset(workspace, 0xff, workspaceBytes);
   }
   switch (d.direction) {

@@ -256,7 +256,7 @@ void checkAlignments(const Algorithm &algorithm,
   int index = 0;
   auto check = [&](const void *data, std::uint32_t alignment) {
     if (reinterpret_cast<std::uintptr_t>(data) % alignment)
-      launchFinding("cublasLtMatmul: an operand is not aligned as promised");
+      reportLaunchFinding("cublasLtMatmul: an operand is not aligned as promised");
   };
   for (const void *data : operands)
     check(data, algorithm.alignments[index++]);
@@ -418,7 +418,7 @@ CUDASIM_API int cublasLtMatmul(void *handle, Operation *operation,
       (operation->epilogue >= Bias && !operation->bias))
     return BadValue;
   if (needed && reinterpret_cast<std::uintptr_t>(workspace) % 256)
-    launchFinding("cublasLtMatmul: the workspace is not aligned to 256 bytes");
+    reportLaunchFinding("cublasLtMatmul: the workspace is not aligned to 256 bytes");
   if (algorithm)
     checkAlignments(*algorithm, {a, b, c, d},
                     operation->epilogue >= Bias ? operation->bias : nullptr);
