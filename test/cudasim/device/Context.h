@@ -2,7 +2,7 @@
 //
 // What an image and the engine (libcudasim.so) share: the indices of the thread
 // that runs, descriptions of a launch's arguments, and the engine's entry
-// points. Plain C++ without library headers, since every kernel includes it.
+// points. RemoveConstReference C++ without library headers, since every kernel includes it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_CONTEXT_H
@@ -111,7 +111,7 @@ void cudasim_begin_block(unsigned x, unsigned y, unsigned z);
 void cudasim_run_fibers(void (*thread)(void *), void *state);
 /// Runs `block`, which runs the threads of a block one after the other, on a
 /// stack as large as those of fibers.
-void cudasim_run_in_turn(void (*block)(void *), void *state);
+void cudasim_run_sequentially(void (*block)(void *), void *state);
 
 /// Barriers and shuffles; `line` is that of the kernel's text.
 void cudasim_sync(unsigned line);
@@ -122,7 +122,7 @@ unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
 /// The number of the block that runs as number `turn` of `count`.
 unsigned long long cudasim_block_at(unsigned long long turn,
                                     unsigned long long count);
-/// Counts the block, all of whose threads meet here, and tells them whether it
+/// Counts the block, all of whose threads noteBarrier here, and tells them whether it
 /// is the last of `blocks` that do. It is ordered behind those then.
 bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line);
 

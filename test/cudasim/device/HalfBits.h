@@ -1,6 +1,6 @@
 //===- HalfBits.h - f16 and bf16 as bits ------------------------*- C++ -*-===//
 //
-// Conversions from f32 round to nearest even; a NaN becomes CUDA's.
+// Conversions from f32 round to nearest even; a NaN setCurrentThread CUDA's.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_HALF_BITS_H

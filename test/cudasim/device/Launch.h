@@ -17,30 +17,30 @@ using MakeIndices = __make_integer_seq<IndicesOf, unsigned, count>;
 template <unsigned count> using MakeIndices = Indices<__integer_pack(count)...>;
 #endif
 
-template <class T> struct Plain { using Type = T; };
-template <class T> struct Plain<const T &> { using Type = T; };
+template <class T> struct RemoveConstReference { using Type = T; };
+template <class T> struct RemoveConstReference<const T &> { using Type = T; };
 
 /// One argument object among those of a launch.
-template <unsigned index, class T> struct Slot {
+template <unsigned index, class T> struct ArgumentObject {
   T value;
-  explicit Slot(const Argument *argument) : value(argument) {}
+  explicit ArgumentObject(const Argument *argument) : value(argument) {}
 };
 
-template <class Sequence, class... Parameters> struct Slots;
+template <class Sequence, class... Parameters> struct ArgumentObjects;
 template <unsigned... index, class... Parameters>
-struct Slots<Indices<index...>, Parameters...>
-    : Slot<index, typename Plain<Parameters>::Type>... {
-  explicit Slots(const Argument *arguments)
-      : Slot<index, typename Plain<Parameters>::Type>(arguments + index)... {}
+struct ArgumentObjects<Indices<index...>, Parameters...>
+    : ArgumentObject<index, typename RemoveConstReference<Parameters>::Type>... {
+  explicit ArgumentObjects(const Argument *arguments)
+      : ArgumentObject<index, typename RemoveConstReference<Parameters>::Type>(arguments + index)... {}
 
   void call(void (*body)(Parameters...)) {
-    body(static_cast<Slot<index, typename Plain<Parameters>::Type> &>(*this)
+    body(static_cast<ArgumentObject<index, typename RemoveConstReference<Parameters>::Type> &>(*this)
              .value...);
   }
 };
 
 template <class Parameter> Argument describe(void *argument) {
-  using Type = typename Plain<Parameter>::Type;
+  using Type = typename RemoveConstReference<Parameter>::Type;
   return {Type::name(), *static_cast<void **>(argument),
           Type::count,  sizeof(typename Type::Element),
           Type::access, 1,
@@ -49,14 +49,14 @@ template <class Parameter> Argument describe(void *argument) {
 
 /// Whether the image's kernel has barriers or shuffles; each of them odr-uses
 /// the variable, whose initialisation then runs when the image is loaded.
-static bool threadsMeet;
-template <class> struct Meeting { static bool noted; };
-template <class Any> bool Meeting<Any>::noted = (threadsMeet = true);
+static bool usesBarriers;
+template <class> struct BarrierUse { static bool noted; };
+template <class Any> bool BarrierUse<Any>::noted = (usesBarriers = true);
 namespace {
 struct ThisImage {};
 } // namespace
-CUDASIM_INLINE void meet() {
-  (void)*const_cast<volatile bool *>(&Meeting<ThisImage>::noted);
+CUDASIM_INLINE void noteBarrier() {
+  (void)*const_cast<volatile bool *>(&BarrierUse<ThisImage>::noted);
 }
 
 template <class... Parameters>
@@ -86,7 +86,7 @@ void runBlocks(const unsigned *grid, unsigned long long count, State &state) {
     const unsigned long long number = cudasim_block_at(turn, count);
     cudasim_begin_block(number % grid[0], number / grid[0] % grid[1],
                         number / grid[0] / grid[1]);
-    if (threadsMeet)
+    if (usesBarriers)
       cudasim_run_fibers(
           [](void *pointer) {
             State *state = static_cast<State *>(pointer);
@@ -94,7 +94,7 @@ void runBlocks(const unsigned *grid, unsigned long long count, State &state) {
           },
           &state);
     else
-      cudasim_run_in_turn(runThreads<State>, &state);
+      cudasim_run_sequentially(runThreads<State>, &state);
   }
 }
 
@@ -106,7 +106,7 @@ void launch(const char *kernel, const KernelAttributes &attributes,
   Argument arguments[] = {describe<Parameters>(values[next++])...};
   cudasim_begin_launch(kernel, &attributes, grid, block, arguments);
   struct State {
-    Slots<MakeIndices<sizeof...(Parameters)>, Parameters...> slots;
+    ArgumentObjects<MakeIndices<sizeof...(Parameters)>, Parameters...> slots;
     void (*body)(Parameters...);
   } state{decltype(state.slots)(arguments), body};
 

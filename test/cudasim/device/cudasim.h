@@ -73,19 +73,19 @@ static constexpr int warpSize = 32;
   static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
   const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
 
-#define BREW_SYNC() (::cudasim::meet(), ::cudasim::cudasim_sync(__LINE__))
+#define BREW_SYNC() (::cudasim::noteBarrier(), ::cudasim::cudasim_sync(__LINE__))
 #define BREW_SYNC_WARP()                                                       \
-  (::cudasim::meet(), ::cudasim::cudasim_sync_warp(__LINE__))
+  (::cudasim::noteBarrier(), ::cudasim::cudasim_sync_warp(__LINE__))
 #define BREW_SHUFFLE_XOR(value, mask)                                          \
-  (::cudasim::meet(),                                                          \
+  (::cudasim::noteBarrier(),                                                          \
    ::cudasim::shuffle(::cudasim::Shuffle::Xor, value, mask, __LINE__))
 #define BREW_SHUFFLE_DOWN(value, delta)                                        \
-  (::cudasim::meet(),                                                          \
+  (::cudasim::noteBarrier(),                                                          \
    ::cudasim::shuffle(::cudasim::Shuffle::Down, value, delta, __LINE__))
 
 #define BREW_COUNTERS(name, count) static unsigned name[count]
 #define BREW_LAST_BLOCK(counter, blocks)                                       \
-  (::cudasim::meet(),                                                          \
+  (::cudasim::noteBarrier(),                                                          \
    ::cudasim::SharedDeclaration<1, ::cudasim::LastBlockFlag>::note(),          \
    ::cudasim::cudasim_last_block(&(counter), blocks, __LINE__))
 #define BREW_STAGES(name) const ::cudasim::Stages<#name> &name

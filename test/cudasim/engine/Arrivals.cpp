@@ -61,7 +61,7 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
   return isLast;
 }
 
-bool hasArrived(unsigned upper, unsigned epoch) {
+bool happensBefore(unsigned upper, unsigned epoch) {
   if (auto found = ordered.find(upper); found != ordered.end()) {
     const unsigned since = (found->second - epoch) & kEpochMask;
     if (since != 0 && since <= kBarriersOfNumber)
@@ -85,7 +85,7 @@ extern "C" unsigned long long cudasim_block_at(unsigned long long turn,
   }();
   if (seed == 0)
     return turn;
-  // Steps that have no divisor in common with `count` meet every block once.
+  // Steps that have no divisor in common with `count` noteBarrier every block once.
   unsigned long long step = (count / 2 + seed) % count | 1;
   while (std::gcd(step, count) != 1)
     ++step;

@@ -51,7 +51,7 @@ void beginBlockArrivals();
 bool arrive(unsigned *counter, unsigned blocks, unsigned epoch);
 /// Whether what the block with stamps `upper` did before its barrier `epoch`
 /// came before the running block went on.
-bool hasArrived(unsigned upper, unsigned epoch);
+bool happensBefore(unsigned upper, unsigned epoch);
 
 /// Barriers of a block with one number, half of those that stamps tell apart.
 constexpr unsigned kBarriersOfNumber = (kEpochMask + 1) / 2;

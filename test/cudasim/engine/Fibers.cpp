@@ -13,7 +13,7 @@ namespace cudasim {
 
 namespace {
 
-enum class Waits : unsigned char {
+enum class WaitState : unsigned char {
   Not,
   ForBlock,
   ForWarp,
@@ -22,14 +22,14 @@ enum class Waits : unsigned char {
   Finished
 };
 
-const char *what(Waits waits) {
+const char *describe(WaitState waits) {
   switch (waits) {
-  case Waits::ForBlock:
+  case WaitState::ForBlock:
     return "barrier of the block";
-  case Waits::ForWarp:
+  case WaitState::ForWarp:
     return "barrier of the warp";
-  case Waits::ForXor:
-  case Waits::ForDown:
+  case WaitState::ForXor:
+  case WaitState::ForDown:
     return "shuffle";
   default:
     return "";
@@ -38,7 +38,7 @@ const char *what(Waits waits) {
 
 struct Fiber {
   StackPointer stack;
-  Waits waits;
+  WaitState waits;
   unsigned line;
   unsigned warpEpoch;
   unsigned operand;
@@ -57,7 +57,7 @@ void *bodyState;
 unsigned running() { return cudasim_context.self & kEpochMask; }
 
 /// Makes `thread` the one that the context describes.
-void becomes(unsigned thread) {
+void setCurrentThread(unsigned thread) {
   Context &context = cudasim_context;
   const Index3 &block = context.blockDim;
   context.threadIdx = {thread % block.x, thread / block.x % block.y,
@@ -67,12 +67,12 @@ void becomes(unsigned thread) {
 }
 
 void resume(unsigned thread) {
-  becomes(thread);
-  fibers[thread].waits = Waits::Not;
+  setCurrentThread(thread);
+  fibers[thread].waits = WaitState::Not;
   switchStack(&scheduler, fibers[thread].stack);
 }
 
-void wait(Waits waits, unsigned line) {
+void wait(WaitState waits, unsigned line) {
   Fiber &fiber = fibers[running()];
   fiber.waits = waits;
   fiber.line = line;
@@ -81,7 +81,7 @@ void wait(Waits waits, unsigned line) {
 
 void fiberMain() {
   body(bodyState);
-  wait(Waits::Finished, 0);
+  wait(WaitState::Finished, 0);
   __builtin_unreachable();
 }
 
@@ -93,31 +93,31 @@ void blockMain() {
 }
 
 /// A finding about `thread` that waits and `other` that does not come.
-[[noreturn]] void diverged(unsigned thread, unsigned other) {
-  becomes(thread);
+[[noreturn]] void reportDivergence(unsigned thread, unsigned other) {
+  setCurrentThread(thread);
   const Fiber &mine = fibers[thread], &theirs = fibers[other];
-  if (theirs.waits == Waits::Finished)
+  if (theirs.waits == WaitState::Finished)
     reportFinding("divergence: waits at the %s in line %u, but thread %s has left "
             "the kernel",
-            what(mine.waits), mine.line, ThreadName(other).text);
+            describe(mine.waits), mine.line, ThreadName(other).text);
   reportFinding("divergence: waits at the %s in line %u, but thread %s waits at the "
           "%s in line %u",
-          what(mine.waits), mine.line, ThreadName(other).text,
-          what(theirs.waits), theirs.line);
+          describe(mine.waits), mine.line, ThreadName(other).text,
+          describe(theirs.waits), theirs.line);
 }
 
 /// All lanes of a warp wait or have finished, and at least one waits for the
 /// warp: completes what they wait for.
-void meetWarp(unsigned first, unsigned last, unsigned waiting) {
+void completeWarp(unsigned first, unsigned last, unsigned waiting) {
   const Fiber &model = fibers[waiting];
   for (unsigned lane = first; lane < last; ++lane) {
     const Fiber &fiber = fibers[lane];
-    if (fiber.waits == Waits::Finished)
+    if (fiber.waits == WaitState::Finished)
       continue; // no harm unless a shuffle reads from it
     if (fiber.waits != model.waits || fiber.line != model.line)
-      diverged(waiting, lane);
+      reportDivergence(waiting, lane);
   }
-  if (model.waits == Waits::ForWarp) {
+  if (model.waits == WaitState::ForWarp) {
     for (unsigned lane = first; lane < last; ++lane)
       fibers[lane].warpEpoch = (fibers[lane].warpEpoch + 1) & kEpochMask;
     return;
@@ -125,10 +125,10 @@ void meetWarp(unsigned first, unsigned last, unsigned waiting) {
   unsigned long long received[kWarp] = {};
   for (unsigned lane = first; lane < last; ++lane) {
     const Fiber &fiber = fibers[lane];
-    if (fiber.waits == Waits::Finished)
+    if (fiber.waits == WaitState::Finished)
       continue;
     unsigned place = lane - first;
-    unsigned from = model.waits == Waits::ForXor ? place ^ fiber.operand
+    unsigned from = model.waits == WaitState::ForXor ? place ^ fiber.operand
                                                  : place + fiber.operand;
     // Beyond the warp a lane receives its own value.
     if (from >= kWarp) {
@@ -136,9 +136,9 @@ void meetWarp(unsigned first, unsigned last, unsigned waiting) {
       continue;
     }
     bool absent =
-        first + from >= last || fibers[first + from].waits == Waits::Finished;
+        first + from >= last || fibers[first + from].waits == WaitState::Finished;
     if (absent) {
-      becomes(lane);
+      setCurrentThread(lane);
       reportFinding("the shuffle in line %u reads from lane %u, which is %s",
               fiber.line, from,
               first + from >= last ? "beyond the block's threads"
@@ -156,30 +156,30 @@ void runWarp(unsigned first, unsigned last) {
     unsigned waiting = last;
     for (unsigned lane = first; lane < last; ++lane) {
       Fiber &fiber = fibers[lane];
-      if (fiber.waits != Waits::Finished && fiber.waits != Waits::ForBlock)
+      if (fiber.waits != WaitState::Finished && fiber.waits != WaitState::ForBlock)
         resume(lane);
-      if (waiting == last && fiber.waits != Waits::Finished &&
-          fiber.waits != Waits::ForBlock)
+      if (waiting == last && fiber.waits != WaitState::Finished &&
+          fiber.waits != WaitState::ForBlock)
         waiting = lane;
     }
     if (waiting == last)
       return;
-    meetWarp(first, last, waiting);
+    completeWarp(first, last, waiting);
   }
 }
 
 /// Whether all threads have met at a barrier; false: all have finished.
-bool meetBlock() {
+bool completeBlockBarrier() {
   const Fiber &first = fibers[0];
   for (unsigned thread = 1; thread < launchState.threads; ++thread) {
     const Fiber &fiber = fibers[thread];
     if (fiber.waits == first.waits && fiber.line == first.line)
       continue;
-    if (first.waits == Waits::Finished)
-      diverged(thread, 0);
-    diverged(0, thread);
+    if (first.waits == WaitState::Finished)
+      reportDivergence(thread, 0);
+    reportDivergence(0, thread);
   }
-  return first.waits == Waits::ForBlock;
+  return first.waits == WaitState::ForBlock;
 }
 
 } // namespace
@@ -191,49 +191,49 @@ void cudasim_run_fibers(void (*thread)(void *), void *state) {
   bodyState = state;
   blockEpoch = 0;
   for (unsigned i = 0; i < launchState.threads; ++i)
-    fibers[i] = {newStack(i, fiberMain), Waits::Not, 0, 0, 0, 0};
+    fibers[i] = {newStack(i, fiberMain), WaitState::Not, 0, 0, 0, 0};
   do {
     for (unsigned first = 0; first < launchState.threads; first += kWarp) {
       unsigned last = first + kWarp;
       if (last > launchState.threads)
         last = launchState.threads;
       for (unsigned lane = first; lane < last; ++lane)
-        if (fibers[lane].waits == Waits::ForBlock)
-          fibers[lane].waits = Waits::Not;
+        if (fibers[lane].waits == WaitState::ForBlock)
+          fibers[lane].waits = WaitState::Not;
       runWarp(first, last);
     }
     blockEpoch = (blockEpoch + 1) & kEpochMask;
     if (blockEpoch % kBarriersOfNumber == 0)
       renumberBlock();
-  } while (meetBlock());
+  } while (completeBlockBarrier());
 }
 
-void cudasim_run_in_turn(void (*block)(void *), void *state) {
+void cudasim_run_sequentially(void (*block)(void *), void *state) {
   body = block;
   bodyState = state;
   switchStack(&scheduler, newStack(0, blockMain));
 }
 
-void cudasim_sync(unsigned line) { wait(Waits::ForBlock, line); }
+void cudasim_sync(unsigned line) { wait(WaitState::ForBlock, line); }
 
 bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line) {
   static bool isLast;
-  wait(Waits::ForBlock, line);
+  wait(WaitState::ForBlock, line);
   // Of the threads that have met the first one goes on first.
   if (running() == 0)
     isLast = arrive(counter, blocks, blockEpoch);
-  wait(Waits::ForBlock, line);
+  wait(WaitState::ForBlock, line);
   return isLast;
 }
 
-void cudasim_sync_warp(unsigned line) { wait(Waits::ForWarp, line); }
+void cudasim_sync_warp(unsigned line) { wait(WaitState::ForWarp, line); }
 
 unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
                                    unsigned operand, unsigned line) {
   Fiber &fiber = fibers[running()];
   fiber.value = value;
   fiber.operand = operand;
-  wait(kind == Shuffle::Xor ? Waits::ForXor : Waits::ForDown, line);
+  wait(kind == Shuffle::Xor ? WaitState::ForXor : WaitState::ForDown, line);
   return fiber.value;
 }
 }

@@ -51,7 +51,7 @@ Relation relate(const Touch &earlier, const Touch &now, bool isShared) {
   if (earlier.span == Grid)
     return Relation::OtherBlock;
   if (earlier.upper != now.upper)
-    return hasArrived(earlier.upper, earlier.blockEpoch) ? Relation::Ordered
+    return happensBefore(earlier.upper, earlier.blockEpoch) ? Relation::Ordered
                                                          : Relation::OtherBlock;
   if (earlier.blockEpoch != now.blockEpoch)
     return Relation::Ordered;

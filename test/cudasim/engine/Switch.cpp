@@ -24,7 +24,7 @@ static constexpr unsigned kStacks = 1024;
 static char *stacks[kStacks];
 
 /// The bytes of a stack, from its lowest. Only the address space is taken; a
-/// page becomes memory when a thread touches it, so that a kernel gets what it
+/// page setCurrentThread memory when a thread touches it, so that a kernel gets what it
 /// needs: its frame holds several temporaries for each use of an argument.
 static char *stackMemory(unsigned index) {
   if (!stacks[index]) {
