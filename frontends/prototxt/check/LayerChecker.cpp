@@ -89,7 +89,7 @@ void LayerChecker::count(const Message &block, const std::string &field) {
               (value ? ", which is too large" : "; it must be at least 1"));
 }
 
-void LayerChecker::pairs(const Message &block, const std::string &field,
+void LayerChecker::perDimension(const Message &block, const std::string &field,
                        const std::string &prefix, bool mustBePositive) {
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
@@ -205,7 +205,7 @@ void LayerChecker::transform() {
                       "AnnotatedData only");
 }
 
-void LayerChecker::resizedTo(const caffe::ResizeParameter &resize) {
+void LayerChecker::resize(const caffe::ResizeParameter &resize) {
   // A side of an image, far below what memory allows.
   constexpr uint32_t kMostPixels = 1 << 16;
   for (const char *field : {"height", "width"}) {

@@ -46,13 +46,13 @@ public:
   void count(const Message &block, const std::string &field);
   /// A quantity per dimension, which convolutions have as a list `field` and
   /// both have as `PREFIX_h` and `PREFIX_w`.
-  void pairs(const Message &block, const std::string &field,
+  void perDimension(const Message &block, const std::string &field,
              const std::string &prefix, bool mustBePositive);
   void filler(const caffe::FillerParameter &filler);
   void shape(const caffe::BlobShape &shape);
   void transform();
   /// A resize_param that has to say a size.
-  void resizedTo(const caffe::ResizeParameter &resize);
+  void resize(const caffe::ResizeParameter &resize);
 
 private:
   bool isMisspelt(const Message &block, const std::string &field) const;

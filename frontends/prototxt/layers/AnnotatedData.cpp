@@ -80,7 +80,7 @@ void checkNoise(LayerChecker &c, const caffe::NoiseParameter &noise) {
 void checkResize(LayerChecker &c,
                  const caffe::TransformationParameter &transform) {
   const caffe::ResizeParameter &resize = transform.resize_param();
-  c.resizedTo(resize);
+  c.resize(resize);
   if (resize.prob() != 1)
     c.warn(resize, "prob",
            "prob has no effect: all images are resized, as in SSD");

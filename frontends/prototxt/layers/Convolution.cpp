@@ -14,11 +14,11 @@ void checkWindow(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
       !settings.has_kernel_w())
-    c.missing(settings, "kernel_size");
-  c.pairs(settings, "kernel_size", "kernel", true);
-  c.pairs(settings, "stride", "stride", true);
-  c.pairs(settings, "pad", "pad", false);
-  c.pairs(settings, "dilation", "", true);
+    c.requireMissing(settings, "kernel_size");
+  c.perDimension(settings, "kernel_size", "kernel", true);
+  c.perDimension(settings, "stride", "stride", true);
+  c.perDimension(settings, "pad", "pad", false);
+  c.perDimension(settings, "dilation", "", true);
   if (settings.pad_type() > 1)
     c.error(settings, "pad_type",
             "pad_type is " + std::to_string(settings.pad_type()) +

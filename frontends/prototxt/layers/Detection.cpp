@@ -36,7 +36,7 @@ void buildRoiPooling(LayerBuilder &l) {
 void checkPsRoiPooling(LayerChecker &c) {
   const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
   if (!settings.has_spatial_scale())
-    c.missing(settings, "spatial_scale");
+    c.requireMissing(settings, "spatial_scale");
   if (settings.output_dim() < 1)
     c.error(settings, "output_dim", "output_dim must be given and at least 1");
   if (settings.group_size() < 1)
@@ -58,7 +58,7 @@ void buildPsRoiPooling(LayerBuilder &l) {
 void checkSizes(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   if (settings.min_size_size() == 0)
-    c.missing(settings, "min_size");
+    c.requireMissing(settings, "min_size");
   for (int i = 0; i < settings.min_size_size(); ++i)
     if (!(settings.min_size(i) > 0))
       c.error(settings, "min_size", "min_size must be positive", i);
@@ -206,7 +206,7 @@ void checkResultFiles(LayerChecker &c, const caffe::SaveOutputParameter &files) 
   if (files.has_num_test_image())
     c.count(files, "num_test_image");
   if (files.has_resize_param())
-    c.resizedTo(files.resize_param());
+    c.resize(files.resize_param());
 }
 
 void checkDetectionOutput(LayerChecker &c) {

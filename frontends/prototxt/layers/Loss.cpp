@@ -178,7 +178,7 @@ void checkInfogainLoss(LayerChecker &c) {
   refuseClassWeights(c);
   const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
   if (c.layer.bottom_size() == 2 && !settings.has_source())
-    c.missing(settings, "source");
+    c.requireMissing(settings, "source");
   if (c.layer.bottom_size() == 3 && settings.has_source())
     c.error(settings, "source",
             "give the infogain matrix either as source or as a third bottom");

@@ -97,7 +97,7 @@ void checkDetectionEvaluate(LayerChecker &c) {
   if (settings.name_size_file().empty())
     c.warn(settings, "resize_param",
            "resize_param has no effect without name_size_file");
-  c.resizedTo(settings.resize_param());
+  c.resize(settings.resize_param());
 }
 
 void buildDetectionEvaluate(LayerBuilder &l) {

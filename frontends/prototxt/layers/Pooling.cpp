@@ -28,12 +28,12 @@ void checkPooling(LayerChecker &c) {
               "global_pooling goes with pad 0 and stride 1 only");
   } else if (!settings.has_kernel_size() && !settings.has_kernel_h() &&
              !settings.has_kernel_w()) {
-    c.missing(settings, "kernel_size");
+    c.requireMissing(settings, "kernel_size");
   } else {
-    c.pairs(settings, "kernel_size", "kernel", true);
+    c.perDimension(settings, "kernel_size", "kernel", true);
   }
-  c.pairs(settings, "stride", "stride", true);
-  c.pairs(settings, "pad", "pad", false);
+  c.perDimension(settings, "stride", "stride", true);
+  c.perDimension(settings, "pad", "pad", false);
   const char *sides[] = {"pad_h", "pad_w"};
   for (int i = 0; i < 2 && !settings.global_pooling(); ++i)
     if (window.pad[i] && window.kernel[i] &&

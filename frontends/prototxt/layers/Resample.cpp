@@ -65,7 +65,7 @@ int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
 
 void checkUpsample(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
-  c.pairs(settings, "scale", "scale", true);
+  c.perDimension(settings, "scale", "scale", true);
   if (c.layer.bottom_size() == 2) {
     checkUnpooling(c);
     for (int i = 0; i < 2; ++i)
