@@ -64,12 +64,12 @@ CUDASIM_API int cuMemcpyDtoDAsync_v2(DevicePointer target, DevicePointer source,
 
 namespace {
 /// One side of a two-dimensional copy.
-struct Side {
+struct CopySide {
   std::byte *first;
   std::size_t pitch;
   bool isDevice;
 
-  Side(int type, const void *host, DevicePointer device, std::size_t x,
+  CopySide(int type, const void *host, DevicePointer device, std::size_t x,
        std::size_t y, std::size_t pitch)
       : first((type == DeviceMemory
                    ? bytesAt(device)
@@ -83,7 +83,7 @@ struct Side {
 
 /// Whether rows of two sides, each `height` rows of `width` bytes, have a byte
 /// in common.
-bool overlap(const Side &a, const Side &b, std::size_t width,
+bool overlap(const CopySide &a, const CopySide &b, std::size_t width,
              std::size_t height) {
   for (std::size_t i = 0, j = 0; i < height && j < height;) {
     const std::byte *rowOfA = a.first + i * a.pitch,
@@ -97,7 +97,7 @@ bool overlap(const Side &a, const Side &b, std::size_t width,
 }
 
 /// Whether a device may refuse the pitch in copies from device to device.
-bool isRefused(std::size_t pitch) {
+bool isRejectedPitch(std::size_t pitch) {
   return pitch % setting("CUDASIM_PITCH_ALIGNMENT", 1) != 0;
 }
 } // namespace
@@ -117,18 +117,18 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
       copy->sourcePitch > kMaximumPitch || copy->targetPitch > kMaximumPitch)
     return InvalidValue;
   if (copy->sourceType == DeviceMemory && copy->targetType == DeviceMemory &&
-      (isRefused(copy->sourcePitch) || isRefused(copy->targetPitch)))
+      (isRejectedPitch(copy->sourcePitch) || isRejectedPitch(copy->targetPitch)))
     return InvalidValue;
-  Side source(copy->sourceType, copy->sourceHost, copy->sourceDevice,
+  CopySide source(copy->sourceType, copy->sourceHost, copy->sourceDevice,
               copy->sourceX, copy->sourceY, copy->sourcePitch);
-  Side target(copy->targetType, copy->targetHost, copy->targetDevice,
+  CopySide target(copy->targetType, copy->targetHost, copy->targetDevice,
               copy->targetX, copy->targetY, copy->targetPitch);
   bool pageable = false;
-  for (const Side &side : {source, target})
+  for (const CopySide &side : {source, target})
     pageable |=
         !side.isDevice && !isPinned(side.first, side.extent(width, height));
   Result result = enqueue(stream, [=] {
-    for (const Side &side : {source, target})
+    for (const CopySide &side : {source, target})
       if (side.isDevice)
         requireDeviceRange(reinterpret_cast<DevicePointer>(side.first),
                            side.extent(width, height), "two-dimensional copy");

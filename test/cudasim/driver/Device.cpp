@@ -16,9 +16,9 @@ std::recursive_mutex &driverMutex() {
   return mutex;
 }
 
-std::uint64_t setting(const char *name, std::uint64_t otherwise) {
+std::uint64_t setting(const char *name, std::uint64_t fallback) {
   const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+  return text ? std::strtoull(text, nullptr, 10) : fallback;
 }
 
 static bool initialized;

@@ -20,7 +20,7 @@
 
 namespace cudasim {
 
-/// Every entry holds it: the simulated device does one thing at a time.
+/// Every entry contains it: the simulated device does one thing at a time.
 std::recursive_mutex &driverMutex();
 
 /// Success if cuInit was called and this thread has a context; each entry that
@@ -28,7 +28,7 @@ std::recursive_mutex &driverMutex();
 __attribute__((visibility("default"))) Result ready();
 
 /// A number from the environment, e.g. CUDASIM_MEMORY.
-std::uint64_t setting(const char *name, std::uint64_t otherwise);
+std::uint64_t setting(const char *name, std::uint64_t fallback);
 /// CUDASIM_DRIVER_VERSION.
 int driverVersion();
 
@@ -50,7 +50,7 @@ struct Multiprocessor {
 
   /// The most registers of a thread that the bounds allow the compiler.
   unsigned registersOf(const LaunchBounds &bounds) const;
-  /// Blocks of a kernel that are resident together; 0 if one alone is too
+  /// AllocationMap of a kernel that are resident together; 0 if one alone is too
   /// large.
   unsigned residentBlocks(const KernelAttributes &kernel, unsigned blockThreads,
                           std::size_t dynamicShared) const;

@@ -15,13 +15,13 @@ namespace cudasim {
 
 namespace {
 
-/// Blocks of memory by address.
-class Blocks {
+/// AllocationMap of memory by address.
+class AllocationMap {
 public:
   void add(const void *address, std::uint64_t bytes) {
     blocks[toNumber(address)] = bytes;
   }
-  /// The block that holds the address, or null.
+  /// The block that contains the address, or null.
   const std::pair<const std::uint64_t, std::uint64_t> *
   find(std::uint64_t address) const {
     auto after = blocks.upper_bound(address);
@@ -30,12 +30,12 @@ public:
     auto found = std::prev(after);
     return address < found->first + found->second ? &*found : nullptr;
   }
-  bool holds(std::uint64_t address, std::uint64_t bytes) const {
+  bool contains(std::uint64_t address, std::uint64_t bytes) const {
     const auto *block = find(address);
     return block && bytes <= block->first + block->second - address;
   }
   /// The size of the block that begins there, which is forgotten; 0: none.
-  std::uint64_t take(const void *address) {
+  std::uint64_t remove(const void *address) {
     auto found = blocks.find(toNumber(address));
     if (found == blocks.end())
       return 0;
@@ -51,7 +51,7 @@ private:
   std::map<std::uint64_t, std::uint64_t> blocks;
 };
 
-Blocks device, pinned;
+AllocationMap device, pinned;
 std::uint64_t used;
 
 std::uint64_t total() {
@@ -74,12 +74,12 @@ void *allocate(std::size_t bytes) {
 
 bool isDeviceRange(const void *address, std::uint64_t bytes) {
   return bytes == 0 ||
-         device.holds(reinterpret_cast<std::uint64_t>(address), bytes);
+         device.contains(reinterpret_cast<std::uint64_t>(address), bytes);
 }
 
 void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
                         const char *purpose) {
-  if (bytes == 0 || device.holds(address, bytes))
+  if (bytes == 0 || device.contains(address, bytes))
     return;
   const auto *block = device.find(address);
   if (!block)
@@ -92,7 +92,7 @@ void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
 }
 
 bool isPinned(const void *address, std::uint64_t bytes) {
-  return pinned.holds(reinterpret_cast<std::uint64_t>(address), bytes);
+  return pinned.contains(reinterpret_cast<std::uint64_t>(address), bytes);
 }
 
 void cudasim_require_range(const void *address, std::uint64_t bytes,
@@ -144,7 +144,7 @@ CUDASIM_API int cuMemFree_v2(DevicePointer address) {
   if (Result failed = synchronizeAll())
     return failed;
   void *memory = reinterpret_cast<void *>(address);
-  std::uint64_t bytes = device.take(memory);
+  std::uint64_t bytes = device.remove(memory);
   if (bytes == 0)
     return InvalidValue;
   used -= bytes;
@@ -175,7 +175,7 @@ CUDASIM_API int cuMemFreeHost(void *address) {
     return failed;
   if (Result failed = synchronizeAll())
     return failed;
-  if (pinned.take(address) == 0)
+  if (pinned.remove(address) == 0)
     return InvalidValue;
   std::free(address);
   return Success;

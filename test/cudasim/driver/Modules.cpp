@@ -175,7 +175,7 @@ std::size_t argumentLimit() {
 }
 
 /// Why the device does not start the launch, or Success.
-Result problemOf(const Launch &launch) {
+Result checkLaunch(const Launch &launch) {
   if (!functions.count(launch.function))
     return InvalidHandle;
   const KernelAttributes &kernel = *launch.function->attributes;
@@ -215,7 +215,7 @@ int start(const Launch &launch, Stream *stream, bool cooperates) {
   });
 }
 
-/// Blocks of a kernel that are resident on one multiprocessor.
+/// AllocationMap of a kernel that are resident on one multiprocessor.
 unsigned occupancyOf(const Function &function, unsigned threads,
                      std::size_t sharedBytes) {
   if (const unsigned fixed = fixedResidentBlocks())
@@ -250,7 +250,7 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
                          {blockX, blockY, blockZ},
                          sharedBytes,
                          arguments};
-  if (Result problem = problemOf(launch))
+  if (Result problem = checkLaunch(launch))
     return problem;
   return start(launch, stream, false);
 }
@@ -268,7 +268,7 @@ CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
                    {blockX, blockY, blockZ},
                    sharedBytes,
                    arguments};
-  if (Result problem = problemOf(launch))
+  if (Result problem = checkLaunch(launch))
     return problem;
   const unsigned long long resident =
       1ull * multiprocessorCount() *

@@ -44,7 +44,7 @@ struct Capture {
 };
 
 /// One cuEventRecord.
-struct Record {
+struct EventRecord {
   Stream *stream;
   bool done = false;
   Clock::time_point time;
@@ -67,7 +67,7 @@ struct Stream {
 
 struct Event {
   bool timed;
-  std::shared_ptr<Record> record;
+  std::shared_ptr<EventRecord> record;
 };
 
 namespace {
@@ -92,7 +92,7 @@ void drain(Stream *stream) {
     runOldest(stream);
 }
 
-void drainUntil(const Record &record) {
+void drainUntil(const EventRecord &record) {
   while (!record.done)
     runOldest(record.stream);
 }
@@ -245,7 +245,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
     return failed;
   if (!event->record)
     return Success; // nothing recorded: nothing to wait for
-  std::shared_ptr<Record> record = event->record;
+  std::shared_ptr<EventRecord> record = event->record;
   if (record->capture) {
     if (record->capture->ended)
       return CapturedEvent;
@@ -299,7 +299,7 @@ CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
     return failed;
   if (stream && stream->capture && stream->capture->invalid)
     return StreamCaptureInvalidated;
-  auto record = std::make_shared<Record>();
+  auto record = std::make_shared<EventRecord>();
   record->stream = stream;
   event->record = record;
   if (stream && stream->capture) {
