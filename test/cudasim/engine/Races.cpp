@@ -15,12 +15,12 @@ namespace cudasim {
 namespace {
 
 /// A stamp taken apart.
-struct Touch {
+struct StampFields {
   unsigned thread, warpEpoch, blockEpoch;
   ReaderSpan span;
   unsigned upper;
 
-  explicit Touch(Stamp stamp)
+  explicit StampFields(Stamp stamp)
       : thread(stamp & kEpochMask), warpEpoch(stamp >> 10 & kEpochMask),
         blockEpoch(stamp >> 20 & kEpochMask),
         span(static_cast<ReaderSpan>(stamp >> kSpanShift & 3)),
@@ -30,7 +30,7 @@ struct Touch {
 
 constexpr unsigned kSharedShift = 32;
 
-/// How an earlier touch relates to one that happens now.
+/// How an earlier fields relates to one that happens now.
 enum class Relation {
   Ordered,    // by a barrier, or the same thread
   SameWarp,   // both since the warp's last barrier
@@ -45,7 +45,7 @@ bool isOfEarlierStage(unsigned upper) {
 }
 
 /// `isShared`: of shared memory, whose stamps have other numbers.
-Relation relate(const Touch &earlier, const Touch &now, bool isShared) {
+Relation relate(const StampFields &earlier, const StampFields &now, bool isShared) {
   if (!isShared && isOfEarlierStage(earlier.upper))
     return Relation::Ordered;
   if (earlier.span == Grid)
@@ -74,15 +74,15 @@ bool isOlder(Stamp stamp, Stamp now, unsigned shift) {
 struct Others {
   char text[96];
   Others(Stamp stamp, Relation relation) {
-    Touch touch(stamp);
-    if (touch.span != OneThread)
+    StampFields fields(stamp);
+    if (fields.span != OneThread)
       std::snprintf(text, sizeof(text), "other threads");
     else if (relation == Relation::OtherBlock)
       std::snprintf(text, sizeof(text), "thread %s of another block",
-                    ThreadName(touch.thread).text);
+                    ThreadName(fields.thread).text);
     else
       std::snprintf(text, sizeof(text), "thread %s",
-                    ThreadName(touch.thread).text);
+                    ThreadName(fields.thread).text);
   }
 };
 
@@ -97,14 +97,14 @@ struct Others {
 
 void checkWrite(const char *memory, const char *name, long long index,
                 Stamp writer, Stamp reader, Stamp now, unsigned shift) {
-  Touch me(now);
+  StampFields me(now);
   for (bool wrote : {true, false}) {
     Stamp other = wrote ? writer : reader;
     if (isOlder(other, now, shift))
       continue;
-    Touch touch(other);
+    StampFields fields(other);
     // One of several readers may be this thread, but the others are not.
-    Relation relation = relate(touch, me, shift == kSharedShift);
+    Relation relation = relate(fields, me, shift == kSharedShift);
     if (relation != Relation::Ordered)
       race(memory, name, index, true, other, wrote, relation);
   }
@@ -112,9 +112,9 @@ void checkWrite(const char *memory, const char *name, long long index,
 
 void checkRead(const char *memory, const char *name, long long index,
                Stamp writer, Stamp *reader, Stamp now, unsigned shift) {
-  Touch me(now);
+  StampFields me(now);
   if (!isOlder(writer, now, shift)) {
-    Relation relation = relate(Touch(writer), me, shift == kSharedShift);
+    Relation relation = relate(StampFields(writer), me, shift == kSharedShift);
     if (relation != Relation::Ordered)
       race(memory, name, index, false, writer, true, relation);
   }
@@ -122,7 +122,7 @@ void checkRead(const char *memory, const char *name, long long index,
     *reader = now;
     return;
   }
-  Relation relation = relate(Touch(*reader), me, shift == kSharedShift);
+  Relation relation = relate(StampFields(*reader), me, shift == kSharedShift);
   ReaderSpan span = relation == Relation::Ordered     ? OneThread
                     : relation == Relation::SameWarp  ? OneWarp
                     : relation == Relation::SameBlock ? OneBlock
@@ -216,12 +216,12 @@ void prepareStamps(std::vector<Argument *> written) {
       written.begin(), written.end(),
       [](const Argument *a, const Argument *b) { return begin(a) < begin(b); });
   // Arguments that share memory share stamps, one for each unit of their
-  // smallest element. First their places, then the memory.
-  struct Place {
+  // smallest element. First their ranges, then the memory.
+  struct StampRange {
     Argument *argument;
     std::uint64_t offset;
   };
-  std::vector<Place> places;
+  std::vector<StampRange> ranges;
   std::uint64_t total = 0;
   for (std::size_t first = 0; first < written.size();) {
     std::size_t last = first;
@@ -233,7 +233,7 @@ void prepareStamps(std::vector<Argument *> written) {
     }
     for (; first < last; ++first) {
       written[first]->span = written[first]->elementSize / unit;
-      places.push_back(
+      ranges.push_back(
           {written[first], total + (begin(written[first]) - low) / unit});
     }
     total += (high - low + unit - 1) / unit;
@@ -247,9 +247,9 @@ void prepareStamps(std::vector<Argument *> written) {
   }
   writers.reserve(total);
   readers.reserve(total);
-  for (const Place &place : places) {
-    place.argument->writers = writers.begin() + place.offset;
-    place.argument->readers = readers.begin() + place.offset;
+  for (const StampRange &offset : ranges) {
+    offset.argument->writers = writers.begin() + offset.offset;
+    offset.argument->readers = readers.begin() + offset.offset;
   }
   cudasim_context.globalBlock = launchNumber << kLaunchShift;
 }

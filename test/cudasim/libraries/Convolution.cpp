@@ -72,20 +72,20 @@ std::int64_t elementCount(const BrewVendorTensor &tensor) {
   return count;
 }
 
-/// Calls each(place in the dense copy, place in memory) for every element.
+/// Calls each(offset in the dense copy, offset in memory) for every element.
 template <class Each>
 void forEachElement(const BrewVendorTensor &tensor, Each each) {
   std::array<std::int64_t, BREW_VENDOR_MAX_RANK> index = {};
   const std::int64_t count = elementCount(tensor);
-  std::int64_t place = 0;
+  std::int64_t offset = 0;
   for (std::int64_t dense = 0; dense < count; ++dense) {
-    each(dense, place);
+    each(dense, offset);
     for (int i = tensor.rank - 1; i >= 0; --i) {
       auto at = static_cast<std::size_t>(i);
-      place += tensor.strides[i];
+      offset += tensor.strides[i];
       if (++index[at] < tensor.dims[i])
         break;
-      place -= tensor.strides[i] * tensor.dims[i];
+      offset -= tensor.strides[i] * tensor.dims[i];
       index[at] = 0;
     }
   }
@@ -167,24 +167,24 @@ struct Convolution {
     const Type type = *typeOf(tensor.type);
     const bool rounded =
         operand && d.math == BREW_VENDOR_TF32 && type == Type::F32;
-    forEachElement(tensor, [&](std::int64_t dense, std::int64_t place) {
-      T value = loadNumber<T>(type, data, place);
+    forEachElement(tensor, [&](std::int64_t dense, std::int64_t offset) {
+      T value = loadNumber<T>(type, data, offset);
       values[static_cast<std::size_t>(dense)] =
           rounded ? roundToTf32(static_cast<float>(value)) : value;
     });
     return values;
   }
-  /// Stores finish(value, place in the dense copy), added to what is there if
+  /// Stores finish(value, offset in the dense copy), added to what is there if
   /// the call accumulates.
   template <class T, class Finish>
   void write(const BrewVendorTensor &tensor, void *data,
              const std::vector<T> &values, Finish finish) const {
     const Type type = *typeOf(tensor.type);
-    forEachElement(tensor, [&](std::int64_t dense, std::int64_t place) {
+    forEachElement(tensor, [&](std::int64_t dense, std::int64_t offset) {
       T value = values[static_cast<std::size_t>(dense)];
       if (d.accumulate)
-        value += loadNumber<T>(type, data, place);
-      storeNumber(type, data, place, finish(value, dense));
+        value += loadNumber<T>(type, data, offset);
+      storeNumber(type, data, offset, finish(value, dense));
     });
   }
   template <class T>
