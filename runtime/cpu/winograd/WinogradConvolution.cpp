@@ -96,10 +96,10 @@ Size sizeOf(const DnnlContext &context, const ConvolutionCall &call,
                                 context.threads);
 }
 
-/// Sums of gradients are of so many parts, whatever the team: the same bits
+/// Sums of gradients are of so many chunks, whatever the team: the same bits
 /// with the same number of threads.
-std::int64_t share(std::int64_t count, std::int64_t part, std::int64_t parts) {
-  return count * part / parts;
+std::int64_t share(std::int64_t count, std::int64_t chunk, std::int64_t chunks) {
+  return count * chunk / chunks;
 }
 
 class WinogradConvolution : public CpuCall {
@@ -121,17 +121,17 @@ public:
 
 private:
   /// What is multiplied at a time: of a last block less than of the others.
-  struct Part {
+  struct Chunk {
     std::int64_t tiles, outputs;
     bool accumulates;
-    bool operator==(const Part &other) const {
+    bool operator==(const Chunk &other) const {
       return tiles == other.tiles && outputs == other.outputs &&
              accumulates == other.accumulates;
     }
   };
   /// The products of its matrices.
   struct Product {
-    Part part;
+    Chunk chunk;
     dnnl::matmul primitive;
     memory left, right, result, scratchpad;
   };
@@ -142,13 +142,13 @@ private:
   memory::desc weightMatrices(std::int64_t outputs) const;
   Matrices at(std::uint64_t offset, const memory::desc &layout) const;
   std::uint64_t reserve(std::uint64_t bytes);
-  void makeProduct(const Part &part);
-  Weights partOfWeights(std::int64_t first, std::int64_t outputs) const;
-  Images partOfOutputs(std::int64_t first, std::int64_t outputs) const;
-  void transformWeights(const Weights &part, const Matrices &to) const;
+  void makeProduct(const Chunk &chunk);
+  Weights weightsOfChunk(std::int64_t first, std::int64_t outputs) const;
+  Images outputsOfChunk(std::int64_t first, std::int64_t outputs) const;
+  void transformWeights(const Weights &chunk, const Matrices &to) const;
   void transformGradients(std::int64_t firstTile, std::int64_t firstOutput,
-                          const Part &part) const;
-  void multiply(const Part &part);
+                          const Chunk &chunk) const;
+  void multiply(const Chunk &chunk);
   void finishWeights(std::int64_t firstOutput, std::int64_t outputs) const;
   void finishBias() const;
 
@@ -216,12 +216,12 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
   productScratch = scratchSize;
   for (std::int64_t outputs : {block.outputs, size.outputs % block.outputs})
     if (outputs > 0)
-      for (const Part &part :
-           {Part{block.tiles, outputs, false},
-            Part{tiles >= 2 * block.tiles ? block.tiles : 0, outputs, true},
-            Part{tiles % block.tiles, outputs, tiles > block.tiles}})
-        if (part.tiles > 0)
-          makeProduct(part);
+      for (const Chunk &chunk :
+           {Chunk{block.tiles, outputs, false},
+            Chunk{tiles >= 2 * block.tiles ? block.tiles : 0, outputs, true},
+            Chunk{tiles % block.tiles, outputs, tiles > block.tiles}})
+        if (chunk.tiles > 0)
+          makeProduct(chunk);
 }
 
 /// A little more than their elements apart, which else would lie in the same
@@ -260,10 +260,10 @@ Matrices WinogradConvolution::at(std::uint64_t offset,
   return {reinterpret_cast<float *>(scratch + offset), strides[0], strides[1]};
 }
 
-void WinogradConvolution::makeProduct(const Part &part) {
-  memory::desc left = matrices(part.tiles, size.inputs),
-               right = weightMatrices(part.outputs),
-               result = matrices(part.tiles, part.outputs);
+void WinogradConvolution::makeProduct(const Chunk &chunk) {
+  memory::desc left = matrices(chunk.tiles, size.inputs),
+               right = weightMatrices(chunk.outputs),
+               result = matrices(chunk.tiles, chunk.outputs);
   if (isForWeights()) {
     std::swap(right, result);
     left = transposed(left);
@@ -282,7 +282,7 @@ void WinogradConvolution::makeProduct(const Part &part) {
                   : packedLayout;
   }
   const dnnl::primitive_attr attributes = attributesFor(
-      plan::Epilogue(), isForWeights() && part.accumulates, false);
+      plan::Epilogue(), isForWeights() && chunk.accumulates, false);
   dnnl::matmul::primitive_desc description(context.engine, left, right, result,
                                            attributes);
   if (isReferenceKernel(description))
@@ -294,13 +294,13 @@ void WinogradConvolution::makeProduct(const Part &part) {
   auto bare = [&](const memory::desc &layout) {
     return memory(layout, context.engine, DNNL_MEMORY_NONE);
   };
-  made.push_back({part, dnnl::matmul(description), bare(left),
+  made.push_back({chunk, dnnl::matmul(description), bare(left),
                   bare(description.weights_desc()), bare(result),
                   bare(scratchpad)});
   scratchSize = std::max(scratchSize, productScratch + scratchpad.get_size());
 }
 
-Weights WinogradConvolution::partOfWeights(std::int64_t first,
+Weights WinogradConvolution::weightsOfChunk(std::int64_t first,
                                            std::int64_t outputs) const {
   Weights result = weights;
   result.data += first * weights.outputStride;
@@ -308,7 +308,7 @@ Weights WinogradConvolution::partOfWeights(std::int64_t first,
   return result;
 }
 
-Images WinogradConvolution::partOfOutputs(std::int64_t first,
+Images WinogradConvolution::outputsOfChunk(std::int64_t first,
                                           std::int64_t outputs) const {
   Images result = out;
   result.data += first;
@@ -316,11 +316,11 @@ Images WinogradConvolution::partOfOutputs(std::int64_t first,
   return result;
 }
 
-void WinogradConvolution::transformWeights(const Weights &part,
+void WinogradConvolution::transformWeights(const Weights &chunk,
                                            const Matrices &to) const {
-  workers.parallelFor(winograd::weightChunks(part), 1,
+  workers.parallelFor(winograd::weightChunks(chunk), 1,
                       [&](std::int64_t begin, std::int64_t end) {
-                        transforms.weights(part, begin, end, to);
+                        transforms.weights(chunk, begin, end, to);
                       });
 }
 
@@ -361,10 +361,10 @@ void WinogradConvolution::bindScratch(std::byte *memory) {
   }
 }
 
-void WinogradConvolution::multiply(const Part &part) {
+void WinogradConvolution::multiply(const Chunk &chunk) {
   auto product =
       std::find_if(made.begin(), made.end(), [&](const Product &candidate) {
-        return candidate.part == part;
+        return candidate.chunk == chunk;
       });
   const dnnl_exec_arg_t arguments[] = {
       {DNNL_ARG_SRC, product->left.get()},
@@ -376,19 +376,19 @@ void WinogradConvolution::multiply(const Part &part) {
     throw Error(ExitStatus::Bug, "oneDNN failed in " + name);
 }
 
-/// Of the outputs of a part, for the weights.
+/// Of the outputs of a chunk, for the weights.
 void WinogradConvolution::transformGradients(std::int64_t firstTile,
                                              std::int64_t firstOutput,
-                                             const Part &part) const {
+                                             const Chunk &chunk) const {
   const std::int64_t shares = context.threads;
   auto *sums = reinterpret_cast<float *>(scratch + biasParts);
   workers.parallelFor(shares, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i)
       transforms.outputGradient(
-          partOfOutputs(firstOutput, part.outputs),
-          {grid, firstTile, firstTile + share(part.tiles, i, shares),
-           firstTile + share(part.tiles, i + 1, shares)},
-          at(outputSums, matrices(part.tiles, part.outputs)),
+          outputsOfChunk(firstOutput, chunk.outputs),
+          {grid, firstTile, firstTile + share(chunk.tiles, i, shares),
+           firstTile + share(chunk.tiles, i + 1, shares)},
+          at(outputSums, matrices(chunk.tiles, chunk.outputs)),
           biasGradient ? sums + i * size.outputs + firstOutput : nullptr);
   });
 }
@@ -408,26 +408,26 @@ void WinogradConvolution::run() {
                        at(inputSums, matrices(count, size.inputs)));
     });
     for (std::int64_t k = 0; k < size.outputs; k += block.outputs) {
-      const Part part{count, std::min(block.outputs, size.outputs - k),
+      const Chunk chunk{count, std::min(block.outputs, size.outputs - k),
                       first > 0};
       if (isForWeights())
-        transformGradients(first, k, part);
+        transformGradients(first, k, chunk);
       else if (!size.isConstant && first == 0) // the same for all blocks
-        transformWeights(partOfWeights(k, part.outputs),
-                         at(weightSums, weightMatrices(part.outputs)));
-      multiply(part);
+        transformWeights(weightsOfChunk(k, chunk.outputs),
+                         at(weightSums, weightMatrices(chunk.outputs)));
+      multiply(chunk);
       if (isForWeights()) {
         if (first + count == tiles)
-          finishWeights(k, part.outputs);
+          finishWeights(k, chunk.outputs);
         continue;
       }
-      OutputEpilogue partRules = epilogue;
+      OutputEpilogue chunkEpilogue = epilogue;
       if (epilogue.bias)
-        partRules.bias += k;
+        chunkEpilogue.bias += k;
       workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
-        transforms.output(at(outputSums, matrices(count, part.outputs)),
-                          range(begin, end), partOfOutputs(k, part.outputs),
-                          partRules);
+        transforms.output(at(outputSums, matrices(count, chunk.outputs)),
+                          range(begin, end), outputsOfChunk(k, chunk.outputs),
+                          chunkEpilogue);
       });
     }
   }
@@ -437,12 +437,12 @@ void WinogradConvolution::run() {
 
 void WinogradConvolution::finishWeights(std::int64_t firstOutput,
                                         std::int64_t outputs) const {
-  const Weights part = partOfWeights(firstOutput, outputs);
-  workers.parallelFor(winograd::weightChunks(part), 1,
+  const Weights chunk = weightsOfChunk(firstOutput, outputs);
+  workers.parallelFor(winograd::weightChunks(chunk), 1,
                       [&](std::int64_t begin, std::int64_t end) {
                         transforms.weightsGradient(
                             at(weightSums, weightMatrices(outputs)), begin, end,
-                            part, epilogue.accumulate);
+                            chunk, epilogue.accumulate);
                       });
 }
 
@@ -450,8 +450,8 @@ void WinogradConvolution::finishBias() const {
   const auto *sums = reinterpret_cast<const float *>(scratch + biasParts);
   for (std::int64_t k = 0; k < size.outputs; ++k) {
     float sum = epilogue.accumulate ? biasGradient[k] : 0.0f;
-    for (std::int64_t part = 0; part < context.threads; ++part)
-      sum += sums[part * size.outputs + k];
+    for (std::int64_t chunk = 0; chunk < context.threads; ++chunk)
+      sum += sums[chunk * size.outputs + k];
     biasGradient[k] = sum;
   }
 }

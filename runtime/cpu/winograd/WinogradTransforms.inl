@@ -242,7 +242,7 @@ void outputGradient(const Images &dy, const TileRange &tiles,
   }
 }
 
-/// Calls `visit` with the place of a part's weights, their distance from lane
+/// Calls `visit` with the place of a chunk's weights, their distance from lane
 /// to lane, and the place of its first value in the matrices. Weights are
 /// walked through as they lie in memory.
 template <typename Visit>
@@ -254,9 +254,9 @@ void forEachWeightChunk(const Weights &w, Index begin, Index end,
   const Index rowStride = turned ? w.outputStride : w.inputStride;
   const Index laneStride = turned ? w.inputStride : w.outputStride;
   const bool alongRows = laneStride < rowStride;
-  for (Index part = begin; part < end; ++part) {
-    const Index row = alongRows ? part / steps : part % rows;
-    const Index step = alongRows ? part % steps : part / rows;
+  for (Index chunk = begin; chunk < end; ++chunk) {
+    const Index row = alongRows ? chunk / steps : chunk % rows;
+    const Index step = alongRows ? chunk % steps : chunk / rows;
     for (Index lane = 0; lane < kChannelStep; lane += kLanes) {
       const Index column = step * kChannelStep + lane;
       visit(w.data + row * rowStride + column * laneStride, laneStride,
