@@ -8,7 +8,7 @@
 namespace brew::runtime {
 
 /// One call of run(), on the stack of its caller.
-struct WorkerPool::Turn {
+struct WorkerPool::Job {
   const std::function<void()> *job;
   std::exception_ptr error;
   bool done = false;
@@ -28,34 +28,34 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::run(const std::function<void()> &job) {
-  Turn turn{&job, {}, false};
+  Job job2{&job, {}, false};
   {
     std::unique_lock<std::mutex> lock(mutex);
-    waiting.push_back(&turn);
+    queue.push_back(&job2);
     changed.notify_all();
-    changed.wait(lock, [&] { return turn.done; });
+    changed.wait(lock, [&] { return job2.done; });
   }
-  if (turn.error)
-    std::rethrow_exception(turn.error);
+  if (job2.error)
+    std::rethrow_exception(job2.error);
 }
 
 void WorkerPool::serve() {
   const Threads::Scope entered = team.enter();
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
-    changed.wait(lock, [this] { return ending || !waiting.empty(); });
-    if (waiting.empty())
+    changed.wait(lock, [this] { return ending || !queue.empty(); });
+    if (queue.empty())
       return;
-    Turn &turn = *waiting.front();
-    waiting.pop_front();
+    Job &job2 = *queue.front();
+    queue.pop_front();
     lock.unlock();
     try {
-      (*turn.job)();
+      (*job2.job)();
     } catch (...) {
-      turn.error = std::current_exception();
+      job2.error = std::current_exception();
     }
     lock.lock();
-    turn.done = true;
+    job2.done = true;
     changed.notify_all();
   }
 }
