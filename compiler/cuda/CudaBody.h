@@ -23,7 +23,7 @@ struct CudaValues {
   std::set<std::pair<unsigned, unsigned>> arrays;
   /// Packs in which neighbours' iterations leave what a reduction stores, by
   /// argument.
-  std::map<unsigned, CudaCode> stores;
+  std::map<unsigned, CudaCode> perIterationStores;
 };
 
 /// Writes bodies of a subKernel's nests.
