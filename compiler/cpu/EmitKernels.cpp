@@ -2,7 +2,7 @@
 
 #include "compiler/cpu/EmitKernels.h"
 
-#include "compiler/cpu/AlikeFunctions.h"
+#include "compiler/cpu/FunctionDeduplicator.h"
 #include "compiler/cpu/SubKernelEmitter.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelLoops.h"
@@ -36,7 +36,7 @@ constexpr int64_t kFlatStep = dialects::target::CpuAttr::kCacheLine;
 constexpr size_t kMaxInlinedSubKernels = 8;
 
 /// A part of the kernel's domain.
-struct Span {
+struct DomainSlice {
   Schedule schedule;
   int64_t units;  ///< of the subKernel
   int64_t weight; ///< domain positions per unit
@@ -72,7 +72,7 @@ class CpuKernelEmitter {
 public:
   /// `subKernelFunctions` has those of earlier kernels of the module.
   CpuKernelEmitter(OpBuilder &b, dialects::plan::KernelOp op,
-                   dialects::target::CpuAttr cpu, AlikeFunctions &subKernelFunctions)
+                   dialects::target::CpuAttr cpu, FunctionDeduplicator &subKernelFunctions)
       : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu),
         subKernelFunctions(subKernelFunctions) {}
 
@@ -82,7 +82,7 @@ public:
     result.argumentCount = kernel.arguments.size();
     result.bytes = bytesOf(kernel);
     result.flops = flopsOf(kernel);
-    std::vector<Span> spans = schedule();
+    std::vector<DomainSlice> spans = schedule();
     result.domain = spans.empty() ? 0 : domainEnd(spans);
     result.grain = grainOf(spans, result.domain);
     emitFunction(spans);
@@ -92,23 +92,23 @@ public:
 private:
   /// Parts follow one another in the domain, each with a share of positions
   /// that corresponds to its work, since threads divide positions evenly.
-  std::vector<Span> schedule() {
-    std::vector<Span> spans;
+  std::vector<DomainSlice> schedule() {
+    std::vector<DomainSlice> spans;
     for (SubKernel &subKernel : kernel.subKernels) {
       // Threads take positions of all subKernels in any order.
       if (subKernel.inLastBlock || subKernel.stage > 0)
         throwCannotEmit(kernel.op, "a CPU has no last block and no stages");
       normaliseLoops(subKernel);
-      Span span;
+      DomainSlice span;
       span.schedule = chooseSchedule(subKernel, cpu);
       span.units = domainOf(subKernel, span.schedule);
       spans.push_back(span);
     }
     double least = HUGE_VAL;
     int64_t start = 0;
-    for (const Span &span : spans)
+    for (const DomainSlice &span : spans)
       least = std::min(least, span.schedule.unitCost);
-    for (Span &span : spans) {
+    for (DomainSlice &span : spans) {
       span.weight = std::llround(span.schedule.unitCost / least);
       span.start = start;
       start = span.end();
@@ -116,18 +116,18 @@ private:
     return spans;
   }
 
-  static int64_t domainEnd(ArrayRef<Span> spans) {
+  static int64_t domainEnd(ArrayRef<DomainSlice> spans) {
     // Only between subKernels do starts need rounding.
     return spans.back().start + spans.back().units * spans.back().weight;
   }
 
-  static int64_t grainOf(ArrayRef<Span> spans, int64_t domain) {
+  static int64_t grainOf(ArrayRef<DomainSlice> spans, int64_t domain) {
     double cost = 0;
-    for (const Span &span : spans)
+    for (const DomainSlice &span : spans)
       cost += static_cast<double>(span.units) * span.schedule.unitCost;
     if (domain == 0)
       return 1;
-    bool flat = llvm::any_of(spans, [](const Span &span) {
+    bool flat = llvm::any_of(spans, [](const DomainSlice &span) {
       return span.schedule.kind == Schedule::Kind::Flat;
     });
     double perPosition = cost / static_cast<double>(domain);
@@ -137,7 +137,7 @@ private:
     return flat || spans.size() > 1 ? llvm::alignTo(grain, kFlatStep) : grain;
   }
 
-  void emitFunction(ArrayRef<Span> spans) {
+  void emitFunction(ArrayRef<DomainSlice> spans) {
     SmallVector<unsigned> all =
         llvm::to_vector(llvm::seq<unsigned>(0, kernel.arguments.size()));
     if (kernel.subKernels.size() > kMaxInlinedSubKernels)
@@ -146,7 +146,7 @@ private:
         makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
     emitBody(
         function, all,
-        [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
+        [&](ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
           for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans))
             emitSubKernel(b, loc, subKernel, span.schedule, arguments,
                      unitAt(span, begin, /*isEnd=*/false),
@@ -155,7 +155,7 @@ private:
   }
 
   /// The kernel as calls of functions, one for each subKernel.
-  void emitCalls(ArrayRef<Span> spans, ArrayRef<unsigned> all) {
+  void emitCalls(ArrayRef<DomainSlice> spans, ArrayRef<unsigned> all) {
     SmallVector<func::FuncOp> functions;
     SmallVector<SmallVector<unsigned>> taken;
     for (auto [subKernel, span] : llvm::zip(kernel.subKernels, spans)) {
@@ -196,10 +196,10 @@ private:
     func::FuncOp function = makeFunction(name, subKernelFunctionAttr, taken);
     emitBody(
         function, taken,
-        [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
+        [&](ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
           emitSubKernel(b, loc, subKernel, schedule, arguments, begin, end, scratch);
         });
-    func::FuncOp first = subKernelFunctions.firstLike(function);
+    func::FuncOp first = subKernelFunctions.canonical(function);
     if (first != function)
       function.erase();
     return first;
@@ -237,7 +237,7 @@ private:
   /// (null: not `taken`).
   void emitBody(
       func::FuncOp function, ArrayRef<unsigned> taken,
-      llvm::function_ref<void(ValueRange, Value, Value, Scratch &)> inside) {
+      llvm::function_ref<void(ValueRange, Value, Value, ScratchBuffers &)> inside) {
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
@@ -250,7 +250,7 @@ private:
           ArrayRef<int64_t>{1});
     }
     auto [begin, end] = rangeOf(*entry);
-    Scratch scratch(*entry);
+    ScratchBuffers scratch(*entry);
     inside(arguments, begin, end, scratch);
     scratch.release(b, loc);
     func::ReturnOp::create(b, loc);
@@ -258,7 +258,7 @@ private:
 
   /// First unit of the span at or after domain position `position`, at most
   /// the number of units.
-  Value unitAt(const Span &span, Value position, bool isEnd) {
+  Value unitAt(const DomainSlice &span, Value position, bool isEnd) {
     auto constant = [&](int64_t value) {
       return arith::ConstantIndexOp::create(b, loc, value).getResult();
     };
@@ -280,7 +280,7 @@ private:
   Location loc;
   Kernel kernel;
   dialects::target::CpuAttr cpu;
-  AlikeFunctions &subKernelFunctions;
+  FunctionDeduplicator &subKernelFunctions;
 };
 
 } // namespace
@@ -297,7 +297,7 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
     throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
-  AlikeFunctions subKernelFunctions;
+  FunctionDeduplicator subKernelFunctions;
   for (auto op : module.getOps<dialects::plan::KernelOp>()) {
     OwningOpRef<dialects::plan::KernelOp> folded = foldBodies(op);
     kernels.push_back(CpuKernelEmitter(b, *folded, cpu, subKernelFunctions).emit());

@@ -3,7 +3,7 @@
 #include "compiler/cpu/ObjectCode.h"
 
 #include "compiler/Parallel.h"
-#include "compiler/cpu/AlikeFunctions.h"
+#include "compiler/cpu/FunctionDeduplicator.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LinkObjects.h"
 #include "compiler/cpu/LowerToLLVM.h"
@@ -188,7 +188,7 @@ public:
 
 private:
   void add(mlir::func::FuncOp kernel) {
-    mlir::func::FuncOp first = distinct.firstLike(kernel);
+    mlir::func::FuncOp first = distinct.canonical(kernel);
     if (first != kernel) {
       modules[moduleOf[first]].aliases.emplace_back(kernel.getName(),
                                                     first.getName());
@@ -214,7 +214,7 @@ private:
 
   std::vector<mlir::Operation *> shared;
   llvm::DenseMap<mlir::StringAttr, mlir::Operation *> subKernelFunctions;
-  AlikeFunctions distinct;
+  FunctionDeduplicator distinct;
   llvm::DenseMap<mlir::Operation *, std::size_t> moduleOf;
   std::vector<KernelModule> modules;
   llvm::DenseSet<mlir::Operation *> present; ///< in the last module

@@ -17,14 +17,14 @@ namespace brew::compiler::cpu {
 namespace {
 
 /// Pieces of a loop are loops of their own if they fill a vector of f32.
-constexpr int64_t kShortestPiece = 16;
+constexpr int64_t kMinPieceLength = 16;
 /// More pieces share their code.
-constexpr int64_t kMostPiecesApart = 8;
+constexpr int64_t kMaxUnrolledPieces = 8;
 
 class SubKernelEmitter {
 public:
   SubKernelEmitter(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
-              ValueRange arguments, Scratch &scratch)
+              ValueRange arguments, ScratchBuffers &scratch)
       : b(b), loc(loc), subKernel(subKernel), schedule(schedule), scratch(scratch),
         body(b, loc, subKernel, storage) {
     storage.arguments.assign(arguments.begin(), arguments.end());
@@ -61,8 +61,8 @@ private:
 
   /// Indices of the grid loops that `unit` of the domain stands for.
   SmallVector<Value> gridIndices(Value unit) {
-    SmallVector<Value> indices(schedule.outer);
-    for (unsigned i = schedule.outer; i-- > 0;) {
+    SmallVector<Value> indices(schedule.outerLoops);
+    for (unsigned i = schedule.outerLoops; i-- > 0;) {
       if (i == 0) {
         indices[i] = unit;
         break;
@@ -76,12 +76,12 @@ private:
 
   /// Fused: the inner loop, in three pieces if windows reach over edges.
   void emitRow(ArrayRef<Value> outer) {
-    int64_t extent = subKernel.nests[0].loops[schedule.outer].extent;
+    int64_t extent = subKernel.nests[0].loops[schedule.outerLoops].extent;
     Value begin = body.index(0), end = body.index(extent), zero = begin,
           last = end;
     SmallVector<Operation *> all;
     for (Nest &nest : subKernel.nests) {
-      SmallVector<Operation *> edges = boundaryOperations(nest, schedule.outer);
+      SmallVector<Operation *> edges = boundaryOperations(nest, schedule.outerLoops);
       if (edges.empty())
         continue;
       all.append(edges);
@@ -89,7 +89,7 @@ private:
       at.push_back(zero);
       at.resize(nest.loops.size());
       body.unroll(windowLoops(nest), nest, at, [&] {
-        body.narrow(nest, schedule.outer, edges, at, begin, end);
+        body.narrowRange(nest, schedule.outerLoops, edges, at, begin, end);
       });
     }
     auto emitAt = [&](Value i) {
@@ -97,8 +97,8 @@ private:
       point.push_back(i);
       emitPoint(point);
     };
-    std::optional<int64_t> length = pieceLength(subKernel, schedule.outer);
-    if (all.empty() && length && *length >= kShortestPiece)
+    std::optional<int64_t> length = pieceLength(subKernel, schedule.outerLoops);
+    if (all.empty() && length && *length >= kMinPieceLength)
       return emitPieces(*length, extent / *length, emitAt);
     pieces(zero, begin, end, last, all,
            [&](Value from, Value to) { vectorLoop(from, to, emitAt); });
@@ -112,12 +112,12 @@ private:
     auto emitPiece = [&](Value number) {
       Value first = arith::MulIOp::create(b, loc, number, body.index(length));
       vectorLoop(body.index(0), body.index(length), [&](Value place) {
-        body.piece = LoopPiece{schedule.outer, number, place};
+        body.piece = LoopPiece{schedule.outerLoops, number, place};
         emitAt(arith::AddIOp::create(b, loc, first, place));
         body.piece.reset();
       });
     };
-    if (count > kMostPiecesApart)
+    if (count > kMaxUnrolledPieces)
       return body.loop(body.index(0), body.index(count), 1, emitPiece);
     for (int64_t number = 0; number < count; ++number)
       emitPiece(body.index(number));
@@ -134,9 +134,9 @@ private:
     begin = arith::MinSIOp::create(b, loc, begin, last);
     end = arith::MaxSIOp::create(b, loc, end, begin);
     inside(zero, begin);
-    body.passed.insert(edges.begin(), edges.end());
+    body.elidedBoundaries.insert(edges.begin(), edges.end());
     inside(begin, end);
-    body.passed.clear();
+    body.elidedBoundaries.clear();
     inside(end, last);
   }
 
@@ -151,7 +151,7 @@ private:
     SmallVector<Operation *> guards = guardOperations(nest, number);
     if (guards.empty()) {
       if (!edges.empty())
-        body.narrow(nest, number, edges, at, begin, end);
+        body.narrowRange(nest, number, edges, at, begin, end);
       pieces(zero, begin, end, last, edges, inside);
       return;
     }
@@ -166,14 +166,14 @@ private:
     OpBuilder::InsertionGuard insertion(b);
     at[number] = zero;
     if (!still.empty() && !carried) {
-      Value condition = body.holds(nest, still, at);
+      Value condition = body.guardCondition(nest, still, at);
       b.setInsertionPointToStart(
           scf::IfOp::create(b, loc, condition).thenBlock());
     }
-    body.narrow(nest, number, moving, at, begin, end);
-    body.passed.insert(edges.begin(), edges.end());
+    body.narrowRange(nest, number, moving, at, begin, end);
+    body.elidedBoundaries.insert(edges.begin(), edges.end());
     inside(begin, end);
-    body.passed.clear();
+    body.elidedBoundaries.clear();
   }
 
   static SmallVector<unsigned> windowLoops(const Nest &nest) {
@@ -219,7 +219,7 @@ private:
 
   SmallVector<unsigned> innerLoops(const Nest &nest, bool reduction) {
     SmallVector<unsigned> which;
-    for (unsigned i = schedule.outer; i < nest.loops.size(); ++i)
+    for (unsigned i = schedule.outerLoops; i < nest.loops.size(); ++i)
       if (nest.loops[i].reduction == reduction)
         which.push_back(i);
     return which;
@@ -294,8 +294,8 @@ private:
     return values;
   }
 
-  /// See Accumulation. `parallel` are the nest's parallel loops.
-  void accumulate(Nest &nest, unsigned number, const Accumulation &plan,
+  /// See RowAccumulation. `parallel` are the nest's parallel loops.
+  void accumulate(Nest &nest, unsigned number, const RowAccumulation &plan,
                   SmallVector<unsigned> parallel, SmallVectorImpl<Value> &at) {
     llvm::erase(parallel, plan.innermost);
     std::vector<SmallVector<Value>> rows(plan.factor);
@@ -311,21 +311,21 @@ private:
     body.loops(nest, parallel, at, [&] {
       Value extent = body.index(nest.loops[*plan.jammed].extent);
       body.loop(body.index(0), extent, plan.factor, [&](Value first) {
-        SmallVector<Value> together;
+        SmallVector<Value> jammedIndices;
         for (int64_t j = 0; j < plan.factor; ++j)
-          together.push_back(
+          jammedIndices.push_back(
               arith::AddIOp::create(b, loc, first, body.index(j)));
-        accumulateRows(nest, number, plan, rows, together, at);
+        accumulateRows(nest, number, plan, rows, jammedIndices, at);
       });
     });
   }
 
   /// One row for each of the values in `together` of the jammed loop.
-  void accumulateRows(Nest &nest, unsigned number, const Accumulation &plan,
-                      ArrayRef<SmallVector<Value>> rows, ValueRange together,
+  void accumulateRows(Nest &nest, unsigned number, const RowAccumulation &plan,
+                      ArrayRef<SmallVector<Value>> rows, ValueRange jammedIndices,
                       SmallVectorImpl<Value> &at) {
     auto forEachRow = [&](auto inside) {
-      for (auto [row, position] : llvm::zip(rows, together)) {
+      for (auto [row, position] : llvm::zip(rows, jammedIndices)) {
         if (plan.jammed)
           at[*plan.jammed] = position;
         inside(row);
@@ -360,7 +360,7 @@ private:
       store(values, row, i);
     });
     if (plan.jammed)
-      at[*plan.jammed] = together[0];
+      at[*plan.jammed] = jammedIndices[0];
     body.unroll(plan.unrolled, nest, at, [&] {
       body.loops(nest, plan.reductions, at, [&] {
         innermostLoop(nest, plan.innermost, at, [&](Value from, Value to) {
@@ -372,7 +372,7 @@ private:
           });
         });
         if (plan.jammed)
-          at[*plan.jammed] = together[0];
+          at[*plan.jammed] = jammedIndices[0];
       });
     });
     if (!partialSums) {
@@ -394,15 +394,15 @@ private:
   Location loc;
   SubKernel &subKernel;
   const Schedule &schedule;
-  Scratch &scratch;
-  Storage storage;
+  ScratchBuffers &scratch;
+  EmittedValues storage;
   BodyEmitter body;
 };
 
 } // namespace
 
 void emitSubKernel(OpBuilder &b, Location loc, SubKernel &subKernel, const Schedule &schedule,
-              ValueRange arguments, Value begin, Value end, Scratch &scratch) {
+              ValueRange arguments, Value begin, Value end, ScratchBuffers &scratch) {
   SubKernelEmitter(b, loc, subKernel, schedule, arguments, scratch).emit(begin, end);
 }
 

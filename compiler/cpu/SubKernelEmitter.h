@@ -1,8 +1,8 @@
 //===- SubKernelEmitter.h - The loops of a scheduled subKernel --------*- C++ -*-===//
 #pragma once
 
-#include "compiler/cpu/EmitKernelsBody.h"
-#include "compiler/cpu/EmitKernelsSchedule.h"
+#include "compiler/cpu/BodyEmitter.h"
+#include "compiler/cpu/Schedule.h"
 
 namespace brew::compiler::cpu {
 
@@ -10,6 +10,6 @@ namespace brew::compiler::cpu {
 /// domain. `arguments` are the launch's buffers, one-dimensional.
 void emitSubKernel(mlir::OpBuilder &b, mlir::Location loc, SubKernel &subKernel,
               const Schedule &schedule, mlir::ValueRange arguments,
-              mlir::Value begin, mlir::Value end, Scratch &scratch);
+              mlir::Value begin, mlir::Value end, ScratchBuffers &scratch);
 
 } // namespace brew::compiler::cpu

@@ -1,6 +1,6 @@
-//===- EmitKernelsCost.cpp - What a nest costs on a CPU -------------------===//
+//===- NestCosts.cpp - What a nest costs on a CPU -------------------===//
 
-#include "compiler/cpu/EmitKernelsCost.h"
+#include "compiler/cpu/NestCosts.h"
 
 #include "compiler/kernels/KernelIndices.h"
 
@@ -34,7 +34,7 @@ double computeCost(const Nest &nest) {
 
 } // namespace
 
-int64_t windowOf(const Nest &nest) {
+int64_t reductionIterations(const Nest &nest) {
   int64_t window = 1;
   for (const Loop &loop : nest.loops)
     if (loop.reduction)
@@ -43,7 +43,7 @@ int64_t windowOf(const Nest &nest) {
 }
 
 /// Cost of accessing the elements of a vector of consecutive iterations.
-double CpuCosts::accessCost(std::optional<int64_t> step, Type element) const {
+double NestCosts::accessCost(std::optional<int64_t> step, Type element) const {
   if (!step)
     return lanes;
   if (*step == 0)
@@ -54,7 +54,7 @@ double CpuCosts::accessCost(std::optional<int64_t> step, Type element) const {
   return (element.getIntOrFloatBitWidth() < 32 ? 2 : 0.8) * lanes;
 }
 
-bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
+bool NestCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
   if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
       !nest.reorderable || nest.loops[loop].extent > kPartialSums)
     return false;
@@ -64,7 +64,7 @@ bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
       });
 }
 
-double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
+double NestCosts::iterationCost(const Nest &nest, unsigned loop) const {
   double cost = computeCost(nest);
   for (auto [number, input] : llvm::enumerate(nest.inputs))
     if (input && input->source.kind != Source::Kind::Constant)
@@ -84,7 +84,7 @@ double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
                 ? 0.2
                 : kHorizontalCost * llvm::Log2_64(lanes) / vectors;
   } else {
-    int64_t window = windowOf(nest);
+    int64_t window = reductionIterations(nest);
     for (const Output &output : nest.outputs)
       cost += accessCost(output.address.coefs[loop], output.element) / window;
     if (window > 1) // accumulators in memory
@@ -93,7 +93,7 @@ double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
   return cost * vectors / nest.loops[loop].extent;
 }
 
-double CpuCosts::rowsCost(const Nest &nest, unsigned outer,
+double NestCosts::rowsCost(const Nest &nest, unsigned outer,
                           std::optional<unsigned> &innermost) const {
   double best = 0;
   innermost.reset();

@@ -1,4 +1,4 @@
-//===- EmitKernelsBody.h - The scalar work of a nest ------------*- C++ -*-===//
+//===- BodyEmitter.h - The scalar work of a nest ------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"
@@ -13,7 +13,7 @@ namespace brew::compiler::cpu {
 
 /// Where the values of a subKernel are while its code is built. All memrefs are
 /// one-dimensional, whatever the layout of the tensor.
-struct Storage {
+struct EmittedValues {
   llvm::SmallVector<mlir::Value> arguments;
   /// [nest][result]: buffer, or null.
   std::vector<llvm::SmallVector<mlir::Value>> temporaries;
@@ -23,9 +23,9 @@ struct Storage {
 
 /// Memory that a kernel needs while it runs: on the stack if small, else on
 /// the heap, and once per call either way.
-class Scratch {
+class ScratchBuffers {
 public:
-  explicit Scratch(mlir::Block &entry) : entry(entry) {}
+  explicit ScratchBuffers(mlir::Block &entry) : entry(entry) {}
   /// A one-dimensional buffer, aligned for any vector.
   mlir::Value allocate(mlir::Location loc, mlir::Type element, int64_t size);
   /// Frees what lies on the heap; called at the end of the function.
@@ -41,7 +41,7 @@ private:
 /// `place`.
 struct LoopPiece {
   unsigned loop;
-  mlir::Value number, place;
+  mlir::Value quotient, remainder;
 };
 
 /// Writes bodies of a subKernel's nests, and loops, at the builder's insertion
@@ -49,7 +49,7 @@ struct LoopPiece {
 class BodyEmitter {
 public:
   BodyEmitter(mlir::OpBuilder &builder, mlir::Location loc, SubKernel &subKernel,
-              Storage &storage)
+              EmittedValues &storage)
       : b(builder), loc(loc), subKernel(subKernel), storage(storage) {}
 
   mlir::Value index(int64_t value);
@@ -86,17 +86,17 @@ public:
   /// Narrows [begin, end) (index values) to the iterations of `loop` in which
   /// all of `edges` (see boundaryOperations and guardOperations) pass; `loops`
   /// are the values of the other loops. The result may be empty, end < begin.
-  void narrow(Nest &nest, unsigned loop,
+  void narrowRange(Nest &nest, unsigned loop,
               llvm::ArrayRef<mlir::Operation *> edges,
               llvm::ArrayRef<mlir::Value> loops, mlir::Value &begin,
               mlir::Value &end);
   /// The condition that all of `guards`, which do not move along the loops that
   /// have no value yet, hold; null if there are none.
-  mlir::Value holds(Nest &nest, llvm::ArrayRef<mlir::Operation *> guards,
+  mlir::Value guardCondition(Nest &nest, llvm::ArrayRef<mlir::Operation *> guards,
                     llvm::ArrayRef<mlir::Value> loops);
   /// Edge operations that are known to pass their operand unchanged in the code
   /// that is being written.
-  llvm::SmallPtrSet<mlir::Operation *, 8> passed;
+  llvm::SmallPtrSet<mlir::Operation *, 8> elidedBoundaries;
   /// The piece of a loop that is being written, if it is divided.
   std::optional<LoopPiece> piece;
 
@@ -116,7 +116,7 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   SubKernel &subKernel;
-  Storage &storage;
+  EmittedValues &storage;
 };
 
 } // namespace brew::compiler::cpu

@@ -1,9 +1,9 @@
-//===- EmitKernelsSchedule.cpp - How the loops of a subKernel run --------------===//
+//===- Schedule.cpp - How the loops of a subKernel run --------------===//
 //===----------------------------------------------------------------------===//
 
-#include "compiler/cpu/EmitKernelsSchedule.h"
+#include "compiler/cpu/Schedule.h"
 
-#include "compiler/cpu/EmitKernelsCost.h"
+#include "compiler/cpu/NestCosts.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/KernelTemporaries.h"
@@ -31,7 +31,7 @@ bool canFuse(const SubKernel &subKernel) {
     return false;
   for (const Nest &nest : subKernel.nests)
     if (nest.loops.size() - nest.reductions() != subKernel.grid ||
-        windowOf(nest) > kUnrolledWindow)
+        reductionIterations(nest) > kUnrolledWindow)
       return false;
   return true;
 }
@@ -83,15 +83,15 @@ private:
   Choice choose(SubKernel &subKernel) const;
   int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) const;
   void chooseJam(const Nest &nest, unsigned begin, unsigned end,
-                 Accumulation &accumulation) const;
-  std::optional<Accumulation>
+                 RowAccumulation &accumulation) const;
+  std::optional<RowAccumulation>
   accumulationOf(const Nest &nest, unsigned outer,
                  std::optional<unsigned> innermost) const;
   void jamGridLoop(SubKernel &subKernel, Schedule &schedule) const;
 
   /// Ranges that keep all threads busy.
   int64_t enoughUnits() const { return cpu.getCores(); }
-  CpuCosts costs;
+  NestCosts costs;
   int64_t lanes; ///< elements of a vector
   CpuAttr cpu;
 };
@@ -126,11 +126,11 @@ int64_t Scheduler::blockSize(int64_t extent, int64_t least,
 /// few for threads; 1 if they stay whole.
 int64_t Scheduler::pieceOfRows(const SubKernel &subKernel, const Choice &choice) const {
   const Schedule &schedule = choice.schedule;
-  if (schedule.outer + 1 != subKernel.grid)
+  if (schedule.outerLoops + 1 != subKernel.grid)
     return 1;
   unsigned last = subKernel.grid - 1;
   int64_t extent = subKernel.nests[0].loops[last].extent,
-          points = gridPoints(subKernel, schedule.outer);
+          points = gridPoints(subKernel, schedule.outerLoops);
   if (schedule.kind == Schedule::Kind::Fused)
     return points < enoughUnits() && extent >= 64 * lanes
                ? blockSize(extent, 16 * lanes, 128 * lanes)
@@ -162,7 +162,7 @@ void divideRows(SubKernel &subKernel, Schedule &schedule, int64_t size) {
     return;
   unsigned last = subKernel.grid - 1;
   splitGridLoop(subKernel, last, size);
-  ++schedule.outer;
+  ++schedule.outerLoops;
   for (std::optional<unsigned> &innermost : schedule.innermost)
     if (innermost && *innermost >= last)
       ++*innermost;
@@ -176,7 +176,7 @@ Choice Scheduler::chooseRows(const SubKernel &subKernel) const {
   Choice best;
   for (unsigned outer = subKernel.grid + 1; outer-- > 0;) {
     Choice choice;
-    choice.schedule.outer = outer;
+    choice.schedule.outerLoops = outer;
     for (const Nest &nest : subKernel.nests)
       choice.cost +=
           costs.rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
@@ -200,7 +200,7 @@ Choice Scheduler::choose(SubKernel &subKernel) const {
     Choice fused;
     fused.schedule.kind =
         subKernel.grid == 1 ? Schedule::Kind::Flat : Schedule::Kind::Fused;
-    fused.schedule.outer = subKernel.grid - 1;
+    fused.schedule.outerLoops = subKernel.grid - 1;
     fused.cost = fusedCost(subKernel);
     fused.elapsed = elapsed(fused.cost, enoughUnits());
     if (fused.elapsed <= 1.5 * best.elapsed)
@@ -251,7 +251,7 @@ int64_t sharedReads(const Nest &nest, unsigned loop) {
 
 /// Chooses the loop to jam among loops [begin, end) of the nest.
 void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
-                          Accumulation &accumulation) const {
+                          RowAccumulation &accumulation) const {
   int64_t best = 0;
   for (unsigned loop = begin; loop < end; ++loop) {
     if (loop == accumulation.innermost || nest.loops[loop].reduction)
@@ -266,14 +266,14 @@ void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
   }
 }
 
-std::optional<Accumulation>
+std::optional<RowAccumulation>
 Scheduler::accumulationOf(const Nest &nest, unsigned outer,
                           std::optional<unsigned> innermost) const {
   if (!innermost || nest.reductions() == 0 ||
       (nest.loops[*innermost].reduction &&
        !costs.hasPartialSums(nest, *innermost)))
     return std::nullopt;
-  Accumulation accumulation;
+  RowAccumulation accumulation;
   accumulation.innermost = *innermost;
   SmallVector<Operation *> bounds = boundaryOperations(nest, *innermost);
   int64_t copies = 1;
@@ -301,17 +301,17 @@ void Scheduler::jamGridLoop(SubKernel &subKernel, Schedule &schedule) const {
     if (subKernel.nests[n].iterations() > subKernel.nests[main].iterations())
       main = n;
   const Nest &nest = subKernel.nests[main];
-  std::optional<Accumulation> accumulation =
-      accumulationOf(nest, schedule.outer, schedule.innermost[main]);
+  std::optional<RowAccumulation> accumulation =
+      accumulationOf(nest, schedule.outerLoops, schedule.innermost[main]);
   if (!accumulation || accumulation->jammed)
     return;
-  chooseJam(nest, 0, schedule.outer, *accumulation);
+  chooseJam(nest, 0, schedule.outerLoops, *accumulation);
   if (!accumulation->jammed ||
-      gridPoints(subKernel, schedule.outer) / accumulation->factor <
+      gridPoints(subKernel, schedule.outerLoops) / accumulation->factor <
           2 * enoughUnits())
     return;
   splitGridLoop(subKernel, *accumulation->jammed, accumulation->factor);
-  moveGridLoop(subKernel, *accumulation->jammed + 1, schedule.outer);
+  moveGridLoop(subKernel, *accumulation->jammed + 1, schedule.outerLoops);
   for (std::optional<unsigned> &innermost : schedule.innermost)
     if (innermost)
       ++*innermost;
@@ -326,8 +326,8 @@ Schedule Scheduler::run(SubKernel &subKernel) const {
     jamGridLoop(subKernel, schedule);
     for (auto [nest, innermost] : llvm::zip(subKernel.nests, schedule.innermost))
       schedule.accumulations.push_back(
-          accumulationOf(nest, schedule.outer, innermost));
-    assignTemporaries(subKernel, schedule.outer);
+          accumulationOf(nest, schedule.outerLoops, innermost));
+    assignTemporaries(subKernel, schedule.outerLoops);
   }
   schedule.unitCost =
       choice.cost / static_cast<double>(domainOf(subKernel, schedule));
@@ -343,7 +343,7 @@ Schedule chooseSchedule(SubKernel &subKernel, CpuAttr cpu) {
 int64_t domainOf(const SubKernel &subKernel, const Schedule &schedule) {
   if (schedule.kind == Schedule::Kind::Flat)
     return subKernel.nests[0].loops[0].extent;
-  return gridPoints(subKernel, schedule.outer);
+  return gridPoints(subKernel, schedule.outerLoops);
 }
 
 } // namespace brew::compiler::cpu

@@ -1,4 +1,4 @@
-//===- EmitKernelsCost.h - What a nest costs on a CPU -----------*- C++ -*-===//
+//===- NestCosts.h - What a nest costs on a CPU -----------*- C++ -*-===//
 //
 // Costs are rough cycles. They only need to rank: contiguous vectors before
 // gathers, registers before memory.
@@ -15,13 +15,13 @@ namespace brew::compiler::cpu {
 /// these are few, shorter rows (with AVX2) proved slower.
 constexpr int64_t kRegisterRow = 128;
 
-/// Iterations of all reductions together.
-int64_t windowOf(const Nest &nest);
+/// Iterations of all reductions jammedIndices.
+int64_t reductionIterations(const Nest &nest);
 
 /// What nests cost on one processor.
-class CpuCosts {
+class NestCosts {
 public:
-  explicit CpuCosts(dialects::target::CpuAttr cpu)
+  explicit NestCosts(dialects::target::CpuAttr cpu)
       : cpu(cpu), lanes(cpu.lanes()) {}
 
   /// Whether a reduction innermost is worth a row of partial sums: LLVM would

@@ -1,6 +1,6 @@
-//===- AlikeFunctions.cpp - Functions that do the same --------------------===//
+//===- FunctionDeduplicator.cpp - Functions that do the same --------------------===//
 
-#include "compiler/cpu/AlikeFunctions.h"
+#include "compiler/cpu/FunctionDeduplicator.h"
 
 #include "mlir/IR/OperationSupport.h"
 
@@ -20,7 +20,7 @@ static size_t hashOf(func::FuncOp function) {
   return hash;
 }
 
-static bool areAlike(func::FuncOp a, func::FuncOp b) {
+static bool areEquivalent(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
          a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
          a->getDiscardableAttrDictionary() ==
@@ -29,10 +29,10 @@ static bool areAlike(func::FuncOp a, func::FuncOp b) {
              &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
-func::FuncOp AlikeFunctions::firstLike(func::FuncOp function) {
+func::FuncOp FunctionDeduplicator::canonical(func::FuncOp function) {
   auto &candidates = known[hashOf(function)];
   for (func::FuncOp candidate : candidates)
-    if (areAlike(candidate, function))
+    if (areEquivalent(candidate, function))
       return candidate;
   candidates.push_back(function);
   return function;

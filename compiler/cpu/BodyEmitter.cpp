@@ -1,6 +1,6 @@
-//===- EmitKernelsBody.cpp - The scalar work of a nest --------------------===//
+//===- BodyEmitter.cpp - The scalar work of a nest --------------------===//
 
-#include "compiler/cpu/EmitKernelsBody.h"
+#include "compiler/cpu/BodyEmitter.h"
 
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelIndices.h"
@@ -18,7 +18,7 @@ namespace brew::compiler::cpu {
 /// Bytes of one buffer that may lie on a thread's stack.
 static constexpr int64_t kStackBytes = 16384;
 
-Value Scratch::allocate(Location loc, Type element, int64_t size) {
+Value ScratchBuffers::allocate(Location loc, Type element, int64_t size) {
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
   auto type = MemRefType::get({size}, element);
   IntegerAttr alignment = b.getI64IntegerAttr(bufferAlignment);
@@ -29,7 +29,7 @@ Value Scratch::allocate(Location loc, Type element, int64_t size) {
   return heap.back();
 }
 
-void Scratch::release(OpBuilder &b, Location loc) {
+void ScratchBuffers::release(OpBuilder &b, Location loc) {
   for (Value buffer : heap)
     memref::DeallocOp::create(b, loc, buffer);
 }
@@ -190,7 +190,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
   }
   if (piece && divisorOf(nest, &op, piece->loop)) {
     map.map(op.getResult(0),
-            isa<arith::DivUIOp>(op) ? piece->number : piece->place);
+            isa<arith::DivUIOp>(op) ? piece->quotient : piece->remainder);
     return;
   }
   // Folding turns window positions into constants where they are unrolled.
@@ -274,13 +274,13 @@ Value BodyEmitter::emitSlice(Value value, Nest &nest, ValueRange loops,
   return map.lookup(value);
 }
 
-void BodyEmitter::narrow(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
+void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
                          ArrayRef<Value> loops, Value &begin, Value &end) {
   SmallVector<Value> first(loops);
   first[loop] = index(0);
   // Where all edges pass, they do not count in each other's operands.
   IRMapping map;
-  passed.insert(edges.begin(), edges.end());
+  elidedBoundaries.insert(edges.begin(), edges.end());
   for (Operation *edge : edges) {
     Value start = emitSlice(edge->getOperand(0), nest, first, map);
     int64_t limit = *getConstantIntValue(edge->getOperand(1)),
@@ -310,10 +310,10 @@ void BodyEmitter::narrow(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
     else
       begin = arith::MaxSIOp::create(b, loc, begin, room);
   }
-  passed.clear();
+  elidedBoundaries.clear();
 }
 
-Value BodyEmitter::holds(Nest &nest, ArrayRef<Operation *> guards,
+Value BodyEmitter::guardCondition(Nest &nest, ArrayRef<Operation *> guards,
                          ArrayRef<Value> loops) {
   IRMapping map;
   Value all;
