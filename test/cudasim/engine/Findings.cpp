@@ -10,34 +10,34 @@ namespace cudasim {
 /// A bug in Brew, as its tools' exit statuses have it.
 static constexpr int kFindingStatus = 70;
 
-[[noreturn]] static void exitWithFinding(const char *offset, const char *format,
+[[noreturn]] static void exitWithFinding(const char *location, const char *format,
                              va_list values) {
   char text[1024];
   std::vsnprintf(text, sizeof(text), format, values);
-  std::fprintf(stderr, "cudasim: %s%s\n", offset, text);
+  std::fprintf(stderr, "cudasim: %s%s\n", location, text);
   _exit(kFindingStatus);
 }
 
 void reportLaunchFinding(const char *format, ...) {
-  char offset[256] = "";
+  char location[256] = "";
   if (launchState.kernel)
-    std::snprintf(offset, sizeof(offset), "kernel '%s': ", launchState.kernel);
+    std::snprintf(location, sizeof(location), "kernel '%s': ", launchState.kernel);
   va_list values;
   va_start(values, format);
-  exitWithFinding(offset, format, values);
+  exitWithFinding(location, format, values);
 }
 
 void reportFinding(const char *format, ...) {
   const Context &now = cudasim_context;
-  char offset[256];
+  char location[256];
   std::snprintf(
-      offset, sizeof(offset),
+      location, sizeof(location),
       "kernel '%s', block (%u,%u,%u), thread (%u,%u,%u): ", launchState.kernel,
       now.blockIdx.x, now.blockIdx.y, now.blockIdx.z, now.threadIdx.x,
       now.threadIdx.y, now.threadIdx.z);
   va_list values;
   va_start(values, format);
-  exitWithFinding(offset, format, values);
+  exitWithFinding(location, format, values);
 }
 
 ThreadName::ThreadName(unsigned thread) {
