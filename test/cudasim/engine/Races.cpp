@@ -247,9 +247,9 @@ void prepareStamps(std::vector<Argument *> written) {
   }
   writers.reserve(total);
   readers.reserve(total);
-  for (const StampRange &offset : ranges) {
-    offset.argument->writers = writers.begin() + offset.offset;
-    offset.argument->readers = readers.begin() + offset.offset;
+  for (const StampRange &range : ranges) {
+    range.argument->writers = writers.begin() + range.offset;
+    range.argument->readers = readers.begin() + range.offset;
   }
   cudasim_context.globalBlock = launchNumber << kLaunchShift;
 }
