@@ -34,10 +34,10 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
                                        j % kColumns)] = b(p, j);
 
   // Terms in blocks, so that a block of every left panel stays in the cache
-  // while the right ones pass; a sum waits in `waiting` from one block to the
+  // while the right ones pass; a sum partial in `partialSums` from one block to the
   // next.
   constexpr std::int64_t kBlock = 256;
-  std::vector<T> waiting(static_cast<std::size_t>(
+  std::vector<T> partialSums(static_cast<std::size_t>(
       k > kBlock ? panels(m, kRows) * kRows * panels(n, kColumns) * kColumns
                  : 0));
   for (std::int64_t begin = 0; begin == 0 || begin < k; begin += kBlock) {
@@ -46,11 +46,11 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
       for (std::int64_t iPanel = 0; iPanel < panels(m, kRows); ++iPanel) {
         const T *left = packedA.data() + (iPanel * k + begin) * kRows;
         const T *right = packedB.data() + (jPanel * k + begin) * kColumns;
-        T *waits = waiting.data() +
+        T *partial = partialSums.data() +
                    (jPanel * panels(m, kRows) + iPanel) * kRows * kColumns;
         Column sums[kColumns] = {};
         if (begin > 0)
-          std::memcpy(sums, waits, sizeof(sums));
+          std::memcpy(sums, partial, sizeof(sums));
         for (std::int64_t p = begin; p < end;
              ++p, left += kRows, right += kColumns) {
           Column column;
@@ -59,7 +59,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
             sums[j] += column * right[j];
         }
         if (end < k) {
-          std::memcpy(waits, sums, sizeof(sums));
+          std::memcpy(partial, sums, sizeof(sums));
           continue;
         }
         std::int64_t iEnd = std::min<std::int64_t>(kRows, m - iPanel * kRows);

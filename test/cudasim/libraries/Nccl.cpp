@@ -2,7 +2,7 @@
 //
 // The functions that Brew uses, by NCCL's names and numbers: sums over the
 // processes that share an id, through memory that they share. Every rank's
-// numbers are added in another order for each stretch of them, as NCCL's rings
+// numbers are added in another order for each chunk of them, as NCCL's rings
 // do. With NCCLSIM_FAIL_AFTER=N the sums of rank 1 fail behind the first N, as
 // if its link had gone.
 //
@@ -35,10 +35,10 @@ enum Status : int {
   RemoteError = 6
 };
 
-constexpr int kMostRanks = 16;
+constexpr int kMaxRanks = 16;
 /// Bytes of a rank that are added up at a time.
-constexpr std::size_t kStretch = std::size_t(1) << 20;
-constexpr std::chrono::seconds kConnecting{60};
+constexpr std::size_t kChunkBytes = std::size_t(1) << 20;
+constexpr std::chrono::seconds kConnectTimeout{60};
 
 struct UniqueId {
   char internal[128];
@@ -47,19 +47,19 @@ struct UniqueId {
 struct Slot {
   std::size_t count;
   int type;
-  alignas(64) char data[kStretch];
+  alignas(64) char data[kChunkBytes];
 };
 
 /// New shared memory is zeros.
-struct Shared {
+struct SharedState {
   std::atomic<int> attached, arrived, generation;
-  Slot slots[kMostRanks];
+  Slot slots[kMaxRanks];
 };
 
 } // namespace
 
 struct Communicator {
-  Shared *shared;
+  SharedState *shared;
   std::string name;
   int rank, ranks;
   std::atomic<bool> aborted{false};
@@ -70,8 +70,8 @@ struct Communicator {
 namespace {
 
 /// Waits for all ranks; false if that was aborted.
-bool meet(Communicator &comm) {
-  Shared &shared = *comm.shared;
+bool barrier(Communicator &comm) {
+  SharedState &shared = *comm.shared;
   const int generation = shared.generation;
   if (++shared.arrived == comm.ranks) {
     shared.arrived = 0;
@@ -87,13 +87,13 @@ bool meet(Communicator &comm) {
 }
 
 template <typename Value>
-void addUp(const Communicator &comm, std::size_t stretch, Value *target,
+void reduceChunk(const Communicator &comm, std::size_t chunk, Value *target,
            std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Value sum = 0;
     for (int r = 0; r < comm.ranks; ++r) {
       const int from =
-          static_cast<int>((stretch + static_cast<std::size_t>(r)) %
+          static_cast<int>((chunk + static_cast<std::size_t>(r)) %
                            static_cast<std::size_t>(comm.ranks));
       Value value;
       std::memcpy(&value, comm.shared->slots[from].data + i * sizeof value,
@@ -104,7 +104,7 @@ void addUp(const Communicator &comm, std::size_t stretch, Value *target,
   }
 }
 
-struct Sum {
+struct AllReduce {
   Communicator *comm;
   char *data;
   std::size_t count;
@@ -122,17 +122,17 @@ struct Sum {
       comm->error = RemoteError;
     ++comm->sums;
     Slot &own = comm->shared->slots[comm->rank];
-    const std::size_t most = kStretch / size;
-    for (std::size_t first = 0, stretch = 0; first < count;
-         first += most, ++stretch) {
+    const std::size_t most = kChunkBytes / size;
+    for (std::size_t first = 0, chunk = 0; first < count;
+         first += most, ++chunk) {
       const std::size_t length = std::min(most, count - first);
       if (comm->error != Ok)
-        while (!comm->aborted) // as a kernel that waits for its peer
+        while (!comm->aborted) // as a kernel that partial for its peer
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
       own.count = count;
       own.type = type;
       std::memcpy(own.data, data + first * size, length * size);
-      if (comm->aborted || !meet(*comm))
+      if (comm->aborted || !barrier(*comm))
         return;
       for (int r = 0; r < comm->ranks; ++r)
         if (comm->shared->slots[r].count != count ||
@@ -144,10 +144,10 @@ struct Sum {
           std::_Exit(70);
         }
       if (type == 8)
-        addUp(*comm, stretch, reinterpret_cast<double *>(data) + first, length);
+        reduceChunk(*comm, chunk, reinterpret_cast<double *>(data) + first, length);
       else
-        addUp(*comm, stretch, reinterpret_cast<float *>(data) + first, length);
-      if (!meet(*comm))
+        reduceChunk(*comm, chunk, reinterpret_cast<float *>(data) + first, length);
+      if (!barrier(*comm))
         return;
     }
   }
@@ -169,27 +169,27 @@ CUDASIM_API int ncclGetUniqueId(UniqueId *id) {
 
 CUDASIM_API int ncclCommInitRank(Communicator **comm, int ranks, UniqueId id,
                                  int rank) {
-  if (ranks < 1 || ranks > kMostRanks || rank < 0 || rank >= ranks)
+  if (ranks < 1 || ranks > kMaxRanks || rank < 0 || rank >= ranks)
     return InvalidArgument;
   if (cudasim_require_no_capture() != Success)
     return CudaError; // it allocates
   const int file = shm_open(id.internal, O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ftruncate(file, sizeof(Shared)) != 0)
+  if (file < 0 || ftruncate(file, sizeof(SharedState)) != 0)
     return SystemError;
-  void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+  void *memory = mmap(nullptr, sizeof(SharedState), PROT_READ | PROT_WRITE,
                       MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED)
     return SystemError;
   auto opened = std::make_unique<Communicator>();
-  opened->shared = static_cast<Shared *>(memory);
+  opened->shared = static_cast<SharedState *>(memory);
   opened->name = id.internal;
   opened->rank = rank;
   opened->ranks = ranks;
   ++opened->shared->attached;
   const auto begin = std::chrono::steady_clock::now();
   while (opened->shared->attached < ranks) {
-    if (std::chrono::steady_clock::now() - begin > kConnecting)
+    if (std::chrono::steady_clock::now() - begin > kConnectTimeout)
       return SystemError;
     std::this_thread::yield();
   }
@@ -204,7 +204,7 @@ CUDASIM_API int ncclCommAbort(Communicator *comm) {
 }
 
 CUDASIM_API int ncclCommDestroy(Communicator *comm) {
-  munmap(comm->shared, sizeof(Shared));
+  munmap(comm->shared, sizeof(SharedState));
   delete comm;
   return Ok;
 }
@@ -222,10 +222,10 @@ CUDASIM_API int ncclAllReduce(const void *source, void *target,
                               Communicator *comm, Stream *stream) {
   if (source != target || (type != 7 && type != 8) || operation != 0 || !comm)
     return InvalidArgument;
-  auto *sum = new Sum{comm, static_cast<char *>(target), count, type};
+  auto *sum = new AllReduce{comm, static_cast<char *>(target), count, type};
   return cudasim_enqueue(
-             stream, [](void *state) { static_cast<Sum *>(state)->run(); },
-             [](void *state) { delete static_cast<Sum *>(state); }, sum)
+             stream, [](void *state) { static_cast<AllReduce *>(state)->run(); },
+             [](void *state) { delete static_cast<AllReduce *>(state); }, sum)
              ? SystemError
              : Ok;
 }
