@@ -62,7 +62,7 @@ bool LayerChecker::isMisspelt(const Message &block,
   return false;
 }
 
-void LayerChecker::missing(const Message &block, const std::string &field) {
+void LayerChecker::reportMissing(const Message &block, const std::string &field) {
   if (isMisspelt(block, field))
     return;
   error(block, field, field + " is missing");
@@ -79,7 +79,7 @@ void LayerChecker::count(const Message &block, const std::string &field) {
       block.GetDescriptor()->FindFieldByName(field);
   const auto *reflection = block.GetReflection();
   if (!reflection->HasField(block, descriptor)) {
-    missing(block, field);
+    reportMissing(block, field);
     return;
   }
   const uint32_t value = reflection->GetUInt32(block, descriptor);
@@ -94,7 +94,7 @@ void LayerChecker::perDimension(const Message &block, const std::string &field,
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
   auto checkValue = [&](const std::string &name, uint32_t value, int index) {
-    if (value > kMostOfWindow)
+    if (value > kMaxWindowSetting)
       error(block, name, name + " is too large", index);
     else if (mustBePositive && value == 0)
       error(block, name, name + " is 0; it must be at least 1", index);

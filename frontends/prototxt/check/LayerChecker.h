@@ -12,7 +12,7 @@ namespace brew::prototxt {
 
 /// Most that a window's size, padding or stride may be: sums of them stay far
 /// from what an index of 32 bits holds, as no image's are.
-inline constexpr std::uint32_t kMostOfWindow = 1 << 24;
+inline constexpr std::uint32_t kMaxWindowSetting = 1 << 24;
 
 class LayerChecker {
 public:
@@ -38,7 +38,7 @@ public:
                    const std::string &text, int index = 0);
   /// A required field of `block` that is not there; nothing where an unknown
   /// field that has been reported was meant to be it.
-  void missing(const Message &block, const std::string &field);
+  void reportMissing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
             const std::string &text, int index = 0);
 

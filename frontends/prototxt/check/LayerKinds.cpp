@@ -52,7 +52,7 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
   return kind.params ? kind.params(layer) : std::vector<ParamBlob>();
 }
 
-const LayerKind *meantLayerKind(const std::string &type) {
+const LayerKind *suggestedLayerKind(const std::string &type) {
   if (type.empty() || forkOwningLayerType(type))
     return nullptr;
   // A name that differs in case only is always the one meant.
@@ -70,7 +70,7 @@ std::string unknownTypeText(const std::string &type) {
   std::string text = "unknown layer type '" + type + "'";
   if (const char *fork = forkOwningLayerType(type))
     return text + "; it belongs to " + fork + ", not to BVLC Caffe 1.0";
-  if (const LayerKind *meant = meantLayerKind(type))
+  if (const LayerKind *meant = suggestedLayerKind(type))
     text += std::string("; did you mean '") + meant->type + "'?";
   return text;
 }

@@ -50,7 +50,7 @@ struct LayerKind {
   /// parameters: the layer makes the others itself. 0: no other number.
   int otherBlobCount = 0;
   /// Bottoms that force_backward gives no gradient, such as labels: a bit each.
-  std::uint32_t unforcedBottoms = 0;
+  std::uint32_t bottomsWithoutForcedGradient = 0;
   /// A block of LayerParameter that the type has an error of its own for.
   const char *refusedBlock = "";
 
@@ -66,7 +66,7 @@ struct LayerKind {
   /// Whether force_backward makes bottom `index` get a gradient that nothing
   /// else asks for. Labels and the like never do.
   bool allowsForcedGradient(int index) const {
-    return !(unforcedBottoms >> index & 1);
+    return !(bottomsWithoutForcedGradient >> index & 1);
   }
 
   // For the rows: the same kind with one thing more.
@@ -103,9 +103,9 @@ struct LayerKind {
   }
   /// force_backward leaves out these bottoms, and no others.
   template <typename... Indices>
-  constexpr LayerKind neverForcing(Indices... indices) const {
+  constexpr LayerKind withoutForcedGradient(Indices... indices) const {
     LayerKind kind = *this;
-    kind.unforcedBottoms = (0u | ... | (1u << indices));
+    kind.bottomsWithoutForcedGradient = (0u | ... | (1u << indices));
     return kind;
   }
   constexpr LayerKind refusing(const char *block) const {
@@ -140,7 +140,7 @@ constexpr LayerKind lossKind(const char *type, int minBottoms, int maxBottoms,
                              int maxTops, const char *settings) {
   LayerKind kind = {type, minBottoms, maxBottoms, 1, maxTops, settings};
   kind.isLoss = true;
-  return kind.neverForcing(1);
+  return kind.withoutForcedGradient(1);
 }
 
 using LayerRows = std::vector<LayerKind>;
@@ -179,7 +179,7 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
 
 /// The known type that an unknown one most likely is a misspelling of, or null:
 /// types that a fork of Caffe owns are none.
-const LayerKind *meantLayerKind(const std::string &type);
+const LayerKind *suggestedLayerKind(const std::string &type);
 
 /// What is wrong with `type`, for a diagnostic: the fork of Caffe that owns it,
 /// or the nearest known type.

@@ -14,7 +14,7 @@ void checkWindow(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
       !settings.has_kernel_w())
-    c.requireMissing(settings, "kernel_size");
+    c.reportMissing(settings, "kernel_size");
   c.perDimension(settings, "kernel_size", "kernel", true);
   c.perDimension(settings, "stride", "stride", true);
   c.perDimension(settings, "pad", "pad", false);

@@ -27,7 +27,7 @@ void checkDummyData(LayerChecker &c) {
     if (given == 1 || given == tops || (optional && given == 0))
       return;
     if (given == 0)
-      c.requireMissing(settings, field);
+      c.reportMissing(settings, field);
     else
       c.error(settings, field,
               field + " is given " + std::to_string(given) + " times for " +
@@ -71,7 +71,7 @@ void checkImageData(LayerChecker &c) {
   if (settings.has_batch_size())
     c.count(settings, "batch_size");
   if (!settings.has_source())
-    c.requireMissing(settings, "source");
+    c.reportMissing(settings, "source");
   if (!settings.new_height() != !settings.new_width())
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
             "new_height and new_width are given both or not at all");
@@ -90,7 +90,7 @@ void checkWindowData(LayerChecker &c) {
   const caffe::TransformationParameter &transform = c.layer.transform_param();
   c.count(settings, "batch_size");
   if (!settings.has_source())
-    c.requireMissing(settings, "source");
+    c.reportMissing(settings, "source");
   if (settings.crop_mode() != "warp" && settings.crop_mode() != "square")
     c.error(settings, "crop_mode",
             "crop_mode '" + settings.crop_mode() +
@@ -126,7 +126,7 @@ void checkWindowData(LayerChecker &c) {
 void checkHdf5Data(LayerChecker &c) {
   c.count(c.layer.hdf5_data_param(), "batch_size");
   if (!c.layer.hdf5_data_param().has_source())
-    c.requireMissing(c.layer.hdf5_data_param(), "source");
+    c.reportMissing(c.layer.hdf5_data_param(), "source");
   if (c.layer.has_transform_param())
     c.error(c.layer, "transform_param", "HDF5 data cannot be transformed");
 }
@@ -186,7 +186,7 @@ void checkDatabase(LayerChecker &c) {
   const caffe::DataParameter &settings = c.layer.data_param();
   c.count(settings, "batch_size");
   if (!settings.has_source())
-    c.requireMissing(settings, "source");
+    c.reportMissing(settings, "source");
   if (settings.has_prefetch() && settings.prefetch() == 0)
     c.error(settings, "prefetch", "prefetch must be at least 1");
   if (settings.rand_skip())

@@ -36,7 +36,7 @@ void buildRoiPooling(LayerBuilder &l) {
 void checkPsRoiPooling(LayerChecker &c) {
   const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
   if (!settings.has_spatial_scale())
-    c.requireMissing(settings, "spatial_scale");
+    c.reportMissing(settings, "spatial_scale");
   if (settings.output_dim() < 1)
     c.error(settings, "output_dim", "output_dim must be given and at least 1");
   if (settings.group_size() < 1)
@@ -58,7 +58,7 @@ void buildPsRoiPooling(LayerBuilder &l) {
 void checkSizes(LayerChecker &c) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
   if (settings.min_size_size() == 0)
-    c.requireMissing(settings, "min_size");
+    c.reportMissing(settings, "min_size");
   for (int i = 0; i < settings.min_size_size(); ++i)
     if (!(settings.min_size(i) > 0))
       c.error(settings, "min_size", "min_size must be positive", i);

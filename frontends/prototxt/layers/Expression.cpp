@@ -24,7 +24,7 @@ void checkExpression(LayerChecker &c) {
       c.error(param, "axis", "axis counts from 0 and cannot be negative");
   }
   if (!settings.has_expr()) {
-    c.requireMissing(settings, "expr");
+    c.reportMissing(settings, "expr");
     return;
   }
   const caffe::expression::Formula formula = caffe::expression::parse(

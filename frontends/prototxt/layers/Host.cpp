@@ -16,9 +16,9 @@ constexpr const char *kPython = "Python";
 void checkPython(LayerChecker &c) {
   const caffe::PythonParameter &settings = c.layer.python_param();
   if (settings.module().empty())
-    c.requireMissing(settings, "module");
+    c.reportMissing(settings, "module");
   if (settings.layer().empty())
-    c.requireMissing(settings, "layer");
+    c.reportMissing(settings, "layer");
 }
 
 /// What the functions of a layer are registered for.
@@ -42,7 +42,7 @@ std::string textOf(const caffe::LayerParameter &layer) {
 void checkHdf5Output(LayerChecker &c) {
   const caffe::HDF5OutputParameter &settings = c.layer.hdf5_output_param();
   if (settings.file_name().empty())
-    c.requireMissing(settings, "file_name");
+    c.reportMissing(settings, "file_name");
 }
 
 void buildHost(LayerBuilder &l) {

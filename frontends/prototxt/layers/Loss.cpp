@@ -178,7 +178,7 @@ void checkInfogainLoss(LayerChecker &c) {
   refuseClassWeights(c);
   const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
   if (c.layer.bottom_size() == 2 && !settings.has_source())
-    c.requireMissing(settings, "source");
+    c.reportMissing(settings, "source");
   if (c.layer.bottom_size() == 3 && settings.has_source())
     c.error(settings, "source",
             "give the infogain matrix either as source or as a third bottom");
@@ -251,10 +251,10 @@ LayerRows lossLayers() {
           .checkedBy(checkAccuracy)
           .builtBy(buildAccuracy),
       lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
-          .neverForcing(2)
+          .withoutForcedGradient(2)
           .builtBy(buildContrastiveLoss),
       lossKind("EuclideanLoss", 2, 2, 1, "")
-          .neverForcing()
+          .withoutForcedGradient()
           .builtBy(buildEuclideanLoss),
       lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param")
           .builtBy(buildHingeLoss),
@@ -263,7 +263,7 @@ LayerRows lossLayers() {
           .checkedBy(checkInfogainLoss)
           .builtBy(buildInfogainLoss),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
-          .neverForcing()
+          .withoutForcedGradient()
           .checkedBy(checkMemoryLoss)
           .builtBy(buildMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
@@ -272,7 +272,7 @@ LayerRows lossLayers() {
           .checkedBy(checkSigmoidCrossEntropyLoss)
           .builtBy(buildSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
-          .neverForcing(2, 3) // weights
+          .withoutForcedGradient(2, 3) // weights
           .checkedBy(checkSmoothL1Loss)
           .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")

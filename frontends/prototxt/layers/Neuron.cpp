@@ -30,9 +30,9 @@ void checkClip(LayerChecker &c) {
   const caffe::ClipParameter &settings = c.layer.clip_param();
   // Required by the schema, and by the parser if the block is there at all.
   if (!settings.has_min())
-    c.requireMissing(settings, "min");
+    c.reportMissing(settings, "min");
   if (!settings.has_max())
-    c.requireMissing(settings, "max");
+    c.reportMissing(settings, "max");
 }
 
 void buildClip(LayerBuilder &l) {

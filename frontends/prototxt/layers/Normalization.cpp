@@ -158,7 +158,7 @@ void checkLRN(LayerChecker &c) {
     c.error(settings, "local_size",
             "local_size " + std::to_string(settings.local_size()) +
                 " is even; a window needs a middle");
-  else if (settings.local_size() > kMostOfWindow)
+  else if (settings.local_size() > kMaxWindowSetting)
     c.error(settings, "local_size", "local_size is too large");
   if (settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL &&
       settings.has_k() && settings.k() != 1)

@@ -28,7 +28,7 @@ void checkPooling(LayerChecker &c) {
               "global_pooling goes with pad 0 and stride 1 only");
   } else if (!settings.has_kernel_size() && !settings.has_kernel_h() &&
              !settings.has_kernel_w()) {
-    c.requireMissing(settings, "kernel_size");
+    c.reportMissing(settings, "kernel_size");
   } else {
     c.perDimension(settings, "kernel_size", "kernel", true);
   }

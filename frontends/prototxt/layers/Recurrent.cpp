@@ -91,17 +91,17 @@ void buildLstmUnit(LayerBuilder &l) { l.layerOp("lstm_unit").addResults(5); }
 LayerRows recurrentLayers() {
   return {
       LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
-          .neverForcing(1) // where sequences begin
+          .withoutForcedGradient(1) // where sequences begin
           .checkedBy(checkLstm)
           .withParams(lstmParams)
           .differentiatingFrozen()
           .ignoringBlobs()
           .builtBy(buildLstm),
       LayerKind{"LSTMUnit", 3, 3, 2, 2}
-          .neverForcing(2) // where sequences begin
+          .withoutForcedGradient(2) // where sequences begin
           .builtBy(buildLstmUnit),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
-          .neverForcing(1) // where sequences begin
+          .withoutForcedGradient(1) // where sequences begin
           .checkedBy(checkRnn)
           .withParams(rnnParams)
           .differentiatingFrozen()

@@ -147,7 +147,7 @@ void buildReverse(LayerBuilder &l) {
 void checkTile(LayerChecker &c) {
   const caffe::TileParameter &settings = c.layer.tile_param();
   if (!settings.has_tiles())
-    c.requireMissing(settings, "tiles");
+    c.reportMissing(settings, "tiles");
   else if (settings.tiles() < 1)
     c.error(settings, "tiles",
             "tiles is " + std::to_string(settings.tiles()) +

@@ -383,7 +383,7 @@ void TextParser::blameType(const Frame &frame) {
     return;
   if (hostTypes.count(layer->type()))
     return hintAtParamStr(frame);
-  const LayerKind *meant = meantLayerKind(layer->type());
+  const LayerKind *meant = suggestedLayerKind(layer->type());
   std::vector<std::string> blocks;
   for (int i = 0; meant && i < layer->GetDescriptor()->field_count(); ++i)
     if (meant->reads(layer->GetDescriptor()->field(i)->name()))
