@@ -201,7 +201,7 @@ struct StoppedByRule {
   std::string reason;
 };
 
-/// Training begins again as it was begun (Control::reset).
+/// Training begins again as it was begun (TrainerControl::reset).
 struct Reset {
   int iteration; ///< the next one
 };
@@ -243,7 +243,7 @@ using Event =
 /// Listeners are called on the thread that is inside a call on the session, one
 /// after the other, in the order in which they were added. What threads that
 /// read ahead have to say waits until then. A listener may call whatever is
-/// for any thread (Control.h) and read, but not run, the session. What it
+/// for any thread (TrainerControl.h) and read, but not run, the session. What it
 /// throws comes out of the call on the session.
 class Events {
 public:

@@ -298,12 +298,12 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
     snapshotDue = true;
     signalled = ask(); // another signal may have come with it
   }
-  const Control::Wanted wanted = requests.take();
+  const TrainerControl::Wanted wanted = requests.take();
   bool stop = wanted.stop || signalled == SolverAction::Stop;
   snapshotDue |= wanted.snapshot;
   if (all) {
     constexpr std::uint32_t kStop = 1, kSnapshot = 2, kChange = 4, kPause = 8;
-    for (Control::Change &change : requests.takeChanges())
+    for (TrainerControl::Change &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
     const std::uint32_t any =
         unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
@@ -366,17 +366,17 @@ bool Trainer::resetIfWanted() {
 }
 
 void Trainer::takeChanges() {
-  const std::vector<Control::Change> changes = changesOfAll();
+  const std::vector<TrainerControl::Change> changes = changesOfAll();
   if (changes.empty())
     return;
-  for (const Control::Change &change : changes)
+  for (const TrainerControl::Change &change : changes)
     setSolverField(solver, change.field, change.value);
   rate = caffe::LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
     kept = {}; // its names are under the old one
   lossWindow.shrink(solver.average_loss());
-  for (const Control::Change &change : changes)
+  for (const TrainerControl::Change &change : changes)
     events.emit(
         event::SolverFieldSet{currentIteration, change.field, change.value});
 }

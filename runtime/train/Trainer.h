@@ -11,7 +11,7 @@
 #include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
 #include "runtime/session/Session.h"
-#include "runtime/train/Control.h"
+#include "runtime/train/TrainerControl.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/ShardedUpdate.h"
@@ -82,7 +82,7 @@ public:
   ~Trainer();
 
   /// Requests from any thread.
-  Control &control() { return requests; }
+  TrainerControl &control() { return requests; }
   /// Asked after every iteration and before every test batch, on the training
   /// thread, and once more after a Snapshot: for signals.
   void setActionFunction(std::function<SolverAction()> source) {
@@ -134,7 +134,7 @@ public:
   void restore(const std::string &path);
 
   /// Begins again as training was begun: parameters, history, iteration,
-  /// readers, seed and what was attached. What Control::reset() asks for, which
+  /// readers, seed and what was attached. What TrainerControl::reset() asks for, which
   /// solve() and step() do between two iterations by themselves.
   void beginAgain();
   /// Throws Error if that cannot be: (2) with several ranks, (3) where a file
@@ -245,7 +245,7 @@ private:
   std::uint64_t chooseSeed(std::uint64_t own) const;
   void joinRanks();
   void announceChanges();
-  std::vector<Control::Change> changesOfAll();
+  std::vector<TrainerControl::Change> changesOfAll();
   NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
   bool distributesTests() const;
   // TrainerHooks.cpp
@@ -310,7 +310,7 @@ private:
   caffe::LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;
-  Control requests;
+  TrainerControl requests;
   DataPipeline *pipeline = nullptr;
   std::vector<TestNet> nets;
   int netCount = -1; ///< of `nets` once they are there; for any thread
@@ -342,7 +342,7 @@ private:
 
   // Of several ranks.
   std::unique_ptr<ShardedUpdate> sharded;  ///< null: each updates all
-  std::vector<Control::Change> ownChanges; ///< that the others do not know yet
+  std::vector<TrainerControl::Change> ownChanges; ///< that the others do not know yet
   bool changesAnnounced = false;           ///< of any rank
   bool pausedAnywhere = false;
   bool testing = false, snapshotAfterTests = false;

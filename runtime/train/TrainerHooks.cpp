@@ -14,7 +14,7 @@ class TrainerHooks::Host : public HookHost {
 public:
   explicit Host(Trainer &trainer) : trainer(trainer) {}
   Session &session() override { return trainer.session; }
-  Control &control() override { return trainer.requests; }
+  TrainerControl &control() override { return trainer.requests; }
   const caffe::SolverParameter &solver() const override {
     return trainer.solver;
   }

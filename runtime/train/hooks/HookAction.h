@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
-#include "runtime/train/Control.h"
+#include "runtime/train/TrainerControl.h"
 #include "runtime/train/hooks/HookLine.h"
 #include "runtime/train/metrics/BestMetric.h"
 #include "runtime/train/metrics/MetricName.h"
@@ -32,7 +32,7 @@ class HookHost {
 public:
   virtual ~HookHost() = default;
   virtual Session &session() = 0;
-  virtual Control &control() = 0;
+  virtual TrainerControl &control() = 0;
   /// As it holds now.
   virtual const caffe::SolverParameter &solver() const = 0;
   /// Iterations done.

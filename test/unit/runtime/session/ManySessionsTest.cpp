@@ -144,7 +144,7 @@ TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
       ++iterations;
   });
   std::thread other([&] {
-    Control &control = trainer.control();
+    TrainerControl &control = trainer.control();
     for (int i = 0; i < 20; ++i) {
       control.pause();
       control.set("base_lr", std::to_string(0.01 * (i + 1)));

@@ -1,4 +1,4 @@
-//===- ControlTest.cpp - Requests, events and iterations by hand ----------===//
+//===- TrainerControlTest.cpp - Requests, events and iterations by hand ----------===//
 #include "TrainingFixture.h"
 
 #include "runtime/train/SolverFields.h"
@@ -18,11 +18,11 @@ namespace {
 
 const std::string kFixed = "base_lr: 0.5 lr_policy: 'fixed' ";
 
-using ControlTest = test::TrainingFixture;
+using TrainerControlTest = test::TrainingFixture;
 
 } // namespace
 
-TEST_F(ControlTest, EveryIterationIsTold) {
+TEST_F(TrainerControlTest, EveryIterationIsTold) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4 average_loss: 2 display: 2");
   std::vector<event::IterationDone> done;
@@ -46,7 +46,7 @@ TEST_F(ControlTest, EveryIterationIsTold) {
   EXPECT_EQ(shown, (std::vector<int>{0, 2}));
 }
 
-TEST_F(ControlTest, AResetBeginsTheSameRunAgain) {
+TEST_F(TrainerControlTest, AResetBeginsTheSameRunAgain) {
   LogLines log;
   auto trainer = make(kFixed + "momentum: 0.9 max_iter: 4 random_seed: 3");
   std::vector<event::IterationDone> done;
@@ -71,7 +71,7 @@ TEST_F(ControlTest, AResetBeginsTheSameRunAgain) {
   EXPECT_EQ(trainer->smoothedLoss(), smoothed);
 }
 
-TEST_F(ControlTest, TimedIterationsAreThoseOfTheRun) {
+TEST_F(TrainerControlTest, TimedIterationsAreThoseOfTheRun) {
   LogLines log;
   auto timed = make(kFixed + "max_iter: 4 random_seed: 3");
   std::vector<event::StepTimes> times;
@@ -92,7 +92,7 @@ TEST_F(ControlTest, TimedIterationsAreThoseOfTheRun) {
     EXPECT_GE(seconds, 0);
 }
 
-TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
+TEST_F(TrainerControlTest, ListenersGoAndPostedEventsWait) {
   Events events;
   std::vector<std::string> received;
   const int listener = events.add([&](const Event &event) {
@@ -121,7 +121,7 @@ TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
   events.remove(events.add([](const Event &) {})); // it is over
 }
 
-TEST_F(ControlTest, PartsMakeTheIterationsOfStep) {
+TEST_F(TrainerControlTest, PartsMakeTheIterationsOfStep) {
   LogLines log;
   const std::string fields =
       "base_lr: 0.3 lr_policy: 'step' stepsize: 2 gamma: 0.5 momentum: 0.9 "
@@ -144,7 +144,7 @@ TEST_F(ControlTest, PartsMakeTheIterationsOfStep) {
   EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
 }
 
-TEST_F(ControlTest, GradientsThatAreNotKeptAreReplaced) {
+TEST_F(TrainerControlTest, GradientsThatAreNotKeptAreReplaced) {
   LogLines log;
   auto whole = make(kFixed + "max_iter: 2"),
        parts = make(kFixed + "max_iter: 2");
@@ -159,7 +159,7 @@ TEST_F(ControlTest, GradientsThatAreNotKeptAreReplaced) {
   EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
 }
 
-TEST_F(ControlTest, PartsComeInTheirOrder) {
+TEST_F(TrainerControlTest, PartsComeInTheirOrder) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 2");
   const auto usage = ExitStatus::Usage;
@@ -175,7 +175,7 @@ TEST_F(ControlTest, PartsComeInTheirOrder) {
   expectError(usage, "no test net 3", [&] { trainer->test(3); });
 }
 
-TEST_F(ControlTest, FieldsChangeBetweenIterations) {
+TEST_F(TrainerControlTest, FieldsChangeBetweenIterations) {
   LogLines log;
   auto trainer = make("base_lr: 0.5 lr_policy: 'exp' gamma: 1 max_iter: 10 "
                       "test_iter: 1");
@@ -195,7 +195,7 @@ TEST_F(ControlTest, FieldsChangeBetweenIterations) {
   EXPECT_EQ(trainer->control().get("base_lr"), "0.25");
   EXPECT_EQ(trainer->iteration(), 5);
 
-  Control &control = trainer->control();
+  TrainerControl &control = trainer->control();
   const auto usage = ExitStatus::Usage, bad = ExitStatus::BadInput;
   expectError(usage, "did you mean 'base_lr'",
               [&] { control.set("base_lrr", "1"); });
@@ -215,7 +215,7 @@ TEST_F(ControlTest, FieldsChangeBetweenIterations) {
   EXPECT_EQ(control.get("display"), "0");
 }
 
-TEST_F(ControlTest, SolverFieldsReadBack) {
+TEST_F(TrainerControlTest, SolverFieldsReadBack) {
   caffe::SolverParameter solver;
   const char *const values[][2] = {
       {"base_lr", "0.1"},         {"max_iter", "-3"},
@@ -235,7 +235,7 @@ TEST_F(ControlTest, SolverFieldsReadBack) {
         << field.name;
 }
 
-TEST_F(ControlTest, SolverFieldsKnowNoLocale) {
+TEST_F(TrainerControlTest, SolverFieldsKnowNoLocale) {
   const test::CommaLocale locale;
   if (!locale)
     GTEST_SKIP() << "no locale with commas, and localedef made none";
@@ -246,10 +246,10 @@ TEST_F(ControlTest, SolverFieldsKnowNoLocale) {
   EXPECT_THROW(setSolverField(solver, "base_lr", "0,125"), Error);
 }
 
-TEST_F(ControlTest, PausesWaitForOtherThreads) {
+TEST_F(TrainerControlTest, PausesWaitForOtherThreads) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 6 snapshot_after_train: false");
-  Control &control = trainer->control();
+  TrainerControl &control = trainer->control();
   std::thread other;
   std::vector<int> paused, resumed;
   sessions.back()->events().add([&](const Event &event) {
@@ -277,10 +277,10 @@ TEST_F(ControlTest, PausesWaitForOtherThreads) {
   EXPECT_EQ(trainer->learningRate(), 0.125);
 }
 
-TEST_F(ControlTest, StopsEndPausesAndHoldForTheNextCall) {
+TEST_F(TrainerControlTest, StopsEndPausesAndHoldForTheNextCall) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 100 snapshot_after_train: false");
-  Control &control = trainer->control();
+  TrainerControl &control = trainer->control();
   control.stop(); // nothing runs yet
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 1);
@@ -301,7 +301,7 @@ TEST_F(ControlTest, StopsEndPausesAndHoldForTheNextCall) {
   EXPECT_EQ(trainer->iteration(), 4);
 }
 
-TEST_F(ControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
+TEST_F(TrainerControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
   LogLines log;
   auto trainer = make("base_lr: 0.3 lr_policy: 'fixed' momentum: 0.9 "
                       "max_iter: 8");
@@ -322,7 +322,7 @@ TEST_F(ControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
   EXPECT_EQ(weights(*trainer), expected); // to the bit
 }
 
-TEST_F(ControlTest, FieldsCountForTheNextIterationByHand) {
+TEST_F(TrainerControlTest, FieldsCountForTheNextIterationByHand) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4");
   std::vector<event::IterationDone> done;
@@ -359,7 +359,7 @@ TEST_F(ControlTest, FieldsCountForTheNextIterationByHand) {
   EXPECT_LE(done[1].seconds, passed.count());
 }
 
-TEST_F(ControlTest, AbandonedSumsCountForNothing) {
+TEST_F(TrainerControlTest, AbandonedSumsCountForNothing) {
   LogLines log;
   const std::string fields = kFixed + "max_iter: 4";
   auto halfway = [](Trainer &trainer) {
@@ -391,7 +391,7 @@ TEST_F(ControlTest, AbandonedSumsCountForNothing) {
   EXPECT_EQ(restored->smoothedLoss(), plain->smoothedLoss());
 }
 
-TEST_F(ControlTest, SumsOfFailedIterationsCountForNothing) {
+TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
   LogLines log;
   const std::string fields = kFixed + "iter_size: 2 max_iter: 4";
   std::vector<std::vector<float>> all;
@@ -431,7 +431,7 @@ TEST_F(ControlTest, SumsOfFailedIterationsCountForNothing) {
     EXPECT_EQ(each, all.front());
 }
 
-TEST_F(ControlTest, AForwardPassThatFailsIsTakenBack) {
+TEST_F(TrainerControlTest, AForwardPassThatFailsIsTakenBack) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4");
   trainer->forward();
@@ -445,7 +445,7 @@ TEST_F(ControlTest, AForwardPassThatFailsIsTakenBack) {
               [&] { trainer->update(); });
 }
 
-TEST_F(ControlTest, AStopActsBehindASnapshot) {
+TEST_F(TrainerControlTest, AStopActsBehindASnapshot) {
   LogLines log;
   const std::string fields = kFixed + "max_iter: 9 snapshot_after_train: false";
   auto trainer = make(fields);

@@ -1,6 +1,6 @@
-//===- Control.cpp - Requests to a trainer from other threads -------------===//
+//===- TrainerControl.cpp - Requests to a trainer from other threads -------------===//
 
-#include "runtime/train/Control.h"
+#include "runtime/train/TrainerControl.h"
 
 #include "runtime/train/SolverFields.h"
 
@@ -10,15 +10,15 @@
 
 namespace brew::runtime {
 
-Control::Control(caffe::SolverParameter current, Check checker)
+TrainerControl::TrainerControl(caffe::SolverParameter current, Check checker)
     : solver(std::move(current)), check(std::move(checker)) {}
 
-void Control::pause() {
+void TrainerControl::pause() {
   std::lock_guard<std::mutex> lock(mutex);
   paused = true;
 }
 
-void Control::resume() {
+void TrainerControl::resume() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     paused = false;
@@ -26,12 +26,12 @@ void Control::resume() {
   changed.notify_all();
 }
 
-bool Control::isPaused() const {
+bool TrainerControl::isPaused() const {
   std::lock_guard<std::mutex> lock(mutex);
   return paused;
 }
 
-void Control::stop() {
+void TrainerControl::stop() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     stopping = true;
@@ -40,7 +40,7 @@ void Control::stop() {
   changed.notify_all();
 }
 
-void Control::snapshot() {
+void TrainerControl::snapshot() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     snapshotWanted = true;
@@ -48,7 +48,7 @@ void Control::snapshot() {
   changed.notify_all();
 }
 
-void Control::reset() {
+void TrainerControl::reset() {
   {
     std::lock_guard<std::mutex> lock(mutex);
     resetting = true;
@@ -56,12 +56,12 @@ void Control::reset() {
   changed.notify_all();
 }
 
-void Control::timeSteps() {
+void TrainerControl::timeSteps() {
   std::lock_guard<std::mutex> lock(mutex);
   timing = true;
 }
 
-void Control::set(const std::string &name, const std::string &value) {
+void TrainerControl::set(const std::string &name, const std::string &value) {
   std::lock_guard<std::mutex> lock(mutex);
   const SolverField *field = findSolverField(name);
   if (field && !field->whileTraining)
@@ -74,60 +74,60 @@ void Control::set(const std::string &name, const std::string &value) {
   changes.push_back({name, value});
 }
 
-std::string Control::get(const std::string &field) const {
+std::string TrainerControl::get(const std::string &field) const {
   std::lock_guard<std::mutex> lock(mutex);
   return solverFieldText(solver, field);
 }
 
-Control::Wanted Control::take() {
+TrainerControl::Wanted TrainerControl::take() {
   std::lock_guard<std::mutex> lock(mutex);
   return {std::exchange(snapshotWanted, false), std::exchange(stopping, false)};
 }
 
-bool Control::stopWanted() const {
+bool TrainerControl::stopWanted() const {
   std::lock_guard<std::mutex> lock(mutex);
   return stopping;
 }
 
-bool Control::takeStop() {
+bool TrainerControl::takeStop() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(stopping, false);
 }
 
-bool Control::resetWanted() const {
+bool TrainerControl::resetWanted() const {
   std::lock_guard<std::mutex> lock(mutex);
   return resetting;
 }
 
-bool Control::takeReset() {
+bool TrainerControl::takeReset() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(resetting, false);
 }
 
-bool Control::takeTimeSteps() {
+bool TrainerControl::takeTimeSteps() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(timing, false);
 }
 
-void Control::wait() {
+void TrainerControl::wait() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::milliseconds(100), [this] {
     return !paused || stopping || snapshotWanted || resetting;
   });
 }
 
-std::vector<Control::Change> Control::takeChanges() {
+std::vector<TrainerControl::Change> TrainerControl::takeChanges() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(changes, {});
 }
 
-void Control::adopt(const std::vector<Change> &made) {
+void TrainerControl::adopt(const std::vector<Change> &made) {
   std::lock_guard<std::mutex> lock(mutex);
   for (const Change &change : made)
     setSolverField(solver, change.field, change.value);
 }
 
-caffe::SolverParameter Control::next() const {
+caffe::SolverParameter TrainerControl::next() const {
   std::lock_guard<std::mutex> lock(mutex);
   return solver;
 }

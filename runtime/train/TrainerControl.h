@@ -1,4 +1,4 @@
-//===- Control.h - Requests to a trainer from other threads -----*- C++ -*-===//
+//===- TrainerControl.h - Requests to a trainer from other threads -----*- C++ -*-===//
 //
 // All of it may be called from any thread, while the trainer trains or not. A
 // trainer acts on requests between two iterations (stop and snapshot also
@@ -22,13 +22,13 @@ namespace brew::runtime {
 /// What a signal or a caller asks of the solver at its next safe point.
 enum class SolverAction { None, Stop, Snapshot };
 
-class Control {
+class TrainerControl {
 public:
   /// Throws Error for a solver that the plan cannot be trained with instead of
   /// the one before; called from whichever thread sets a field.
   using Check = std::function<void(const caffe::SolverParameter &candidate,
                                    const caffe::SolverParameter &before)>;
-  Control(caffe::SolverParameter solver, Check check);
+  TrainerControl(caffe::SolverParameter solver, Check check);
 
   /// Makes the trainer wait after its iteration until resume() or stop().
   void pause();
