@@ -21,7 +21,7 @@ const LayerRows &allKinds() {
                         multiBoxLayers,  neuronLayers,      normalizationLayers,
                         poolingLayers,   proposalLayers,    recurrentLayers,
                         reductionLayers, resampleLayers,    shapeLayers,
-                        skeletonLayers,  structuralLayers})
+                        deepSkeletonLayers,  structuralLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -164,7 +164,7 @@ LayerRows recurrentLayers();
 LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
-LayerRows skeletonLayers();
+LayerRows deepSkeletonLayers();
 LayerRows structuralLayers();
 
 /// The type of that name, or null.

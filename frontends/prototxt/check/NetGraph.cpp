@@ -204,7 +204,7 @@ void Wiring::takeParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
   const int count = static_cast<int>(blobs.size());
-  if (hasParamOfNoBias(layer, count) && isMyCaffes(net.source->net()))
+  if (hasParamForMissingBias(layer, count) && isMyCaffeNet(net.source->net()))
     diagnostics.warning(locations.where(layer, "param", count),
                         layerPrefix(layer) +
                             "this param has no effect: with bias_term: false "

@@ -11,7 +11,7 @@ namespace brew::prototxt {
 namespace {
 
 /// Whether the layer is NVIDIA Caffe's with a scale and a bias.
-bool isNvidias(const caffe::BatchNormParameter &settings) {
+bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings) {
   return settings.scale_bias() || settings.has_scale_filler() ||
          settings.has_bias_filler();
 }
@@ -21,7 +21,7 @@ bool isNvidias(const caffe::BatchNormParameter &settings) {
 /// bias.
 std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
   const caffe::BatchNormParameter &settings = layer.batch_norm_param();
-  if (!isNvidias(settings))
+  if (!isNvidiaBatchNorm(settings))
     return std::vector<ParamBlob>(3, {nullptr, /*isStatistic=*/true});
   return {{nullptr, true, true},
           {nullptr, true, true},
@@ -47,7 +47,7 @@ bool usesGlobalStats(const LayerBuilder &l) {
                                          : l.phase == caffe::TEST;
 }
 
-void buildNvidiasBatchNorm(LayerBuilder &l) {
+void buildNvidiaBatchNorm(LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
   const bool isGlobal = usesGlobalStats(l);
   OperationSpec &norm =
@@ -70,8 +70,8 @@ void buildNvidiasBatchNorm(LayerBuilder &l) {
 
 void buildBatchNorm(LayerBuilder &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
-  if (isNvidias(settings))
-    return buildNvidiasBatchNorm(l);
+  if (isNvidiaBatchNorm(settings))
+    return buildNvidiaBatchNorm(l);
   const bool isGlobal = usesGlobalStats(l);
   OperationSpec &op = l.layerOp(isGlobal ? "batch_norm_global" : "batch_norm");
   op.real("eps", settings.eps());

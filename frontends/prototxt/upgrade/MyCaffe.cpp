@@ -6,7 +6,7 @@
 
 namespace brew::prototxt {
 
-bool isMyCaffes(const caffe::NetParameter &net) {
+bool isMyCaffeNet(const caffe::NetParameter &net) {
   return std::any_of(net.layer().begin(), net.layer().end(),
                      [](const caffe::LayerParameter &layer) {
                        return layer.type() == "MemoryLoss" ||
@@ -15,7 +15,7 @@ bool isMyCaffes(const caffe::NetParameter &net) {
                      });
 }
 
-bool hasParamOfNoBias(const caffe::LayerParameter &layer, int parameters) {
+bool hasParamForMissingBias(const caffe::LayerParameter &layer, int parameters) {
   const std::string &type = layer.type();
   const bool hasBias = type == "InnerProduct"
                            ? layer.inner_product_param().bias_term()

@@ -7,10 +7,10 @@ namespace brew::prototxt {
 
 /// Whether the net says something that only MyCaffe reads: a MemoryLoss, a
 /// color_order, a label_type of arrays.
-bool isMyCaffes(const caffe::NetParameter &net);
+bool isMyCaffeNet(const caffe::NetParameter &net);
 
 /// Whether the layer, which has so many parameters, has no bias and gives it a
 /// `param`. MyCaffe does not count the last `param` of such layers.
-bool hasParamOfNoBias(const caffe::LayerParameter &layer, int parameters);
+bool hasParamForMissingBias(const caffe::LayerParameter &layer, int parameters);
 
 } // namespace brew::prototxt

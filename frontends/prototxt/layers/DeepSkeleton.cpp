@@ -1,4 +1,4 @@
-//===- Skeleton.cpp - Labels of skeletons ---------------------------------===//
+//===- DeepSkeleton.cpp - Labels of skeletons ---------------------------------===//
 //
 // DeepSkeleton's layers, which turn the scale of each place of a skeleton into
 // labels. Other forks have other layers by the name of Quantize, all of which
@@ -14,7 +14,7 @@ namespace brew::prototxt {
 namespace {
 
 /// A formula (docs/expressions.md) over the first bottom as top `number`.
-void giveFormula(LayerBuilder &l, int number, const std::string &formula) {
+void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
   l.lastOp("expression", number)
       .setOperands({LayerBuilder::bottom(0)})
       .text("expr", formula)
@@ -24,7 +24,7 @@ void giveFormula(LayerBuilder &l, int number, const std::string &formula) {
 
 /// Places without a skeleton are 0; scales fall into four classes.
 void buildQuantize(LayerBuilder &l) {
-  giveFormula(l, 0,
+  buildFromFormula(l, 0,
               "bottom(0) < 1 || bottom(0) >= 200 ? 0 : bottom(0) < 12 ? 1 : "
               "bottom(0) < 36 ? 2 : bottom(0) < 80 ? 3 : 4");
 }
@@ -37,14 +37,14 @@ void buildRescale(LayerBuilder &l) {
   const std::string field = std::to_string(l.layer.rescale_param().rf());
   const std::string none =
       "bottom(0) >= " + field + " || abs(bottom(0)) <= 1e-4 ? 0 : ";
-  giveFormula(l, 0, none + "2 * bottom(0) / " + field + " - 1");
+  buildFromFormula(l, 0, none + "2 * bottom(0) / " + field + " - 1");
   if (l.tops() > 1)
-    giveFormula(l, 1, none + "1");
+    buildFromFormula(l, 1, none + "1");
 }
 
 } // namespace
 
-LayerRows skeletonLayers() {
+LayerRows deepSkeletonLayers() {
   return {
       plainKind("Quantize").builtBy(buildQuantize),
       LayerKind{"Rescale", 1, 1, 1, 2, "rescale_param"}
