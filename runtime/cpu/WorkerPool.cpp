@@ -28,15 +28,15 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::run(const std::function<void()> &job) {
-  Job job2{&job, {}, false};
+  Job queued{&job, {}, false};
   {
     std::unique_lock<std::mutex> lock(mutex);
-    queue.push_back(&job2);
+    queue.push_back(&queued);
     changed.notify_all();
-    changed.wait(lock, [&] { return job2.done; });
+    changed.wait(lock, [&] { return queued.done; });
   }
-  if (job2.error)
-    std::rethrow_exception(job2.error);
+  if (queued.error)
+    std::rethrow_exception(queued.error);
 }
 
 void WorkerPool::serve() {
@@ -46,16 +46,16 @@ void WorkerPool::serve() {
     changed.wait(lock, [this] { return ending || !queue.empty(); });
     if (queue.empty())
       return;
-    Job &job2 = *queue.front();
+    Job &queued = *queue.front();
     queue.pop_front();
     lock.unlock();
     try {
-      (*job2.job)();
+      (*queued.job)();
     } catch (...) {
-      job2.error = std::current_exception();
+      queued.error = std::current_exception();
     }
     lock.lock();
-    job2.done = true;
+    queued.done = true;
     changed.notify_all();
   }
 }

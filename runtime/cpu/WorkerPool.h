@@ -3,7 +3,7 @@
 // GNU OpenMP, whose threads kernels and oneDNN compute on, keeps one team for
 // each thread that starts work: sessions in several threads have as many teams,
 // which then compete for the cores. A pool is one thread whose team serves all
-// sessions that were given the pool: each run waits for its job2 and has the
+// sessions that were given the pool: each run waits for its turn and has the
 // whole team to itself. Its price is one wake-up of a thread per run.
 //
 //===----------------------------------------------------------------------===//
@@ -24,7 +24,7 @@ public:
   /// A team of so many threads; 0: OMP_NUM_THREADS, else one per core. Throws
   /// Error (3) if the system gives no thread.
   explicit WorkerPool(int threads = 0);
-  /// Waits for the run that has its job2. Executors keep their pool alive.
+  /// Waits for the run that has its turn. Executors keep their pool alive.
   ~WorkerPool();
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
