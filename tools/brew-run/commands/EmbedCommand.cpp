@@ -9,7 +9,7 @@
 #include "FeatureFile.h"
 #include "Log.h"
 #include "Predictions.h"
-#include "Projector.h"
+#include "TensorBoardProjector.h"
 #include "support/AtomicFile.h"
 #include "tools/monitor/EmbeddingView.h"
 
@@ -195,7 +195,7 @@ int embed(const EmbedOptions &options) {
     file->finish();
   }
   if (!options.projector.empty())
-    writeProjector(options.projector,
+    writeTensorBoardProjector(options.projector,
                    {options.rows.blob + " " + options.method, layout, columns},
                    {options.rows.blob, features.values, features.columns},
                    features.names, classTexts(features.classes, classNames));

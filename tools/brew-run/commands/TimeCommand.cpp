@@ -1,7 +1,7 @@
 //===- TimeCommand.cpp - brew-run time ------------------------------------===//
 
 #include "Log.h"
-#include "Profile.h"
+#include "ChromeTrace.h"
 
 #include <algorithm>
 #include <chrono>
@@ -90,7 +90,7 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
 class Benchmark {
 public:
   /// `trace` gets every step's time; may be null.
-  Benchmark(Session &planSession, int programIndex, Profile *trace)
+  Benchmark(Session &planSession, int programIndex, ChromeTrace *trace)
       : session(planSession), program(programIndex), profile(trace) {
     std::map<std::pair<std::string, bool>, std::size_t> known;
     const std::size_t steps = session.plan.programInfo(program).step_count;
@@ -151,7 +151,7 @@ public:
 private:
   Session &session;
   int program;
-  Profile *profile;
+  ChromeTrace *profile;
   std::chrono::steady_clock::time_point first; ///< begin of the first iteration
   std::vector<LayerTime> layers;
   std::vector<std::size_t> layerOfStep;
@@ -241,7 +241,7 @@ int time(const TimeOptions &options) {
     return timeFeed(session, program, options.iterations);
   const std::string name = session.plan.programInfo(program).name;
   // Before there is anything to measure, as its path may be wrong.
-  std::optional<Profile> profile;
+  std::optional<ChromeTrace> profile;
   if (options.profile)
     profile.emplace(*options.profile, session, program,
                     options.iterationsGiven

@@ -1,6 +1,6 @@
-//===- Projector.cpp - Features for TensorBoard's projector ---------------===//
+//===- TensorBoardProjector.cpp - Features for TensorBoard's projector ---------------===//
 
-#include "Projector.h"
+#include "TensorBoardProjector.h"
 
 #include "Session.h"
 #include "support/AtomicFile.h"
@@ -62,7 +62,7 @@ std::string entry(const ProjectorTensor &tensor, const std::string &file) {
 
 } // namespace
 
-void writeProjector(const std::string &folder, const ProjectorTensor &layout,
+void writeTensorBoardProjector(const std::string &folder, const ProjectorTensor &layout,
                     const ProjectorTensor &features,
                     const std::vector<std::string> &names,
                     const std::vector<std::string> &classes) {

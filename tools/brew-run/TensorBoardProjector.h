@@ -1,4 +1,4 @@
-//===- Projector.h - Features for TensorBoard's projector -------*- C++ -*-===//
+//===- TensorBoardProjector.h - Features for TensorBoard's projector -------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct ProjectorTensor {
 /// features.bytes (`features`, floats), metadata.tsv (names, and classes unless
 /// they are empty) and, last, projector_config.pbtxt, which names the others.
 /// Makes the folder. Error (3) if something cannot be written.
-void writeProjector(const std::string &folder, const ProjectorTensor &layout,
+void writeTensorBoardProjector(const std::string &folder, const ProjectorTensor &layout,
                     const ProjectorTensor &features,
                     const std::vector<std::string> &names,
                     const std::vector<std::string> &classes);

@@ -1,4 +1,4 @@
-//===- Profile.h - Timed steps as a trace -----------------------*- C++ -*-===//
+//===- ChromeTrace.h - Timed steps as a trace -----------------------*- C++ -*-===//
 #pragma once
 
 #include "Session.h"
@@ -14,12 +14,12 @@ namespace brew::run {
 
 /// Iterations whose steps were timed, in Chrome's trace format: what
 /// chrome://tracing and Perfetto show.
-class Profile {
+class ChromeTrace {
 public:
   /// Creates the file, for so many iterations of a program of `session`'s plan.
   /// Throws brew::Error (3) if it cannot be written, as write() does, and
   /// Error (2) if it would be too large.
-  Profile(const std::string &path, const Session &session, int program,
+  ChromeTrace(const std::string &path, const Session &session, int program,
           int iterations, int threads);
 
   /// Adds an iteration: `begin` seconds after the first one began it took

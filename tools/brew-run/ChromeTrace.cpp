@@ -1,11 +1,11 @@
-//===- Profile.cpp - Timed steps as a trace -------------------------------===//
+//===- ChromeTrace.cpp - Timed steps as a trace -------------------------------===//
 //
 // Times are measured in seconds and written in microseconds; between them they
 // are whole nanoseconds, so that what lies inside of something else does so in
 // the file, too.
 //
 //===----------------------------------------------------------------------===//
-#include "Profile.h"
+#include "ChromeTrace.h"
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
 
 } // namespace
 
-void Profile::readSteps(const Session &session, int program, int threads) {
+void ChromeTrace::readSteps(const Session &session, int program, int threads) {
   const ordered_json plan = ordered_json::parse(session.plan.describe());
   const ordered_json &described =
       plan["programs"][static_cast<std::size_t>(program)];
@@ -119,7 +119,7 @@ void Profile::readSteps(const Session &session, int program, int threads) {
   }
 }
 
-Profile::Profile(const std::string &path, const Session &session, int program,
+ChromeTrace::ChromeTrace(const std::string &path, const Session &session, int program,
                  int iterations, int threads)
     : file(path), left(1) {
   readSteps(session, program, threads);
@@ -155,11 +155,11 @@ Profile::Profile(const std::string &path, const Session &session, int program,
             std::string(info.name) + ", " + device.get<std::string>()}}}});
 }
 
-void Profile::event(ordered_json fields) {
+void ChromeTrace::event(ordered_json fields) {
   events += (events.empty() ? "" : ",\n") + textOf(fields);
 }
 
-void Profile::span(const std::string &name, const char *category,
+void ChromeTrace::span(const std::string &name, const char *category,
                    std::int64_t begin, std::int64_t duration,
                    ordered_json arguments) {
   event({{"name", name},
@@ -172,7 +172,7 @@ void Profile::span(const std::string &name, const char *category,
          {"args", std::move(arguments)}});
 }
 
-void Profile::counters(std::int64_t time, std::uint64_t bytes,
+void ChromeTrace::counters(std::int64_t time, std::uint64_t bytes,
                        std::uint64_t threads) {
   event({{"name", "arena"},
          {"ph", "C"},
@@ -186,7 +186,7 @@ void Profile::counters(std::int64_t time, std::uint64_t bytes,
          {"args", {{"threads", threads}}}});
 }
 
-void Profile::add(double begin, double wall,
+void ChromeTrace::add(double begin, double wall,
                   const std::vector<double> &seconds) {
   if (left == 0)
     return;
@@ -218,7 +218,7 @@ void Profile::add(double begin, double wall,
   end = start + duration;
 }
 
-void Profile::write() {
+void ChromeTrace::write() {
   file.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n" + events +
              "\n]}\n");
   file.commit();
