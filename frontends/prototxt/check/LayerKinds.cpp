@@ -17,7 +17,7 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group : {annotatedLayers, convolutionLayers, dataLayers,
                         detectionLayers, elementwiseLayers, expressionLayers,
-                        gatherLayers,    hostLayers,        lossLayers,
+                        indexingLayers,    hostLayers,        lossLayers,
                         multiBoxLayers,  neuronLayers,      normalizationLayers,
                         poolingLayers,   proposalLayers,    recurrentLayers,
                         reductionLayers, resampleLayers,    shapeLayers,

@@ -152,7 +152,7 @@ LayerRows dataLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
-LayerRows gatherLayers();
+LayerRows indexingLayers();
 LayerRows hostLayers();
 LayerRows lossLayers();
 LayerRows multiBoxLayers();

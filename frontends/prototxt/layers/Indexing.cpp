@@ -1,4 +1,4 @@
-//===- Gather.cpp - Layers that choose elements by value ------------------===//
+//===- Indexing.cpp - Layers that choose elements by value ------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/import/LayerBuilder.h"
@@ -69,7 +69,7 @@ void buildEmbed(LayerBuilder &l) {
 
 } // namespace
 
-LayerRows gatherLayers() {
+LayerRows indexingLayers() {
   return {
       plainKind("ArgMax", "argmax_param")
           .checkedBy(checkArgMax)
