@@ -36,7 +36,7 @@ using plan::Step;
 
 namespace {
 
-struct HostCompute {
+struct HostLayerCall {
   HostStep step;
   std::vector<std::byte *> memory; ///< of its operands
 
@@ -50,7 +50,7 @@ struct HostCompute {
 
 using CompiledStep =
     std::variant<KernelLaunch, std::unique_ptr<CpuCall>, StridedCopy,
-                 StridedZero, HostCompute, AllReduce>;
+                 StridedZero, HostLayerCall, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
 
@@ -91,7 +91,7 @@ public:
   std::byte *hostData(std::uint32_t buffer) override { return address(buffer); }
   void bindMemory(std::uint32_t buffer, std::byte *memory) override;
   bool hasBoundMemory(std::uint32_t buffer) const override {
-    return placed.count(buffer) > 0;
+    return boundMemory.count(buffer) > 0;
   }
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
   void download(std::uint32_t buffer, std::byte *bytes) override;
@@ -128,14 +128,14 @@ private:
         if (auto *call = std::get_if<std::unique_ptr<CpuCall>>(&step))
           action(**call);
   }
-  void settle();
-  void forgetCalls();
+  void rebindMovedBuffers();
+  void clearCalls();
   KernelLaunch launch(const plan::Launch &launch) const;
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
   static bool isHost(const CompiledStep &step) {
-    return std::holds_alternative<HostCompute>(step);
+    return std::holds_alternative<HostLayerCall>(step);
   }
 
   /// Calls `job` on the threads that compute: the caller's team, or the pool's
@@ -154,7 +154,7 @@ private:
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
-    settle();
+    rebindMovedBuffers();
     requirePacked(program);
     ++dnnl.run;
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
@@ -175,8 +175,8 @@ private:
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
   std::vector<std::shared_ptr<Arena>> arenas;  ///< parameters may be shared
-  std::map<std::uint32_t, std::byte *> placed; ///< buffers elsewhere
-  std::vector<std::uint32_t> moved; ///< since steps were last compiled
+  std::map<std::uint32_t, std::byte *> boundMemory; ///< buffers elsewhere
+  std::vector<std::uint32_t> movedBuffers; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
   CallFactory calls;
@@ -255,30 +255,30 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
                                  "it cannot lie elsewhere");
   if (memory) {
     // Steps would not know which of the two memories is meant.
-    for (const auto &[other, elsewhere] : placed)
+    for (const auto &[other, elsewhere] : boundMemory)
       if (other != index &&
           overlap(manifest.buffers(static_cast<int>(other)), buffer))
         throw Error(ExitStatus::Usage,
                     plan->path() + ": the blob has its memory in common with "
                                    "one that lies elsewhere");
-    placed[index] = memory;
+    boundMemory[index] = memory;
   } else {
-    placed.erase(index);
+    boundMemory.erase(index);
   }
-  moved.push_back(index);
+  movedBuffers.push_back(index);
 }
 
-/// Compiles the steps again that use buffers which have moved. Calls keep
+/// Compiles the steps again that use buffers which have movedBuffers. Calls keep
 /// packed weights in common, so they go together.
-void CpuBackend::settle() {
-  if (moved.empty())
+void CpuBackend::rebindMovedBuffers() {
+  if (movedBuffers.empty())
     return;
   auto isCall = [](const CompiledStep &step) {
     return std::holds_alternative<std::unique_ptr<CpuCall>>(step);
   };
   auto hasMoved = [&](const Step &step) {
     for (std::uint32_t used : buffersOf(step))
-      for (std::uint32_t index : moved)
+      for (std::uint32_t index : movedBuffers)
         if (isWithin(manifest.buffers(static_cast<int>(used)),
                      manifest.buffers(static_cast<int>(index))))
           return true;
@@ -297,7 +297,7 @@ void CpuBackend::settle() {
           due.emplace_back(p, step);
       }
     if (callsToo)
-      forgetCalls();
+      clearCalls();
     for (const auto &[p, step] : due) {
       CompiledStep &compiled = programs[p][static_cast<std::size_t>(step)];
       const Program &program = manifest.programs(static_cast<int>(p));
@@ -308,11 +308,11 @@ void CpuBackend::settle() {
     if (callsToo)
       allocateWorkspace();
   });
-  moved.clear();
+  movedBuffers.clear();
 }
 
 /// Before all calls are made again.
-void CpuBackend::forgetCalls() {
+void CpuBackend::clearCalls() {
   dnnl.packed.clear();
   packedBytes = 0;
   isPacked = false;
@@ -320,7 +320,7 @@ void CpuBackend::forgetCalls() {
 
 std::byte *CpuBackend::address(std::uint32_t index) const {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
-  for (const auto &[other, memory] : placed) {
+  for (const auto &[other, memory] : boundMemory) {
     const Buffer &outer = manifest.buffers(static_cast<int>(other));
     if (isWithin(buffer, outer))
       return memory + (buffer.offset() - outer.offset());
@@ -385,7 +385,7 @@ void CpuBackend::requirePacked(int program) {
 }
 
 void CpuBackend::packParameters() {
-  settle();
+  rebindMovedBuffers();
   isPacked = false; // should packing fail
   if (packedBytes > 0)
     onTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
@@ -432,7 +432,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostCompute result{HostStep(manifest, program, step.host(), hosts), {}};
+    HostLayerCall result{HostStep(manifest, program, step.host(), hosts), {}};
     for (const HostStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
@@ -452,7 +452,7 @@ void CpuBackend::runStep(CompiledStep &step) {
                         [](std::unique_ptr<CpuCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
-                        [](HostCompute &host) { host.run(); },
+                        [](HostLayerCall &host) { host.run(); },
                         [](AllReduce &reduce) { reduce.run(); }},
              step);
 }
@@ -496,7 +496,7 @@ void CpuBackend::runTimed(
 
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
-  settle();
+  rebindMovedBuffers();
   for (int program : sequence)
     requirePacked(program);
   Measurement result;
@@ -555,7 +555,7 @@ private:
 
 /// Has the system give memory for pages that nothing has written: until then
 /// all of them are one page of zeros, which stays in the caches.
-static void touch(const Arena &memory) {
+static void commitPages(const Arena &memory) {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint64_t i = 0; i < memory.size(); i += kPage) {
     volatile std::byte *place = memory.data() + i;
@@ -565,11 +565,11 @@ static void touch(const Arena &memory) {
 
 void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
   using Clock = std::chrono::steady_clock;
-  settle();
+  rebindMovedBuffers();
   calls.requireWritable();
   calls.clearMeasurements();
   for (const std::shared_ptr<Arena> &arena : arenas)
-    touch(*arena);
+    commitPages(*arena);
   CacheFiller filler(workers);
   CallTuner tuner(dnnl, {[] {
                                return std::chrono::duration<double>(
@@ -596,7 +596,7 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
     // Those that are there go on if one of the new ones cannot be made.
     auto packed = std::move(dnnl.packed);
     const std::uint64_t bytes = packedBytes;
-    forgetCalls();
+    clearCalls();
     std::vector<std::unique_ptr<CpuCall>> made;
     try {
       forEachStep([&](int program, int index, const Step &step) {
@@ -628,7 +628,7 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
           },
           [](const StridedCopy &) { return std::string("copy"); },
           [](const StridedZero &) { return std::string("zero"); },
-          [](const HostCompute &) { return std::string("host"); },
+          [](const HostLayerCall &) { return std::string("host"); },
           [](const AllReduce &reduce) { return reduce.implementation(); }},
       programs[static_cast<std::size_t>(program)][step]);
 }
