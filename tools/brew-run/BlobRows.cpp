@@ -33,9 +33,9 @@ std::vector<std::int32_t> readClasses(const std::string &path,
   return classes;
 }
 
-class Extraction {
+class BlobRowExtractor {
 public:
-  Extraction(const PlanOptions &plan, const BlobRowsOptions &given,
+  BlobRowExtractor(const PlanOptions &plan, const BlobRowsOptions &given,
              const StopSignals &stopSignals)
       : options(given), signals(stopSignals), session(plan),
         program(session.chooseProgram(options.program,
@@ -136,7 +136,7 @@ private:
 BlobRows computeBlobRows(const PlanOptions &plan,
                          const BlobRowsOptions &options,
                          const StopSignals &signals) {
-  return Extraction(plan, options, signals).run();
+  return BlobRowExtractor(plan, options, signals).run();
 }
 
 } // namespace brew::run

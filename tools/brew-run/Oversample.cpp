@@ -23,7 +23,7 @@ tenCrops(const float *image, std::int64_t channels, std::int64_t height,
       }
     crops.push_back(std::move(crop));
   }
-  for (std::size_t i = 0; i < kOversample / 2; ++i) {
+  for (std::size_t i = 0; i < kCropCount / 2; ++i) {
     std::vector<float> mirrored = crops[i];
     for (auto row = mirrored.begin(); row != mirrored.end(); row += cropWidth)
       std::reverse(row, row + cropWidth);
@@ -32,16 +32,16 @@ tenCrops(const float *image, std::int64_t channels, std::int64_t height,
   return crops;
 }
 
-std::vector<float> meansOfCrops(const std::vector<float> &rows,
+std::vector<float> averageCrops(const std::vector<float> &rows,
                                 std::size_t rowSize) {
   std::vector<float> means;
-  const std::size_t group = kOversample * rowSize;
+  const std::size_t group = kCropCount * rowSize;
   for (std::size_t begin = 0; begin + group <= rows.size(); begin += group)
     for (std::size_t i = 0; i < rowSize; ++i) {
       double sum = 0;
-      for (std::size_t crop = 0; crop < kOversample; ++crop)
+      for (std::size_t crop = 0; crop < kCropCount; ++crop)
         sum += rows[begin + crop * rowSize + i];
-      means.push_back(static_cast<float>(sum / kOversample));
+      means.push_back(static_cast<float>(sum / kCropCount));
     }
   return means;
 }

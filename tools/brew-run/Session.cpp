@@ -52,7 +52,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   result.seed = seed;
   result.logToStderr = !options.ranks || options.ranks->rank() == 0;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
-  result.timingCache = timingCacheOf(options);
+  result.timingCache = timingCachePath(options);
   result.tune = !options.noTune;
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
@@ -136,7 +136,7 @@ void addWeightOptions(CLI::App &command, PlanOptions &options,
       ->needs(files);
 }
 
-std::string timingCacheOf(const PlanOptions &options) {
+std::string timingCachePath(const PlanOptions &options) {
   return options.timingCache.empty() ? options.plan + ".timing"
                                      : options.timingCache;
 }

@@ -57,7 +57,7 @@ std::vector<int> gpuNumbers(const std::string &text);
 CLI::Validator atLeast(long long smallest);
 
 /// The file that keeps the fastest ways to do the plan's calls.
-std::string timingCacheOf(const PlanOptions &options);
+std::string timingCachePath(const PlanOptions &options);
 
 /// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
 /// a prototxt is.

@@ -38,8 +38,8 @@ brew_solver_action parseAction(const std::string &text, const std::string &flag)
 }
 
 SignalActions::SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
-                             bool isOneOfSeveral)
-    : saved(new Saved), isRank(isOneOfSeveral), interruptAction(onInterrupt),
+                             bool isOneOfSeveralRanks)
+    : saved(new Saved), isRank(isOneOfSeveralRanks), interruptAction(onInterrupt),
       hangUpAction(onHangUp) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};

@@ -17,7 +17,7 @@ class SignalActions {
 public:
   /// On a rank of several SIGUSR1 and SIGUSR2 are the same as SIGINT and SIGHUP.
   SignalActions(brew_solver_action onInterrupt, brew_solver_action onHangUp,
-                bool isOneOfSeveral = false);
+                bool isOneOfSeveralRanks = false);
   ~SignalActions();
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;

@@ -251,9 +251,9 @@ private:
     if (options.oversample) {
       // An image's crops may lie in several batches.
       result.crops.insert(result.crops.end(), rows.begin(), rows.end());
-      rows = meansOfCrops(result.crops, rowSize);
+      rows = averageCrops(result.crops, rowSize);
       result.crops.erase(result.crops.begin(),
-                         result.crops.begin() + rows.size() * kOversample);
+                         result.crops.begin() + rows.size() * kCropCount);
     }
     if (!options.outputs.empty())
       result.values.insert(result.values.end(), rows.begin(), rows.end());

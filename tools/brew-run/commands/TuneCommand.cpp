@@ -55,7 +55,7 @@ int tune(const PlanOptions &options) {
       "%zu calls, %zu of them done in another way than the first: %s ms "
       "instead of %s (%s %% less); kept in %s\n",
       calls, changed, milliseconds(fastest).c_str(),
-      milliseconds(first).c_str(), share, timingCacheOf(options).c_str());
+      milliseconds(first).c_str(), share, timingCachePath(options).c_str());
   return 0;
 }
 
