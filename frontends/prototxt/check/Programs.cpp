@@ -55,7 +55,7 @@ private:
 };
 
 /// The net's state over the phase, and the solver's over both.
-caffe::NetState stackStates(caffe::Phase phase, const Document &document,
+caffe::NetState mergeStates(caffe::Phase phase, const Document &document,
                             const caffe::NetState &top) {
   caffe::NetState state;
   state.set_phase(phase);
@@ -112,7 +112,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
     for (const std::string &stage : options.stages)
       top.add_stage(stage);
     programs.push_back({-1,
-                        filterNet(train, stackStates(caffe::TRAIN, train, top)),
+                        filterNet(train, mergeStates(caffe::TRAIN, train, top)),
                         0, trainSource, locations.where(solver, trainField)});
   }
 
@@ -133,7 +133,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       continue; // its parse error is recorded
     const caffe::NetState top =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
-    programs.push_back({i, filterNet(net, stackStates(caffe::TEST, net, top)),
+    programs.push_back({i, filterNet(net, mergeStates(caffe::TEST, net, top)),
                         solver.test_iter(i), source,
                         locations.where(solver, "test_iter", i)});
   }

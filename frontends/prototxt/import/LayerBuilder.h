@@ -134,7 +134,7 @@ public:
   /// The operation of one bottom and its top, for layers that work on several
   /// one by one. Reads all parameters.
   OperationSpec &perBottomOp(const std::string &name, int number);
-  /// A feed of what `config` says, by its type and tops, whose files lie in
+  /// A input of what `config` says, by its type and tops, whose files lie in
   /// `folder`; results are said with `addResults`, and tops with `addTop`.
   OperationSpec &dataInputOp(caffe::LayerParameter config, const std::string &folder);
   /// An operation without operands, results and attributes so far. Tops that

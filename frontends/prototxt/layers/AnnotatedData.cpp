@@ -155,7 +155,7 @@ LayerRows annotatedLayers() {
       sourceKind("AnnotatedData", 1, 2,
                  "annotated_data_param data_param transform_param")
           .checkedBy(checkAnnotatedData)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
   };
 }
 

@@ -201,7 +201,7 @@ void checkDatabase(LayerChecker &c) {
   checkSelection(c, settings);
 }
 
-void buildFeed(LayerBuilder &l) {
+void buildDataInput(LayerBuilder &l) {
   caffe::LayerParameter config = l.layer;
   // The readers need to know nothing of rules, and an old field of
   // data_param that transform_param replaced must not come back to life.
@@ -233,26 +233,26 @@ LayerRows dataLayers() {
   return {
       sourceKind("Data", 1, 2, "data_param transform_param")
           .checkedBy(checkDatabase)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("DummyData", 1, -1, "dummy_data_param")
           .checkedBy(checkDummyData)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("HDF5Data", 1, -1, "hdf5_data_param")
           .refusing("transform_param")
           .checkedBy(checkHdf5Data)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("ImageData", 2, 2, "image_data_param transform_param")
           .checkedBy(checkImageData)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("Input", 1, -1, "input_param")
           .checkedBy(checkInput)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("MemoryData", 1, 2, "memory_data_param transform_param")
           .checkedBy(checkMemoryData)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")
           .checkedBy(checkWindowData)
-          .builtBy(buildFeed),
+          .builtBy(buildDataInput),
   };
 }
 

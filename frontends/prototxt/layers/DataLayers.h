@@ -8,7 +8,7 @@ namespace brew::prototxt {
 
 /// Checks data_param and transform_param.
 void checkDatabase(LayerChecker &c);
-/// Builds a feed that gives all tops.
-void buildFeed(LayerBuilder &l);
+/// Builds a input that gives all tops.
+void buildDataInput(LayerBuilder &l);
 
 } // namespace brew::prototxt

@@ -80,9 +80,9 @@ ValueRef classWeights(LayerBuilder &l) {
   config.add_top(l.layer.name() + " class weights");
   *config.mutable_loss_param()->mutable_class_weighting() =
       l.layer.loss_param().class_weighting();
-  OperationSpec &feed = l.dataInputOp(std::move(config), l.folder);
-  feed.add("tops", std::vector<std::string>()).addResults(1);
-  return feed.result(0);
+  OperationSpec &input = l.dataInputOp(std::move(config), l.folder);
+  input.add("tops", std::vector<std::string>()).addResults(1);
+  return input.result(0);
 }
 
 void buildSoftmaxLoss(LayerBuilder &l) {
@@ -198,9 +198,9 @@ ValueRef infogainFromFile(LayerBuilder &l) {
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Matrix));
   config.add_top(l.layer.name() + " infogain matrix");
   *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
-  OperationSpec &feed = l.dataInputOp(std::move(config), l.folder);
-  feed.add("tops", std::vector<std::string>()).addResults(1);
-  return feed.result(0);
+  OperationSpec &input = l.dataInputOp(std::move(config), l.folder);
+  input.add("tops", std::vector<std::string>()).addResults(1);
+  return input.result(0);
 }
 
 void buildInfogainLoss(LayerBuilder &l) {
@@ -229,9 +229,9 @@ void buildMemoryLoss(LayerBuilder &l) {
   config.set_type(caffe::dataLayerType(caffe::DataLayerSource::Input));
   config.add_top(top.empty() ? l.layer.name() : top);
   config.mutable_input_param()->add_shape();
-  OperationSpec &feed = l.dataInputOp(std::move(config), "");
-  feed.add("tops", std::vector<std::string>()).addResults(1);
-  const ValueRef value = feed.result(0);
+  OperationSpec &input = l.dataInputOp(std::move(config), "");
+  input.add("tops", std::vector<std::string>()).addResults(1);
+  const ValueRef value = input.result(0);
   const caffe::LossParameter &settings = l.layer.loss_param();
   std::vector<std::string> blobs;
   for (int bottom : l.entry.bottoms)

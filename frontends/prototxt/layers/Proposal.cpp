@@ -80,7 +80,7 @@ constexpr int kMostSamples = 64;
 /// The forks have layers of that name with settings of their own: Mask R-CNN's
 /// averages points of each cell (roi_align_param), Cascade R-CNN's gives the
 /// corners of the cells (roi_pooling_param).
-bool givesCorners(const caffe::LayerParameter &layer) {
+bool hasCornerRois(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }
 
@@ -91,7 +91,7 @@ void checkRoiAlign(LayerChecker &c) {
             "R-CNN), not both");
     return;
   }
-  if (!givesCorners(c.layer)) {
+  if (!hasCornerRois(c.layer)) {
     const caffe::ROIAlignParameter &settings = c.layer.roi_align_param();
     c.count(settings, "pooled_h");
     c.count(settings, "pooled_w");
@@ -118,7 +118,7 @@ void buildRoiAlign(LayerBuilder &l) {
         .integer("pooled_w", settings.pooled_w())
         .real("spatial_scale", settings.spatial_scale());
   };
-  if (!givesCorners(l.layer)) {
+  if (!hasCornerRois(l.layer)) {
     shape(l.layer.roi_align_param());
     op.integer("samples",
                std::max(l.layer.roi_align_param().sampling_ratio(), 0));

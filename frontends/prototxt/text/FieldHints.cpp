@@ -15,19 +15,19 @@ namespace {
 
 /// Fields of blocks inside `type` that have a field called `name`, as
 /// "convolution_param or pooling_param"; nothing if there are too many to help.
-std::string innerHomes(const Descriptor &type, const std::string &name) {
+std::string subMessagesWithField(const Descriptor &type, const std::string &name) {
   constexpr size_t most = 4;
-  std::vector<std::string> homes;
+  std::vector<std::string> fieldTargets;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor *field = type.field(i);
     if (field->message_type() && field->message_type()->FindFieldByName(name))
-      homes.push_back(field->name());
+      fieldTargets.push_back(field->name());
   }
-  if (homes.empty() || homes.size() > most)
+  if (fieldTargets.empty() || fieldTargets.size() > most)
     return "";
-  std::string text = homes[0];
-  for (size_t i = 1; i < homes.size(); ++i)
-    text += (i + 1 == homes.size() ? " or " : ", ") + homes[i];
+  std::string text = fieldTargets[0];
+  for (size_t i = 1; i < fieldTargets.size(); ++i)
+    text += (i + 1 == fieldTargets.size() ? " or " : ", ") + fieldTargets[i];
   return text;
 }
 
@@ -63,7 +63,7 @@ std::string unknownFieldHint(const Descriptor &type,
       return "; it is of the old `layers` form: write param { decay_mult: ... "
              "}";
   }
-  std::string inner = innerHomes(type, name);
+  std::string inner = subMessagesWithField(type, name);
   if (!inner.empty())
     return "; it belongs in " + inner;
   for (const Descriptor *outer : enclosing)

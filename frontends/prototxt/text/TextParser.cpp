@@ -209,7 +209,7 @@ void TextParser::parseBlock(Frame &frame, Message &into,
   }
   if (isLayer(*child)) {
     nameLayer(*child, firstDiagnostic);
-    blameType(inner);
+    reportUnknownType(inner);
   }
 }
 
@@ -376,7 +376,7 @@ void TextParser::nameLayer(const Message &layer, size_t first) {
   }
 }
 
-void TextParser::blameType(const Frame &frame) {
+void TextParser::reportUnknownType(const Frame &frame) {
   const auto *layer =
       dynamic_cast<const caffe::LayerParameter *>(&frame.message);
   if (!layer || layer->type().empty() || findLayerKind(layer->type()))

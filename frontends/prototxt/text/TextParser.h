@@ -76,7 +76,7 @@ private:
   void nameLayer(const Message &layer, size_t first);
   /// Where the type of a layer is unknown, says so instead of guessing what the
   /// blocks mean that such layers have.
-  void blameType(const Frame &frame);
+  void reportUnknownType(const Frame &frame);
   /// Where the program computes the type, says where its settings stand.
   void hintAtParamStr(const Frame &frame);
 

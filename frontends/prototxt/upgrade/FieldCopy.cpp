@@ -133,7 +133,7 @@ void copyField(SourceMap &locations, const Message &from,
   }
 }
 
-Message &openBlock(SourceMap &locations, Message &message,
+Message &getOrCreateBlock(SourceMap &locations, Message &message,
                    const std::string &block, const Message &cause,
                    const std::string &causeField) {
   const bool isNew = !hasField(message, block);

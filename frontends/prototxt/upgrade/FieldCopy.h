@@ -26,7 +26,7 @@ void copyField(SourceMap &locations, const google::protobuf::Message &from,
 
 /// The singular sub-message `block` of `message`, created if need be; a new one
 /// starts at the location of `causeField` in `cause`.
-google::protobuf::Message &openBlock(SourceMap &locations,
+google::protobuf::Message &getOrCreateBlock(SourceMap &locations,
                                      google::protobuf::Message &message,
                                      const std::string &block,
                                      const google::protobuf::Message &cause,

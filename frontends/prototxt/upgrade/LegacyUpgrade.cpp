@@ -68,7 +68,7 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
     copyField(locations, net, "input", *layer, "top");
     const char *cause = shapes > 0 ? "input_shape" : "input_dim";
     auto &param = static_cast<caffe::InputParameter &>(
-        openBlock(locations, *layer, "input_param", net, cause));
+        getOrCreateBlock(locations, *layer, "input_param", net, cause));
     for (int i = 0; i < inputs; ++i) {
       caffe::BlobShape *shape = param.add_shape();
       const int causeIndex = shapes > 0 ? i : rank * i;

@@ -52,14 +52,14 @@ constexpr V0TypeName v0TypeNames[] = {
 
 /// Where a V0 field went, by V0 layer type ("*": any). All V0 parameters stood
 /// side by side in the layer.
-struct Home {
+struct FieldTarget {
   const char *field;
   const char *type;
   const char *block;
   const char *now;
 };
 
-constexpr Home homes[] = {
+constexpr FieldTarget fieldTargets[] = {
     {"num_output", "conv", "convolution_param", "num_output"},
     {"num_output", "innerproduct", "inner_product_param", "num_output"},
     {"biasterm", "conv", "convolution_param", "bias_term"},
@@ -107,10 +107,10 @@ constexpr Home homes[] = {
     {"det_crop_mode", "window_data", "window_data_param", "crop_mode"},
 };
 
-const Home *homeOf(const std::string &field, const std::string &type) {
-  for (const Home &home : homes)
-    if (field == home.field && (type == home.type || home.type[0] == '*'))
-      return &home;
+const FieldTarget *fieldTarget(const std::string &field, const std::string &type) {
+  for (const FieldTarget &target : fieldTargets)
+    if (field == target.field && (type == target.type || target.type[0] == '*'))
+      return &target;
   return nullptr;
 }
 
@@ -159,16 +159,16 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
       continue;
     if (field == "hdf5_output_param" && old.type() == "hdf5_output")
       continue;
-    const Home *home = homeOf(field, old.type());
-    if (!home) {
+    const FieldTarget *target = fieldTarget(field, old.type());
+    if (!target) {
       diagnostics.warning(locations.where(old, field),
                           layerPrefix(from) + "'" + field +
                               "' means nothing to this layer type and is "
                               "ignored, as Caffe does");
       continue;
     }
-    Message &block = openBlock(locations, to, home->block, old, field);
-    copyField(locations, old, field, block, home->now);
+    Message &block = getOrCreateBlock(locations, to, target->block, old, field);
+    copyField(locations, old, field, block, target->now);
   }
 }
 

@@ -91,7 +91,7 @@ void moveTransform(SourceMap &locations, V1 &layer, const char *block) {
     if (!hasField(*data, name))
       continue;
     Message &transform =
-        openBlock(locations, layer, "transform_param", *data, name);
+        getOrCreateBlock(locations, layer, "transform_param", *data, name);
     copyField(locations, *data, name, transform, name);
     data->GetReflection()->ClearField(
         data, data->GetDescriptor()->FindFieldByName(name));
