@@ -19,7 +19,7 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
       ranks(communicator) {
   if (!starts)
     return;
-  std::vector<Piece> found;
+  std::vector<Buffer> found;
   for (int i = 0; i < call.buffer_indices_size(); ++i) {
     const std::uint32_t index = call.buffer_indices(i);
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
@@ -34,20 +34,20 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
           buffer.type() == plan::F64},
          arena.kind() == plan::GRADIENTS});
   }
-  join(std::move(found));
+  coalesce(std::move(found));
 }
 
-void AllReduce::join(std::vector<Piece> found) {
-  std::sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) {
+void AllReduce::coalesce(std::vector<Buffer> found) {
+  std::sort(found.begin(), found.end(), [](const Buffer &a, const Buffer &b) {
     return std::less<std::byte *>()(a.sum.data, b.sum.data);
   });
   bool lastIsGradient = false;
-  for (const Piece &piece : found) {
+  for (const Buffer &piece : found) {
     const ReductionBuffer &sum = piece.sum;
     const std::size_t size = sum.isDouble ? sizeof(double) : sizeof(float);
     if (lastIsGradient && piece.isGradient &&
-        sum.isDouble == pieces.back().isDouble) {
-      ReductionBuffer &last = pieces.back();
+        sum.isDouble == buffers.back().isDouble) {
+      ReductionBuffer &last = buffers.back();
       const auto bytes = static_cast<std::size_t>(sum.data - last.data);
       if (bytes <= plan::alignUp(last.count * size)) {
         last.count = bytes / size + sum.count;
@@ -55,7 +55,7 @@ void AllReduce::join(std::vector<Piece> found) {
       }
     }
     lastIsGradient = piece.isGradient;
-    pieces.push_back(sum);
+    buffers.push_back(sum);
   }
 }
 
@@ -65,7 +65,7 @@ void AllReduce::run() const {
   if (!ranks || ranks->ranks() == 1 || (!isStatistic && !ranks->reducesInSteps))
     return;
   if (starts)
-    ranks->startAllReduce(bucket, pieces, asBf16);
+    ranks->startAllReduce(bucket, buffers, asBf16);
   else
     ranks->waitAllReduce(bucket);
 }

@@ -34,14 +34,14 @@ private:
     std::size_t bytes;
   };
   /// A piece, and whether it lies in the arena of gradients.
-  struct Piece {
+  struct Buffer {
     ReductionBuffer sum;
     bool isGradient;
   };
-  void join(std::vector<Piece> found);
+  void coalesce(std::vector<Buffer> found);
 
   std::vector<Copy> copies;
-  std::vector<ReductionBuffer> pieces;
+  std::vector<ReductionBuffer> buffers;
   std::uint32_t bucket;
   bool starts, isStatistic, asBf16;
   Communicator *ranks;
