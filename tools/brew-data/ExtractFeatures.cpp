@@ -60,8 +60,8 @@ int extractFeatures(const std::vector<std::string> &arguments) {
     else
       throw usageError("'" + word + "' is neither CPU nor GPU nor DEVICE_ID=N");
   }
-  const std::string brewc = tools::programBeside("brewc", "extract_features"),
-                    run = tools::programBeside("brew-run", "extract_features");
+  const std::string brewc = tools::siblingProgram("brewc", "extract_features"),
+                    run = tools::siblingProgram("brew-run", "extract_features");
   const Scratch scratch;
   const std::string plan = scratch.path + "/features.plan";
   std::vector<std::string> compile = {brewc,    arguments[1], "--phase", "test",

@@ -68,7 +68,7 @@ void removeOld(const fs::path &folder) {
 CachedPlan compileCached(const std::string &prototxt,
                          const std::vector<std::string> &flags, bool isSolver) {
   const fs::path folder = cacheFolder();
-  const std::string brewc = tools::programBeside("brewc", "caffe");
+  const std::string brewc = tools::siblingProgram("brewc", "caffe");
   const std::optional<std::string> key = planKey(brewc, prototxt, flags);
   CachedPlan result;
   // The name is a hash; the key itself, kept beside the plan, decides. Without

@@ -87,20 +87,20 @@ std::set<std::string> firstEntries(const std::string &list) {
 }
 
 /// The file that names another one.
-struct Namer {
+struct Referrer {
   std::string folder;
   /// Its root_folders, which lie before the names in the lists that it names.
   std::set<std::string> roots;
 
-  bool operator<(const Namer &other) const {
+  bool operator<(const Referrer &other) const {
     return std::tie(folder, roots) < std::tie(other.folder, other.roots);
   }
 };
 
-class Dependences {
+class Dependencies {
 public:
   /// Notes a file, and what it names.
-  void addFile(const fs::path &path, const Namer &by = {}, int depth = 0) {
+  void addFile(const fs::path &path, const Referrer &by = {}, int depth = 0) {
     std::error_code error;
     const fs::path whole = fs::weakly_canonical(path, error);
     if (error || !visits.insert({whole, by}).second)
@@ -110,7 +110,7 @@ public:
     if (content.text.empty() || depth == kDeepest)
       return;
     // As Brew looks for files: beside the link, where the file is one.
-    Namer self{path.parent_path(), {}};
+    Referrer self{path.parent_path(), {}};
     for (const std::string &entry : firstEntries(content.text)) {
       std::set<std::string> roots = by.roots;
       roots.insert("");
@@ -141,7 +141,7 @@ public:
   }
 
 private:
-  void addName(const std::string &name, const Namer &by, int depth) {
+  void addName(const std::string &name, const Referrer &by, int depth) {
     if (name.empty() || name.size() > 4096)
       return;
     // As data layers look for them: here, then beside the prototxt.
@@ -180,7 +180,7 @@ private:
   }
 
   std::map<fs::path, std::string> notes;
-  std::set<std::pair<fs::path, Namer>> visits;
+  std::set<std::pair<fs::path, Referrer>> visits;
   bool hasPipe = false;
 };
 
@@ -222,11 +222,11 @@ std::optional<std::string> planKey(const std::string &brewc,
   key += fs::current_path(ignored).string() + "\n" + processor();
   if (fs::exists(prototxt, ignored) && !fs::is_regular_file(prototxt, ignored))
     return std::nullopt;
-  Dependences dependences;
-  dependences.addFile(prototxt);
-  if (!dependences.areFiles())
+  Dependencies dependencies;
+  dependencies.addFile(prototxt);
+  if (!dependencies.areFiles())
     return std::nullopt;
-  return key + dependences.text();
+  return key + dependencies.text();
 }
 
 } // namespace brew::caffe_command

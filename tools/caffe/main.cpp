@@ -81,7 +81,7 @@ const std::string &requireFile(const CommandLine &line, const std::string &flag,
 }
 
 /// Solvers that say nothing compute on a GPU, as Caffe's do.
-bool saysCpu(const std::string &solver) {
+bool requestsCpu(const std::string &solver) {
   const std::string field = "solver_mode";
   std::ifstream file(solver);
   for (std::string line; std::getline(file, line);) {
@@ -109,7 +109,7 @@ std::string gpuOf(const CommandLine &line) {
   if (!wanted.empty())
     return wanted == "all" ? "0" : wanted;
   // Only training looks at what the solver says.
-  if (line.action != "train" || saysCpu(line["solver"]))
+  if (line.action != "train" || requestsCpu(line["solver"]))
     return "";
   int count = 0;
   try {
@@ -176,8 +176,8 @@ int compileAndRun(const CommandLine &line) {
   if (plan.status != 0)
     return plan.status;
   run[1] = plan.path;
-  run.insert(run.begin(), brew::tools::programBeside("brew-run", "caffe"));
-  brew::tools::becomeProgram(run);
+  run.insert(run.begin(), brew::tools::siblingProgram("brew-run", "caffe"));
+  brew::tools::execProgram(run);
 }
 
 int run(const std::vector<std::string> &arguments) {
@@ -194,10 +194,10 @@ int run(const std::vector<std::string> &arguments) {
   if (line.action == "device_query") {
     warnOfUnused(line);
     std::vector<std::string> words = {
-        brew::tools::programBeside("brew-run", "caffe"), "device-query"};
+        brew::tools::siblingProgram("brew-run", "caffe"), "device-query"};
     if (line.has("gpu"))
       words.push_back("--gpu=" + line["gpu"]);
-    brew::tools::becomeProgram(words);
+    brew::tools::execProgram(words);
   }
   if (line.action.empty())
     throw brew::usageError("say what to do: train, test, time or device_query");

@@ -24,13 +24,13 @@ std::vector<char *> argvOf(const std::vector<std::string> &words) {
   return argv;
 }
 
-[[noreturn]] void failToStart(const std::string &path, int error) {
+[[noreturn]] void throwStartError(const std::string &path, int error) {
   throw unavailable("cannot start '" + path + "': " + errnoText(error));
 }
 
 } // namespace
 
-std::string programBeside(const std::string &name, const std::string &who) {
+std::string siblingProgram(const std::string &name, const std::string &who) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto path = self.parent_path() / name;
@@ -46,7 +46,7 @@ int runProgram(const std::vector<std::string> &words,
   pid_t child = 0;
   if (const int error =
           posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    failToStart(words[0], error);
+    throwStartError(words[0], error);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno == EINTR) {
@@ -58,9 +58,9 @@ int runProgram(const std::vector<std::string> &words,
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void becomeProgram(const std::vector<std::string> &words) {
+void execProgram(const std::vector<std::string> &words) {
   execv(words[0].c_str(), argvOf(words).data());
-  failToStart(words[0], errno);
+  throwStartError(words[0], errno);
 }
 
 } // namespace brew::tools

@@ -9,7 +9,7 @@ namespace brew::tools {
 
 /// The path of Brew's program of that name, which is in this one's folder.
 /// Throws Error (3) if it is not; `who` needs it.
-std::string programBeside(const std::string &name, const std::string &who);
+std::string siblingProgram(const std::string &name, const std::string &who);
 
 /// Runs a program to its end; returns its exit status, or, as shells do, 128
 /// and the signal that ended it. `words` begin with its path. Throws Error (3)
@@ -21,6 +21,6 @@ int runProgram(const std::vector<std::string> &words,
                const std::function<bool()> &isInterrupted = {});
 
 /// Goes on as that program. Throws Error (3) if it cannot be started.
-[[noreturn]] void becomeProgram(const std::vector<std::string> &words);
+[[noreturn]] void execProgram(const std::vector<std::string> &words);
 
 } // namespace brew::tools
