@@ -71,11 +71,11 @@ void shuffleDatabase(const std::string &database, uint64_t seed,
 
 /// Divides a database: each part takes its share of the records, by count, one
 /// after the other or at random, in their order and under their keys.
-struct Part {
+struct SplitTarget {
   std::string path;
   double share; ///< of all; the sum is at most 1
 };
-void splitDatabase(const std::string &database, const std::vector<Part> &parts,
+void splitDatabase(const std::string &database, const std::vector<SplitTarget> &parts,
                    bool random, uint64_t seed, const Output &output);
 
 /// The records of several databases one after the other, under keys NUMBER_KEY.

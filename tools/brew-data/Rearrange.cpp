@@ -83,15 +83,15 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
   reportWritten(output, order.size());
 }
 
-void splitDatabase(const std::string &path, const std::vector<Part> &parts,
+void splitDatabase(const std::string &path, const std::vector<SplitTarget> &parts,
                    bool random, uint64_t seed, const Output &output) {
   double sum = 0;
-  for (const Part &part : parts)
+  for (const SplitTarget &part : parts)
     sum += part.share;
   if (sum > 1 + 1e-9)
     throw usageError("the parts add up to more than the whole");
   std::set<std::string> paths;
-  for (const Part &part : parts)
+  for (const SplitTarget &part : parts)
     if (!paths.insert(formats::wholePath(part.path)).second)
       throw usageError("'" + part.path + "' is given for two parts");
   auto database = openForReading(path);
@@ -100,7 +100,7 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
   // Where each part ends; rounding leaves no record of a whole out.
   std::vector<uint64_t> ends;
   double share = 0;
-  for (const Part &part : parts) {
+  for (const SplitTarget &part : parts) {
     share += part.share;
     ends.push_back(static_cast<uint64_t>(
         std::llround(std::min(share, 1.0) * static_cast<double>(count))));
@@ -122,7 +122,7 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
                      "'");
 
   std::vector<std::unique_ptr<DbWriter>> writers;
-  for (const Part &part : parts)
+  for (const SplitTarget &part : parts)
     writers.push_back(create(part.path, output));
   std::vector<uint64_t> written(parts.size());
   Progress progress("split", count);

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "support/Error.h"
 #include "tools/brew-data/AnnotatedSet.h"
-#include "tools/brew-data/CaffeNames.h"
+#include "tools/brew-data/CaffeToolNames.h"
 #include "tools/brew-data/Commands.h"
 #include "tools/brew-data/ExtractFeatures.h"
 #include "tools/brew-data/ImageSet.h"
@@ -42,7 +42,7 @@ void addBackend(CLI::App *command, std::string &backend,
 }
 
 /// "PATH=SHARE".
-data::Part partOf(const std::string &text) {
+data::SplitTarget parseSplitTarget(const std::string &text) {
   const size_t equals = text.rfind('=');
   double share = 0;
   if (equals != std::string::npos)
@@ -264,9 +264,9 @@ int run(const std::vector<std::string> &arguments) {
   else if (*shuffle)
     data::shuffleDatabase(database, seed, output);
   else if (*split) {
-    std::vector<data::Part> shares;
+    std::vector<data::SplitTarget> shares;
     for (const std::string &part : parts)
-      shares.push_back(partOf(part));
+      shares.push_back(parseSplitTarget(part));
     data::splitDatabase(database, shares, random, seed, output);
   } else if (*merge)
     data::mergeDatabases(databases, output);
@@ -293,7 +293,7 @@ int main(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then a write error
 #endif
   try {
-    return run(data::commandLine(argc ? argv[0] : "",
+    return run(data::normalizeCommandLine(argc ? argv[0] : "",
                                  {argv + std::min(argc, 1), argv + argc}));
   } catch (const brew::Error &error) {
     std::fprintf(stderr, "brew-data: error: %s\n", error.what());

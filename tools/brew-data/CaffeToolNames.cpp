@@ -1,5 +1,5 @@
-//===- CaffeNames.cpp - brew-data under the names of Caffe's tools --------===//
-#include "tools/brew-data/CaffeNames.h"
+//===- CaffeToolNames.cpp - brew-data under the names of Caffe's tools --------===//
+#include "tools/brew-data/CaffeToolNames.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,7 +29,7 @@ std::string longFlag(std::string word) {
 
 } // namespace
 
-std::vector<std::string> commandLine(const std::string &program,
+std::vector<std::string> normalizeCommandLine(const std::string &program,
                                      std::vector<std::string> arguments) {
   const std::string name = std::filesystem::path(program).filename();
   if (isTool(name))

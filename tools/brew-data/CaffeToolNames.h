@@ -1,4 +1,4 @@
-//===- CaffeNames.h - brew-data under the names of Caffe's tools -*- C++
+//===- CaffeToolNames.h - brew-data under the names of Caffe's tools -*- C++
 //-*-===//
 #pragma once
 
@@ -11,7 +11,7 @@ namespace brew::data {
 /// (convert_imageset, compute_image_mean, extract_features) becomes the command
 /// of that name; any other, nothing more. Their flags may have one dash, as
 /// gflags takes them, and `--noFLAG` stands for `--FLAG=false`.
-std::vector<std::string> commandLine(const std::string &name,
+std::vector<std::string> normalizeCommandLine(const std::string &name,
                                      std::vector<std::string> arguments);
 
 } // namespace brew::data
