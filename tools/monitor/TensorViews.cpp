@@ -65,12 +65,12 @@ std::vector<float> reduced(const std::vector<float> &values,
 Json histogramOf(const std::vector<float> &values) {
   const Range range = rangeOf(values);
   double sum = 0, squares = 0;
-  std::size_t odd = 0;
+  std::size_t non_finite = 0;
   std::vector<std::uint64_t> bins(kBins);
   const double width = range.high - range.low;
   for (float value : values) {
     if (!std::isfinite(value)) {
-      ++odd;
+      ++non_finite;
       continue;
     }
     sum += value;
@@ -78,12 +78,12 @@ Json histogramOf(const std::vector<float> &values) {
     const double place = width > 0 ? (value - range.low) / width : 0;
     ++bins[std::min(kBins - 1, static_cast<std::size_t>(place * kBins))];
   }
-  const std::size_t finite = values.size() - odd;
+  const std::size_t finite = values.size() - non_finite;
   const double count = static_cast<double>(std::max<std::size_t>(finite, 1));
   const double mean = sum / count;
   return {
       {"count", values.size()},
-      {"odd", odd},
+      {"non_finite", non_finite},
       {"min", finite ? range.low : 0},
       {"max", finite ? range.high : 0},
       {"mean", mean},

@@ -9,7 +9,7 @@
 namespace brew::monitor {
 
 /// {count, min, max, mean, deviation, bins: [64 counts from min to max]};
-/// values that are not finite are counted in `odd` alone.
+/// values that are not finite are counted in `non_finite` alone.
 nlohmann::json histogramOf(const std::vector<float> &values);
 
 /// {width, height, channels, tiles: [[0..255, ...], ...], left: tiles that

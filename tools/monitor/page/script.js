@@ -397,9 +397,9 @@ class TensorCard {
       const answer = await ask(this.kind + '?' + new URLSearchParams({name, index}));
       paintTiles(byId(this.ids.images), answer.images);
       paintHistogram(byId(this.ids.histogram), answer.histogram);
-      const {mean, deviation, odd} = answer.histogram;
+      const {mean, deviation, non_finite} = answer.histogram;
       byId(this.ids.note).textContent = answer.shape.join(' × ') + ', mean ' + shown(mean, 3) +
-          ', deviation ' + shown(deviation, 3) + (odd ? ', ' + odd + ' are not finite' : '') +
+          ', deviation ' + shown(deviation, 3) + (non_finite ? ', ' + non_finite + ' are not finite' : '') +
           (answer.images.left ? '; ' + answer.images.left + ' more are not shown' : '');
     } catch (error) {
       byId(this.ids.note).textContent = error.message;

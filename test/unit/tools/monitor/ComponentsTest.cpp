@@ -72,7 +72,7 @@ TEST(MonitorCurves, StayBoundedAndKeepTheMean) {
 
 TEST(MonitorViews, HistogramsCountAllValues) {
   const Json json = histogramOf({0, 1, 1, NAN, INFINITY});
-  EXPECT_EQ(json["odd"], 2);
+  EXPECT_EQ(json["non_finite"], 2);
   EXPECT_EQ(json["count"], 5);
   EXPECT_EQ(json["bins"].front(), 1);
   EXPECT_EQ(json["bins"].back(), 2);
