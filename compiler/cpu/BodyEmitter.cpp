@@ -274,20 +274,20 @@ Value BodyEmitter::emitSlice(Value value, Nest &nest, ValueRange loops,
   return map.lookup(value);
 }
 
-void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
+void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> boundaries,
                          ArrayRef<Value> loops, Value &begin, Value &end) {
   SmallVector<Value> first(loops);
   first[loop] = index(0);
-  // Where all edges pass, they do not count in each other's operands.
+  // Where all boundaries pass, they do not count in each other's operands.
   IRMapping map;
-  elidedBoundaries.insert(edges.begin(), edges.end());
-  for (Operation *edge : edges) {
-    Value start = emitSlice(edge->getOperand(0), nest, first, map);
-    int64_t limit = *getConstantIntValue(edge->getOperand(1)),
-            step = *indexStep(nest, edge->getOperand(0), loop);
-    auto compare = dyn_cast<arith::CmpIOp>(edge);
+  elidedBoundaries.insert(boundaries.begin(), boundaries.end());
+  for (Operation *boundary : boundaries) {
+    Value start = emitSlice(boundary->getOperand(0), nest, first, map);
+    int64_t limit = *getConstantIntValue(boundary->getOperand(1)),
+            step = *indexStep(nest, boundary->getOperand(0), loop);
+    auto compare = dyn_cast<arith::CmpIOp>(boundary);
     bool below = compare ? compare.getPredicate() == arith::CmpIPredicate::slt
-                         : isa<arith::MinSIOp>(edge);
+                         : isa<arith::MinSIOp>(boundary);
     if (step == 0) {
       Value holds = arith::CmpIOp::create(
           b, loc, below ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge,
@@ -297,7 +297,7 @@ void BodyEmitter::narrowRange(Nest &nest, unsigned loop, ArrayRef<Operation *> e
     }
     // The first iteration that reaches the limit: ceil((limit - start) / step),
     // and for min, which lets the limit itself pass, one element later.
-    if (isa<arith::MinSIOp>(edge))
+    if (isa<arith::MinSIOp>(boundary))
       ++limit;
     Value room = arith::SubIOp::create(b, loc, index(limit), start);
     room = arith::MaxSIOp::create(b, loc, room, index(0));

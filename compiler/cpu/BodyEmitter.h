@@ -84,10 +84,10 @@ public:
                                          mlir::ValueRange accumulated,
                                          bool vectorMaximum = false);
   /// Narrows [begin, end) (index values) to the iterations of `loop` in which
-  /// all of `edges` (see boundaryOperations and guardOperations) pass; `loops`
+  /// all of `boundaries` (see boundaryOperations and guardOperations) pass; `loops`
   /// are the values of the other loops. The result may be empty, end < begin.
   void narrowRange(Nest &nest, unsigned loop,
-              llvm::ArrayRef<mlir::Operation *> edges,
+              llvm::ArrayRef<mlir::Operation *> boundaries,
               llvm::ArrayRef<mlir::Value> loops, mlir::Value &begin,
               mlir::Value &end);
   /// The condition that all of `guards`, which do not move along the loops that

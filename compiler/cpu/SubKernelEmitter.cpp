@@ -74,22 +74,22 @@ private:
     return indices;
   }
 
-  /// Fused: the inner loop, in three pieces if windows reach over edges.
+  /// Fused: the inner loop, in three pieces if windows reach over boundaries.
   void emitRow(ArrayRef<Value> outer) {
     int64_t extent = subKernel.nests[0].loops[schedule.outerLoops].extent;
     Value begin = body.index(0), end = body.index(extent), zero = begin,
           last = end;
     SmallVector<Operation *> all;
     for (Nest &nest : subKernel.nests) {
-      SmallVector<Operation *> edges = boundaryOperations(nest, schedule.outerLoops);
-      if (edges.empty())
+      SmallVector<Operation *> boundaries = boundaryOperations(nest, schedule.outerLoops);
+      if (boundaries.empty())
         continue;
-      all.append(edges);
+      all.append(boundaries);
       SmallVector<Value> at(outer);
       at.push_back(zero);
       at.resize(nest.loops.size());
       body.unroll(windowLoops(nest), nest, at, [&] {
-        body.narrowRange(nest, schedule.outerLoops, edges, at, begin, end);
+        body.narrowRange(nest, schedule.outerLoops, boundaries, at, begin, end);
       });
     }
     auto emitAt = [&](Value i) {
@@ -124,17 +124,17 @@ private:
   }
 
   /// Calls inside(from, to) for the whole of [zero, last), or, if there are
-  /// edges, for its pieces before, in and behind [begin, end), where all edges
+  /// boundaries, for its pieces before, in and behind [begin, end), where all boundaries
   /// pass.
   void pieces(Value zero, Value begin, Value end, Value last,
-              ArrayRef<Operation *> edges,
+              ArrayRef<Operation *> boundaries,
               llvm::function_ref<void(Value, Value)> inside) {
-    if (edges.empty())
+    if (boundaries.empty())
       return inside(zero, last);
     begin = arith::MinSIOp::create(b, loc, begin, last);
     end = arith::MaxSIOp::create(b, loc, end, begin);
     inside(zero, begin);
-    body.elidedBoundaries.insert(edges.begin(), edges.end());
+    body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
     inside(begin, end);
     body.elidedBoundaries.clear();
     inside(end, last);
@@ -145,14 +145,14 @@ private:
   void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
                      llvm::function_ref<void(Value, Value)> inside,
                      bool carried = false) {
-    SmallVector<Operation *> edges = boundaryOperations(nest, number);
+    SmallVector<Operation *> boundaries = boundaryOperations(nest, number);
     Value zero = body.index(0), last = body.index(nest.loops[number].extent),
           begin = zero, end = last;
     SmallVector<Operation *> guards = guardOperations(nest, number);
     if (guards.empty()) {
-      if (!edges.empty())
-        body.narrowRange(nest, number, edges, at, begin, end);
-      pieces(zero, begin, end, last, edges, inside);
+      if (!boundaries.empty())
+        body.narrowRange(nest, number, boundaries, at, begin, end);
+      pieces(zero, begin, end, last, boundaries, inside);
       return;
     }
     // Iterations outside the guards would change nothing.
@@ -160,7 +160,7 @@ private:
     for (Operation *guard : guards)
       (indexStep(nest, guard->getOperand(0), number) == 0 ? still : moving)
           .push_back(guard);
-    edges.append(guards);
+    boundaries.append(guards);
     if (carried)
       moving = guards;
     OpBuilder::InsertionGuard insertion(b);
@@ -171,7 +171,7 @@ private:
           scf::IfOp::create(b, loc, condition).thenBlock());
     }
     body.narrowRange(nest, number, moving, at, begin, end);
-    body.elidedBoundaries.insert(edges.begin(), edges.end());
+    body.elidedBoundaries.insert(boundaries.begin(), boundaries.end());
     inside(begin, end);
     body.elidedBoundaries.clear();
   }

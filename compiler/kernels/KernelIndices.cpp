@@ -146,7 +146,7 @@ std::optional<int64_t> pieceLength(const SubKernel &subKernel, unsigned loop) {
 }
 
 SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
-  SmallVector<Operation *> edges;
+  SmallVector<Operation *> boundaries;
   for (Operation &op : nest.body()->without_terminator()) {
     auto compare = dyn_cast<arith::CmpIOp>(op);
     bool ordered =
@@ -159,9 +159,9 @@ SmallVector<Operation *> boundaryOperations(const Nest &nest, unsigned loop) {
       continue;
     std::optional<int64_t> step = indexStep(nest, op.getOperand(0), loop);
     if (step && *step > 0)
-      edges.push_back(&op);
+      boundaries.push_back(&op);
   }
-  return edges;
+  return boundaries;
 }
 
 /// The comparisons that all must hold for `condition`.
@@ -226,17 +226,17 @@ SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
       usable.push_back(guard);
   }
   // Clamps to the range that a guard demands pass wherever it holds.
-  auto follows = [&](Operation *edge) {
-    if (llvm::is_contained(usable, edge))
+  auto follows = [&](Operation *boundary) {
+    if (llvm::is_contained(usable, boundary))
       return true;
-    bool below = isa<arith::MinSIOp>(edge);
-    Value clamped = edge->getOperand(0);
+    bool below = isa<arith::MinSIOp>(boundary);
+    Value clamped = boundary->getOperand(0);
     if (auto low = clamped.getDefiningOp<arith::MaxSIOp>(); below && low)
       clamped = low.getLhs();
-    int64_t limit = *getConstantIntValue(edge->getOperand(1)) + below;
+    int64_t limit = *getConstantIntValue(boundary->getOperand(1)) + below;
     return llvm::any_of(usable, [&](Operation *guard) {
       auto compare = cast<arith::CmpIOp>(guard);
-      return !isa<arith::CmpIOp>(edge) && compare.getLhs() == clamped &&
+      return !isa<arith::CmpIOp>(boundary) && compare.getLhs() == clamped &&
              getConstantIntValue(compare.getRhs()) == limit &&
              (compare.getPredicate() == arith::CmpIPredicate::slt) == below;
     });

@@ -43,7 +43,7 @@ llvm::SmallVector<mlir::Operation *> boundaryOperations(const Nest &nest,
 /// Comparisons of the body without which an iteration leaves all accumulators
 /// as they are: sums to which it adds a selected zero, or values it does not
 /// select. They are comparisons (< or >=) of an index with a constant. Empty if
-/// the edge operations along `loop` do not all follow from them.
+/// the boundary operations along `loop` do not all follow from them.
 llvm::SmallVector<mlir::Operation *> guardOperations(const Nest &nest,
                                                      unsigned loop);
 
