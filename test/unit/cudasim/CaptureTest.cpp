@@ -173,7 +173,7 @@ TEST_F(CudasimCapture, OlderDriversLoadNoModules) {
   EXPECT_EQ(load(), 0);
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(api.cuModuleUnload(module), 0);
-  Setting version("CUDASIM_DRIVER_VERSION", "12020");
+  ScopedVariable version("CUDASIM_DRIVER_VERSION", "12020");
   begin();
   EXPECT_EQ(load(), kUnsupported);
   EXPECT_EQ(end(), kInvalidated);

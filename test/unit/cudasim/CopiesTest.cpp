@@ -90,7 +90,7 @@ TEST_F(CudasimCopies, DevicesMayRefuseUnalignedPitches) {
   CUDA_MEMCPY2D unaligned = twoRows(memory, 24, memory + 128, 32),
                 aligned = twoRows(memory, 64, memory + 128, 32);
   EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), 0);
-  Setting setting("CUDASIM_PITCH_ALIGNMENT", "32");
+  ScopedVariable setting("CUDASIM_PITCH_ALIGNMENT", "32");
   EXPECT_EQ(api.cuMemcpy2DAsync(&unaligned, stream), 1);
   EXPECT_EQ(api.cuMemcpy2DAsync(&aligned, stream), 0);
   std::swap(unaligned.srcPitch, unaligned.dstPitch);

@@ -13,22 +13,22 @@
 namespace brew::test {
 
 /// An environment variable for the length of a test.
-struct Setting {
-  Setting(const char *name, const char *value) : name(name) {
+struct ScopedVariable {
+  ScopedVariable(const char *name, const char *value) : name(name) {
     setenv(name, value, 1);
   }
-  ~Setting() { unsetenv(name); }
+  ~ScopedVariable() { unsetenv(name); }
   const char *name;
 };
 
-/// Pinned memory for the length of a test.
-struct Pinned {
-  Pinned(const runtime::cuda::DriverApi &api, std::size_t count) : api(api) {
+/// PinnedFloats memory for the length of a test.
+struct PinnedFloats {
+  PinnedFloats(const runtime::cuda::DriverApi &api, std::size_t count) : api(api) {
     void *memory = nullptr;
     EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(float), 0), 0);
     data = static_cast<float *>(memory);
   }
-  ~Pinned() { EXPECT_EQ(api.cuMemFreeHost(data), 0); }
+  ~PinnedFloats() { EXPECT_EQ(api.cuMemFreeHost(data), 0); }
   const runtime::cuda::DriverApi &api;
   float *data;
 };

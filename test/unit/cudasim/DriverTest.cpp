@@ -21,7 +21,7 @@ TEST_F(CudasimDriver, FreshMemoryIsNotANumber) {
 
 TEST_F(CudasimDriver, PinnedMemoryIsReadWhenTheCopyRuns) {
   CUdeviceptr memory = allocate(4);
-  Pinned source(api, 1);
+  PinnedFloats source(api, 1);
   *source.data = 1;
   api.cuMemcpyHtoDAsync(memory, source.data, 4, stream);
   *source.data = 2; // too early
@@ -35,7 +35,7 @@ TEST_F(CudasimDriver, PinnedMemoryIsReadWhenTheCopyRuns) {
 
 TEST_F(CudasimDriver, ResultsAreThereOnlyAfterWaiting) {
   CUdeviceptr memory = upload(std::vector<float>{5});
-  Pinned target(api, 1);
+  PinnedFloats target(api, 1);
   *target.data = 0;
   api.cuMemcpyDtoHAsync(target.data, memory, 4, stream);
   EXPECT_EQ(*target.data, 0);
@@ -94,7 +94,7 @@ TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
 }
 
 TEST_F(CudasimDriver, MemoryRunsOut) {
-  Setting setting("CUDASIM_MEMORY", "4096");
+  ScopedVariable setting("CUDASIM_MEMORY", "4096");
   std::size_t free = 0, total = 0;
   CUdeviceptr memory = allocate(4000), more = 0;
   EXPECT_EQ(api.cuMemGetInfo(&free, &total), 0);
@@ -111,14 +111,14 @@ TEST_F(CudasimDriver, IsTheDeviceThatATestAsksFor) {
   api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                            0);
   EXPECT_EQ(value, 9);
-  Setting capability("CUDASIM_CAPABILITY", "75");
-  Setting version("CUDASIM_DRIVER_VERSION", "11040");
+  ScopedVariable capability("CUDASIM_CAPABILITY", "75");
+  ScopedVariable version("CUDASIM_DRIVER_VERSION", "11040");
   api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
                            0);
   EXPECT_EQ(value, 5);
   api.cuDriverGetVersion(&value);
   EXPECT_EQ(value, 11040);
-  Setting devices("CUDASIM_DEVICES", "0");
+  ScopedVariable devices("CUDASIM_DEVICES", "0");
   EXPECT_EQ(api.cuInit(0), CUDA_ERROR_NO_DEVICE);
 }
 

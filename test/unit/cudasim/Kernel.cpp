@@ -93,7 +93,7 @@ Kernel::Kernel(const std::string &name, const std::string &text,
     throw std::runtime_error(name + " is not in its image");
 }
 
-void Kernel::cooperate(bool does) const {
+void Kernel::setCooperative(bool does) const {
   auto set = reinterpret_cast<void (*)(bool)>(
       dlsym(RTLD_DEFAULT, "cudasim_set_cooperation"));
   if (!set)

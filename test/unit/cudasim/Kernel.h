@@ -21,7 +21,7 @@ public:
               const std::vector<void *> &arguments) const;
 
   /// Whether the blocks of launches that follow may wait for each other.
-  void cooperate(bool does) const;
+  void setCooperative(bool does) const;
 
   const std::string &text() const { return source; }
   /// The bytes of the image.

@@ -62,7 +62,7 @@ TEST_F(CudasimLimits, ArgumentsTakeSoManyBytes) {
   EXPECT_EQ(launch(exceeds, 1, 32), 1);
   for (auto [name, value] : {std::pair("CUDASIM_DRIVER_VERSION", "12000"),
                              {"CUDASIM_CAPABILITY", "60"}}) {
-    Setting setting(name, value);
+    ScopedVariable setting(name, value);
     EXPECT_EQ(launch(fitsOld, 1, 32), 0);
     EXPECT_EQ(launch(exceedsOld, 1, 32), 1);
   }
@@ -93,7 +93,7 @@ TEST_F(CudasimLimits, GridsAndBlocksHaveExtents) {
 TEST_F(CudasimLimits, RegistersOfABlock) {
   const CUfunction function = load(kernelWith(0, 512, 0), "empty");
   EXPECT_EQ(launch(function, 1, 512), 0);
-  Setting registers("CUDASIM_REGISTERS", "200");
+  ScopedVariable registers("CUDASIM_REGISTERS", "200");
   EXPECT_EQ(launch(function, 1, 256), 0);
   EXPECT_EQ(launch(function, 1, 257), 701)
       << "10 warps fit, but no multiple of 4";
@@ -134,7 +134,7 @@ TEST_F(CudasimLimits, OccupancyIsThatOfAMultiprocessor) {
                  std::to_string(each.minimumBlocks) + " blocks of " +
                  std::to_string(each.sharedBytes) + " bytes on " +
                  each.capability);
-    Setting capability("CUDASIM_CAPABILITY", each.capability);
+    ScopedVariable capability("CUDASIM_CAPABILITY", each.capability);
     const CUfunction function =
         load(kernelWith(0, each.threads, each.minimumBlocks, each.sharedBytes),
              "empty");
@@ -172,10 +172,10 @@ TEST_F(CudasimLimits, CooperativeLaunchesAreResidentTogether) {
   EXPECT_EQ(launchTogether(4 * 132 + 1), 720);
   EXPECT_EQ(launchTogether(8 * 132, 128), 0);
   EXPECT_EQ(launchTogether(1, 257), 1);
-  Setting fewer("CUDASIM_MULTIPROCESSORS", "2");
+  ScopedVariable fewer("CUDASIM_MULTIPROCESSORS", "2");
   EXPECT_EQ(launchTogether(8), 0);
   EXPECT_EQ(launchTogether(9), 720);
-  Setting fixed("CUDASIM_RESIDENT", "5");
+  ScopedVariable fixed("CUDASIM_RESIDENT", "5");
   EXPECT_EQ(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT), 1);
   EXPECT_EQ(occupancy(function, 256), 5);
   EXPECT_EQ(launchTogether(5), 0);

@@ -200,7 +200,7 @@ BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
   Buffer<int> x(160), mid(160), y(96);
   for (unsigned long long first : {3ull, 1ull}) {
     std::iota(x.data(), x.data() + 160, first);
-    kernel.cooperate(first == 3);
+    kernel.setCooperative(first == 3);
     auto stages = [](unsigned long long running) {
       return reinterpret_cast<void *>(running);
     };
@@ -212,7 +212,7 @@ BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
       ASSERT_EQ(y[i], x[from / 32 * 32 + 31 - from % 32] + 1) << i;
     }
   }
-  kernel.cooperate(false);
+  kernel.setCooperative(false);
 }
 
 TEST(CudasimValues, TheLastBlockReadsWhatOthersWroteInEveryLaunch) {
