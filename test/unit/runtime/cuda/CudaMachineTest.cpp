@@ -1,4 +1,4 @@
-//===- CudaPartsTest.cpp - What a CUDA plan meets on a machine ------------===//
+//===- CudaMachineTest.cpp - What a CUDA plan meets on a machine ------------===//
 #include "CudaSim.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Modules.h"
@@ -29,7 +29,7 @@ TEST(CudaArchs, BestFirst) {
   EXPECT_EQ(usableArchs({"sim"}, 90), Names());
 }
 
-using CudaParts = CudaSim;
+using CudaMachine = CudaSim;
 
 /// A plan with one kernel whose image for each of `archs` is `code`.
 std::shared_ptr<const PlanFile> planFor(const Names &archs,
@@ -57,7 +57,7 @@ std::shared_ptr<const PlanFile> planFor(const Names &archs,
   return b.build();
 }
 
-TEST_F(CudaParts, AnotherArchitecture) {
+TEST_F(CudaMachine, AnotherArchitecture) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const auto plan = planFor({"sm_199", "compute_210"}, std::string(100, 'x'));
@@ -75,7 +75,7 @@ TEST_F(CudaParts, AnotherArchitecture) {
       << error;
 }
 
-TEST_F(CudaParts, CodeThatTheDriverRefuses) {
+TEST_F(CudaMachine, CodeThatTheDriverRefuses) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const std::string arch = "sm_" + std::to_string(device.architecture());
@@ -92,7 +92,7 @@ TEST_F(CudaParts, CodeThatTheDriverRefuses) {
 }
 
 /// A driver older than the PTX refuses it as well.
-TEST_F(CudaParts, PtxThatTheDriverRefuses) {
+TEST_F(CudaMachine, PtxThatTheDriverRefuses) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
   const std::string arch = "compute_" + std::to_string(device.architecture());
@@ -107,7 +107,7 @@ TEST_F(CudaParts, PtxThatTheDriverRefuses) {
       << error;
 }
 
-TEST_F(CudaParts, ArgumentsThatTheDriverCannotPass) {
+TEST_F(CudaMachine, ArgumentsThatTheDriverCannotPass) {
   auto errorWith = [&](const char *version, std::uint32_t arguments) {
     setenv("CUDASIM_DRIVER_VERSION", version, 1);
     const Device device(
@@ -130,7 +130,7 @@ TEST_F(CudaParts, ArgumentsThatTheDriverCannotPass) {
   }
 }
 
-TEST_F(CudaParts, NoDriver) {
+TEST_F(CudaMachine, NoDriver) {
   EXPECT_EQ(errorOf([] { DriverApi::open("no-such-driver.so"); })
                 .find("3: an NVIDIA GPU is needed, but the CUDA driver "
                       "cannot be opened: no-such-driver.so"),
@@ -146,7 +146,7 @@ TEST_F(CudaParts, NoDriver) {
             0u);
 }
 
-TEST_F(CudaParts, NoSimulator) {
+TEST_F(CudaMachine, NoSimulator) {
   setenv("BREW_CUDASIM", "/no/such/folder", 1);
   PlanBuilder b;
   b.program("main");
@@ -156,7 +156,7 @@ TEST_F(CudaParts, NoSimulator) {
             0u);
 }
 
-TEST_F(CudaParts, ALibraryWithoutTheFunctionsIsTooOld) {
+TEST_F(CudaMachine, ALibraryWithoutTheFunctionsIsTooOld) {
   const std::string simulator = CUDASIM_FOLDER;
   EXPECT_EQ(errorOf([&] { DriverApi::open(simulator + "/libcudasim.so"); })
                 .find("3: the CUDA driver is too old: it is of CUDA 0.0 and "
