@@ -69,13 +69,13 @@ void verifyDatabase(const std::string &database,
 void shuffleDatabase(const std::string &database, uint64_t seed,
                      const Output &output);
 
-/// Divides a database: each part takes its share of the records, by count, one
+/// Divides a database: each target takes its share of the records, by count, one
 /// after the other or at random, in their order and under their keys.
 struct SplitTarget {
   std::string path;
   double share; ///< of all; the sum is at most 1
 };
-void splitDatabase(const std::string &database, const std::vector<SplitTarget> &parts,
+void splitDatabase(const std::string &database, const std::vector<SplitTarget> &targets,
                    bool random, uint64_t seed, const Output &output);
 
 /// The records of several databases one after the other, under keys NUMBER_KEY.

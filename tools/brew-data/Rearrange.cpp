@@ -83,25 +83,25 @@ void shuffleDatabase(const std::string &path, uint64_t seed,
   reportWritten(output, order.size());
 }
 
-void splitDatabase(const std::string &path, const std::vector<SplitTarget> &parts,
+void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targets,
                    bool random, uint64_t seed, const Output &output) {
   double sum = 0;
-  for (const SplitTarget &part : parts)
-    sum += part.share;
+  for (const SplitTarget &target : targets)
+    sum += target.share;
   if (sum > 1 + 1e-9)
-    throw usageError("the parts add up to more than the whole");
+    throw usageError("the targets add up to more than the whole");
   std::set<std::string> paths;
-  for (const SplitTarget &part : parts)
-    if (!paths.insert(formats::wholePath(part.path)).second)
-      throw usageError("'" + part.path + "' is given for two parts");
+  for (const SplitTarget &target : targets)
+    if (!paths.insert(formats::wholePath(target.path)).second)
+      throw usageError("'" + target.path + "' is given for two targets");
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 
-  // Where each part ends; rounding leaves no record of a whole out.
+  // Where each target ends; rounding leaves no record of a whole out.
   std::vector<uint64_t> ends;
   double share = 0;
-  for (const SplitTarget &part : parts) {
-    share += part.share;
+  for (const SplitTarget &target : targets) {
+    share += target.share;
     ends.push_back(static_cast<uint64_t>(
         std::llround(std::min(share, 1.0) * static_cast<double>(count))));
   }
@@ -115,16 +115,16 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &part
     for (size_t i = 0; i < place.size(); ++i)
       place[i] = i;
   }
-  for (size_t i = 0; i < parts.size(); ++i)
+  for (size_t i = 0; i < targets.size(); ++i)
     if (ends[i] == (i ? ends[i - 1] : 0))
       throw badInput(path + ": has " + std::to_string(count) +
-                     " records, of which none are left for '" + parts[i].path +
+                     " records, of which none are left for '" + targets[i].path +
                      "'");
 
   std::vector<std::unique_ptr<DbWriter>> writers;
-  for (const SplitTarget &part : parts)
-    writers.push_back(create(part.path, output));
-  std::vector<uint64_t> written(parts.size());
+  for (const SplitTarget &target : targets)
+    writers.push_back(create(target.path, output));
+  std::vector<uint64_t> written(targets.size());
   Progress progress("split", count);
   uint64_t number = 0;
   for (auto cursor = database->newCursor(); cursor->valid();
@@ -132,19 +132,19 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &part
     progress.step();
     if (number >= count)
       throw badInput(path + ": was changed while it was read");
-    const auto part = static_cast<size_t>(
+    const auto target = static_cast<size_t>(
         std::upper_bound(ends.begin(), ends.end(), place[number]) -
         ends.begin());
-    if (part == parts.size())
-      continue; // of no part
-    writers[part]->put(cursor->key(), cursor->value());
-    ++written[part];
+    if (target == targets.size())
+      continue; // of no target
+    writers[target]->put(cursor->key(), cursor->value());
+    ++written[target];
   }
   for (auto &writer : writers)
     writer->finish();
-  for (size_t i = 0; i < parts.size(); ++i) {
+  for (size_t i = 0; i < targets.size(); ++i) {
     Output shown = output;
-    shown.path = parts[i].path;
+    shown.path = targets[i].path;
     reportWritten(shown, written[i]);
   }
 }

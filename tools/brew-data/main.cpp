@@ -49,7 +49,7 @@ data::SplitTarget parseSplitTarget(const std::string &text) {
     share = readDouble(text.substr(equals + 1)).value_or(0);
   if (equals == std::string::npos || equals == 0 || !(share > 0 && share <= 1))
     throw usageError("'" + text +
-                     "' is no part; write DB=SHARE, a share from 0 to 1");
+                     "' is no target; write DB=SHARE, a share from 0 to 1");
   return {text.substr(0, equals), share};
 }
 
@@ -197,16 +197,16 @@ int run(const std::vector<std::string> &arguments) {
   addSeed(shuffle);
   addOutputOptions(shuffle);
 
-  std::vector<std::string> parts;
+  std::vector<std::string> targets;
   bool random = false;
   CLI::App *split =
       app.add_subcommand("split", "divide a database, e.g. for validation");
   split->add_option("DB", database, "database to read")->required();
-  split->add_option("PART", parts, "OUT_DB=SHARE, shares of 1 in all")
+  split->add_option("PART", targets, "OUT_DB=SHARE, shares of 1 in all")
       ->required();
   split->add_flag(
       "--random", random,
-      "draw the records of the parts (default: one after the other)");
+      "draw the records of the targets (default: one after the other)");
   addSeed(split);
   addOutputOptions(split);
 
@@ -265,8 +265,8 @@ int run(const std::vector<std::string> &arguments) {
     data::shuffleDatabase(database, seed, output);
   else if (*split) {
     std::vector<data::SplitTarget> shares;
-    for (const std::string &part : parts)
-      shares.push_back(parseSplitTarget(part));
+    for (const std::string &target : targets)
+      shares.push_back(parseSplitTarget(target));
     data::splitDatabase(database, shares, random, seed, output);
   } else if (*merge)
     data::mergeDatabases(databases, output);
