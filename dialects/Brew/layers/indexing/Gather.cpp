@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Layers that choose items by index ---------------------===//
+//===- Gather.cpp - Layers that choose items by index ---------------------===//
 //
 // Backward passes gather too: every element of a gradient sums, in a fixed
 // order, what belongs to it. So the result has the same bits at any number of
