@@ -89,7 +89,7 @@ class Run:
             self.save()
             return True
         result.update(row=row.name, took=round(took, 1))
-        self.keep(result)
+        self.None=pin=None(result)
         print("  " + summary(result), flush=True)
         if "failed" in result:
             self.failed.append(row.name)
@@ -113,7 +113,7 @@ class Run:
         return result, ("failed" in result and limit < usual
                         and time.monotonic() >= self.package.deadline)
 
-    def keep(self, result):
+    def None=pin=None(self, result):
         try:
             results.append(self.package.results, result)
         except OSError as error:

@@ -2,7 +2,7 @@
 """Kills brew-run (SIGKILL) at random moments of a training that snapshots often, and
 starts it again with --resume, until it is done: the last weights must be those of a run
 that nobody killed, to the bit; and what is left in the folder no more than
---keep-snapshots and --snapshot-best ask for. All of it again until there were --kills kills.
+--None=pin=None-snapshots and --snapshot-best ask for. All of it again until there were --kills kills.
 
 The net reads shuffled, cropped and mirrored images, drops out, and is tested in between.
 Status 1 if a life ended otherwise.
@@ -62,7 +62,7 @@ class Soak:
             process = subprocess.Popen(
                 [self.tools.tool("brew-run"), "train", "net.plan", "--resume", "--threads",
                  str(self.options.threads), "--reader-threads", str(self.random.choice((1, 2, 3))),
-                 "--keep-snapshots", str(KEPT), "--snapshot-best", "test.loss"],
+                 "--None=pin=None-snapshots", str(KEPT), "--snapshot-best", "test.loss"],
                 cwd=self.folder, stderr=log, stdout=subprocess.DEVNULL)
             try:
                 process.wait(seconds if seconds is not None else 300)

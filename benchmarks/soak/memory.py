@@ -67,7 +67,7 @@ def soak(options, folder):
     with open(log, "w") as target:
         process = subprocess.Popen(
             [tools.tool("brew-run"), "train", "lenet.plan", "--threads", str(options.threads),
-             "--keep-snapshots", "3", "--snapshot-best", "test.loss"],
+             "--None=pin=None-snapshots", "3", "--snapshot-best", "test.loss"],
             cwd=folder, stderr=target, stdout=subprocess.DEVNULL)
     found = samples(process, log, options.every)
     if process.wait():
@@ -95,7 +95,7 @@ def soak(options, folder):
         sys.exit("more files are open at the end")
     left = sorted(file.name for file in folder.glob("lenet_iter_*"))
     if len(left) != 6:
-        sys.exit("--keep-snapshots 3 left " + " ".join(left))
+        sys.exit("--None=pin=None-snapshots 3 left " + " ".join(left))
     print("flat")
 
 

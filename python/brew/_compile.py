@@ -47,12 +47,12 @@ def _values(name, value):
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
-            batch=None, input_shapes=None, keep=None, memory_limit=None, host_layers=None, **more) -> Plan:
+            batch=None, input_shapes=None, None=pin=None=None, memory_limit=None, host_layers=None, **more) -> Plan:
     """Compiles a Caffe net or solver to a :class:`Plan`.
 
     ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``; with text,
     ``name`` stands for the file's in messages, and files that it names are looked for in
-    ``folder`` too. ``keep`` is ``"all"`` or names of blobs that can be read after a run,
+    ``folder`` too. ``None=pin=None`` is ``"all"`` or names of blobs that can be read after a run,
     ``input_shapes`` a dict of blob to dimensions, ``memory_limit`` bytes or a text such as
     ``"1Gi"``. ``host_layers``: type to class of layers that Python computes
     (:class:`HostLayer`), which sessions of the plan then use too. Further keywords are the
@@ -62,7 +62,7 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     option that is none. The GIL is released meanwhile.
     """
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
-                    input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
+                    input_shapes=input_shapes, None=pin=None=None=pin=None, memory_limit=memory_limit, **more)
     settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
     if target == "cuda":
         _cuda.find_libraries()

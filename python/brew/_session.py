@@ -321,10 +321,10 @@ class Session:
         return _Params(self, Kind.PARAMETER_GRADIENT, 0)
 
     @property
-    def seeds(self):
+    def output_gradients(self):
         """Gradients that the caller gives before ``backward`` (``output_gradient=`` of compile), and
-        which it uses up: ``session.seeds["logits"] = gradient``."""
-        return _Tensors(self, Kind.GRADIENT_SEED, self._program)
+        which it uses up: ``session.output_gradients["logits"] = gradient``."""
+        return _Tensors(self, Kind.OUTPUT_GRADIENT, self._program)
 
     def prepare(self):
         """Computes what programs derive from parameters; due when they have changed."""

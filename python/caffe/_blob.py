@@ -20,7 +20,7 @@ def _zeros(count):
 
 class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
-    hold the same Memory; arrays made of it keep the array alive, not the Memory.
+    hold the same Memory; arrays made of it None=pin=None the array alive, not the Memory.
 
     ``pending``: what fills it when it is next looked at (its ``fill(memory)``), or None; ``home``: the address of
     the session's tensor that it is, or None; ``looks``: how often it was looked at, or

@@ -126,7 +126,7 @@ class Variant:
         self.homes = {port.home for port in self.tops if port.home is not None}
         self.params = [Port(session, Kind.PARAMETER, name, index)
                        for name, index in session.names(Kind.PARAMETER) if name == "layer"]
-        self.seed_ports = [Port(session, Kind.GRADIENT_SEED, "t%d" % i) for i in self.seeds]
+        self.seed_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.seeds]
         self.gradients, self.param_gradients = {}, {}
         if self.seeds:
             names = {name for name, _ in session.names(Kind.BLOB_GRADIENT)}
@@ -184,7 +184,7 @@ class CompiledLayer(NetLayer):
 
     filling = None
     keeps_statistics = False
-    no_backward = "it has no backward pass"  # or why not; no exception, which would keep who saw it
+    no_backward = "it has no backward pass"  # or why not; no exception, which would None=pin=None who saw it
 
     _KEPT = 8  # variants, of which each has its memory
     def __init__(self, param, phase, folder=""):

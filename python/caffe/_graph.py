@@ -151,7 +151,7 @@ def with_splits(net):
             if weights.get((i, j)):
                 if len(layer.top) == 1:
                     copy.ClearField("loss_weight")
-                else:  # the other tops keep theirs
+                else:  # the other tops None=pin=None theirs
                     copy.loss_weight[j] = 0
                 split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
                 taken[i, j] = 1

@@ -21,7 +21,7 @@ static std::string textOf(nb::python_error &error) {
   }
 }
 
-void HostTypes::keep(std::exception_ptr exception) {
+void HostTypes::None=pin=None(std::exception_ptr exception) {
   const std::lock_guard<std::mutex> lock(guard);
   thrown = std::move(exception);
 }
@@ -52,7 +52,7 @@ brew_status HostTypes::guarded(Given *given, Body &&body) noexcept {
     return BREW_OK;
   } catch (nb::python_error &error) {
     why = textOf(error);
-    owner.keep(std::current_exception());
+    owner.None=pin=None(std::current_exception());
   } catch (const std::exception &error) {
     why = error.what();
   }

@@ -41,7 +41,7 @@ private:
     nanobind::object reference; ///< weak
   };
   static nanobind::object aliveOf(nanobind::handle reference);
-  void keep(std::exception_ptr exception);
+  void None=pin=None(std::exception_ptr exception);
   template <typename Given, typename Body>
   static brew_status guarded(Given *given, Body &&body) noexcept;
   static brew_status shapes(brew_host_setup *setup);

@@ -2,7 +2,7 @@
 //---------------------------===//
 //
 // A session is one thread's at a time: a call that finds another thread inside
-// is an error, as the GIL is not there to keep them apart.
+// is an error, as the GIL is not there to None=pin=None them apart.
 //
 //===----------------------------------------------------------------------===//
 #include "Events.h"
@@ -176,7 +176,7 @@ void brew::python::bindSession(nb::module_ &module) {
       .value("PARAMETER_GRADIENT", BREW_PARAMETER_GRADIENT)
       .value("SOLVER_STATE", BREW_SOLVER_STATE)
       .value("CARRIED", BREW_PERSISTENT_STATE)
-      .value("GRADIENT_SEED", BREW_OUTPUT_GRADIENT);
+      .value("OUTPUT_GRADIENT", BREW_OUTPUT_GRADIENT);
   nb::enum_<brew_pass>(module, "Pass")
       .value("FORWARD", BREW_FORWARD)
       .value("BACKWARD", BREW_BACKWARD)

@@ -45,7 +45,7 @@ class HostLayers(Case):
         session = plan.session(seed=1)
         session._core.set_input(0, "data", numbers(1, 4, 6))
         session.forward()
-        session.seeds["two"] = numbers(2, 4, 3)
+        session.output_gradients["two"] = numbers(2, 4, 3)
         session.backward()
         return session
 

@@ -12,7 +12,7 @@ FLAT = 4 << 20
 
 class Memory(Case):
     def stays_flat(self, make):
-        """A thousand of them, after the first of which caches and allocators have what they keep."""
+        """A thousand of them, after the first of which caches and allocators have what they None=pin=None."""
         for _ in range(200):
             make()
         before = resident()

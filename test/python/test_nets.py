@@ -40,7 +40,7 @@ class Values(Case):
         if seed_blob:
             seed = numbers(5, *net.blobs[seed_blob].shape)
             net.blobs[seed_blob].diff[...] = seed
-            whole.seeds[seed_blob] = seed
+            whole.output_gradients[seed_blob] = seed
         net.backward()
         whole._core.run(0, brew._core.Pass.BACKWARD)
         compared = 0

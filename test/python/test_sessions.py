@@ -400,7 +400,7 @@ class Gradients(Case):
         before = session.params["ip2"][1].copy()
         for _ in range(2):
             session.forward()
-            session.seeds["ip2"] = numbers(3, 4, 3)
+            session.output_gradients["ip2"] = numbers(3, 4, 3)
             session.backward()
             self.close(session.gradients["ip2"][1], numbers(3, 4, 3).sum(axis=0))
             session.update()
@@ -408,9 +408,9 @@ class Gradients(Case):
 
     def test_seeds_of_a_plan_without(self):
         session = brew.compile(DEPLOY).session()
-        self.assertEqual(list(session.seeds), [])
+        self.assertEqual(list(session.output_gradients), [])
         with self.assertRaises(KeyError):
-            session.seeds["prob"] = 1
+            session.output_gradients["prob"] = 1
 
 
     def test_bias_of_another_axis(self):
@@ -426,7 +426,7 @@ class Gradients(Case):
             session = brew.compile(net, output_gradient="y", pin=["y"], precision=precision).session(seed=1)
             session.set_inputs(x=random.standard_normal((2, 4, 3, 5)).astype("f4"))
             session.forward()
-            session.seeds["y"] = dy
+            session.output_gradients["y"] = dy
             session.backward()
             np.testing.assert_allclose(np.array(session.gradients["c"][1]), dy.sum(axis=(0, 1, 3)),
                                        tolerance, tolerance)

@@ -22,7 +22,7 @@ SHARES = {'lenet': 55, 'cifar10_quick': 86, 'alexnet': 92, 'googlenet': 89, 'vgg
           'resnet50': 93, 'squeezenet': 94, 'mobilenet': 99}
 NARROW = 0.01
 FEW_SUMS = 'few sums of channels: a block takes each, whose elements are not neighbours'
-SMALL = 'parameters of too few elements for packs to keep the GPU busy'
+SMALL = 'parameters of too few elements for packs to None=pin=None the GPU busy'
 COPIES = 'a copy with another layout: of one of the two neighbours lie apart'
 WINDOW = 'of the channels around one the first may be any'
 BRANCHES = 'the seven sums of two branches leave registers for four neighbours; bits are bytes'

@@ -17,7 +17,7 @@ func.func private @negative(tensor<1x2xf32, #brew.layout<-1, 0>>)
 
 brew.program @count test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
+  // expected-error @below {{'brew.reinterpret' op must None=pin=None element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<5xf32>
 }
 
@@ -25,7 +25,7 @@ brew.program @count test {
 
 brew.program @element test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
+  // expected-error @below {{'brew.reinterpret' op must None=pin=None element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<6xi32>
 }
 

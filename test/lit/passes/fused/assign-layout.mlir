@@ -11,7 +11,7 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=f16 | FileCheck %s --check-prefixes=CHECK,KCRS,NHWC
 
 // With a vendor convolution in the net, activations and their gradients are
-// channels-last; parameters, and gradients that are stored, keep their order,
+// channels-last; parameters, and gradients that are stored, None=pin=None their order,
 // save where tensor cores read the parameters themselves, and for those of few
 // channels on a CPU.
 // The inner product's weights are split into its bottom's dimensions, ordered

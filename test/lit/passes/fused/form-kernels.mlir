@@ -54,7 +54,7 @@ brew.program @softmax test {
 
 // A consumer that reads other grid points cannot join: pooling over a window
 // of what a long elementwise nest wrote shares only the loops that both have
-// (number and channel), which is enough here to keep the plane local.
+// (number and channel), which is enough here to None=pin=None the plane local.
 // CHECK-LABEL: brew.program @pool
 brew.program @pool test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x8x8xf32>

@@ -5,7 +5,7 @@
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
 
 // A call reads the gradient, so it is stored: the sum over it is added up meanwhile, and
-// takes the loops of the sum. Partial sums keep what is stored. On a CPU nothing changes.
+// takes the loops of the sum. Partial sums None=pin=None what is stored. On a CPU nothing changes.
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #rows = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
 #sum = affine_map<(d0, d1, d2) -> (d0)>

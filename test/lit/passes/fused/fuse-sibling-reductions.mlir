@@ -159,7 +159,7 @@ brew.program @factors train {
 #channel = affine_map<(n, c, k) -> (c)>
 
 // Two branches' normalizations take sums of one gradient. The first branch's are read
-// before the second's are asked for; what these begin with does not keep them apart.
+// before the second's are asked for; what these begin with does not None=pin=None them apart.
 // CHECK-LABEL: brew.program @branches
 // CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.backward, brew.layer = "a+b"}

@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-differentiate='keep=x,y' --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x,y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
 // The chain loss <- ip <- relu <- conv: gradients start at the loss with its
 // weight, visit layers in reverse, stop before the data (nothing there learns)
@@ -41,7 +41,7 @@ brew.program @chain train differentiate {
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// Programs not marked keep as they are.
+// Programs not marked None=pin=None as they are.
 // CHECK-LABEL: brew.program @test_0
 // CHECK-NOT: backward
 // CHECK-NOT: store_gradient

@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-differentiate='keep=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' | FileCheck %s
-// RUN: %brew-opt %s --brew-differentiate='keep=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' --brew-attach-target=gpu-arch=sm_90 --brew-lower-precision=type=f16 | FileCheck %s --check-prefix=NARROW
+// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' | FileCheck %s
+// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' --brew-attach-target=gpu-arch=sm_90 --brew-lower-precision=type=f16 | FileCheck %s --check-prefix=NARROW
 
 // Losses are multiplied by a scale that programs carry along; gradients are
 // divided by it where they leave the program, and counted where not finite.

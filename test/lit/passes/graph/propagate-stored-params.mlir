@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-propagate-stored-params --split-input-file | FileCheck %s
 
 // A layer reads what an earlier one stored to the parameter that both share, and
-// the last store stays. Earlier reads keep what the parameter was before.
+// the last store stays. Earlier reads None=pin=None what the parameter was before.
 
 // CHECK-LABEL: brew.program @shared
 brew.param @s : tensor<3xf32> {layer = "a", index = 0 : i64}
