@@ -39,7 +39,7 @@ void ManifestBuilder::addLayers(ProgramOp program,
                                 const brew::prototxt::NetMetadata &record,
                                 plan::Program &out) {
   out.set_source(record.source);
-  for (const std::string &line : record.rules)
+  for (const std::string &line : record.ruleLines)
     out.add_filter_log_lines(line);
   DictionaryAttr blobs = program.getBlobsAttr();
   for (const brew::prototxt::LayerMetadata &layer : record.layers) {
@@ -47,15 +47,15 @@ void ManifestBuilder::addLayers(ProgramOp program,
     to->set_name(layer.name);
     to->set_type(layer.type);
     to->set_needs_backward(layer.needsBackward);
-    if (!layer.place.empty())
-      to->set_source_location(layer.place);
+    if (!layer.location.empty())
+      to->set_source_location(layer.location);
     for (const std::string &bottom : layer.bottoms)
       to->add_bottoms(bottom);
     for (const std::string &top : layer.tops)
       to->add_tops(top);
     for (float weight : layer.lossWeights)
       to->add_loss_weights(weight);
-    for (const std::string &line : layer.sharing)
+    for (const std::string &line : layer.sharingLines)
       to->add_sharing_log_lines(line);
     for (const std::string &blob : layer.shapedLike) {
       plan::Shape *shape = to->add_shapes();

@@ -24,10 +24,10 @@ std::string splitName(const NetGraph &graph, const BlobVersion &blob) {
          std::to_string(blob.top) + "_split";
 }
 
-class Recorder {
+class LayerLister {
 public:
-  Recorder(const NetGraph &graph, const std::vector<std::string> &seeds)
-      : graph(graph), seeds(seeds.begin(), seeds.end()) {}
+  LayerLister(const NetGraph &graph, const std::vector<std::string> &outputGradients)
+      : graph(graph), outputGradients(outputGradients.begin(), outputGradients.end()) {}
 
   std::vector<LayerMetadata> run() {
     for (size_t i = 0; i < graph.layers.size(); ++i)
@@ -43,13 +43,13 @@ private:
   void findNeeded();
 
   const NetGraph &graph;
-  std::set<std::string> seeds;
+  std::set<std::string> outputGradients;
   std::vector<LayerMetadata> layers;
   std::map<std::string, bool> blobNeedsBackward;
 };
 
 /// Notes which bottoms a gradient could have to reach.
-void Recorder::connect(LayerMetadata &layer, bool learns) {
+void LayerLister::connect(LayerMetadata &layer, bool learns) {
   const caffe::LayerParameter *source =
       layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
   layer.needsBackward = learns;
@@ -66,7 +66,7 @@ void Recorder::connect(LayerMetadata &layer, bool learns) {
       blobNeedsBackward[top] |= layer.needsBackward;
 }
 
-void Recorder::addLayer(int index) {
+void LayerLister::addLayer(int index) {
   const GraphLayer &entry = graph.layers[index];
   const caffe::LayerParameter &source = *entry.layer;
   LayerMetadata layer;
@@ -100,7 +100,7 @@ void Recorder::addLayer(int index) {
     learns |= i >= source.param_size() || source.param(i).lr_mult() != 0;
     const GraphParam &owner = graph.params[entry.params[i]];
     if (owner.layer != &source || owner.index != i)
-      layer.sharing.push_back("Sharing parameters '" + owner.sharedName +
+      layer.sharingLines.push_back("Sharing parameters '" + owner.sharedName +
                               "' owned by layer '" + owner.layer->name() +
                               "', param index " + std::to_string(owner.index));
   }
@@ -111,7 +111,7 @@ void Recorder::addLayer(int index) {
       addSplit(top, split.tops);
 }
 
-void Recorder::addSplit(int blobIndex, int tops) {
+void LayerLister::addSplit(int blobIndex, int tops) {
   const BlobVersion &blob = graph.blobs[blobIndex];
   LayerMetadata layer;
   layer.name = splitName(graph, blob);
@@ -128,14 +128,14 @@ void Recorder::addSplit(int blobIndex, int tops) {
   layers.push_back(std::move(layer));
 }
 
-/// From the losses and seeds back: what contributes to none, or whose gradients
+/// From the losses and outputGradients back: what contributes to none, or whose gradients
 /// reach nothing, is skipped.
-void Recorder::findNeeded() {
+void LayerLister::findNeeded() {
   std::set<std::string> underLoss, skipped;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     bool contributes = false, reachesNothing = true;
     for (size_t i = 0; i < layer->tops.size(); ++i) {
-      const bool seeded = seeds.count(layer->tops[i]) != 0;
+      const bool seeded = outputGradients.count(layer->tops[i]) != 0;
       contributes |=
           seeded || layer->lossWeights[i] != 0 ||
           (!layer->tops[i].empty() && underLoss.count(layer->tops[i]));
@@ -220,8 +220,8 @@ BlobSplit splitOf(const NetGraph &graph, int index) {
 }
 
 std::vector<LayerMetadata> listLayers(const NetGraph &graph,
-                                        const std::vector<std::string> &seeds) {
-  return Recorder(graph, seeds).run();
+                                        const std::vector<std::string> &outputGradients) {
+  return LayerLister(graph, outputGradients).run();
 }
 
 } // namespace brew::prototxt

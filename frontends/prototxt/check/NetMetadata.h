@@ -27,13 +27,13 @@ struct LayerMetadata {
   bool needsBackward = false;
   std::vector<bool> bottomNeedsBackward = {};
   /// Caffe's lines about the parameters that it shares.
-  std::vector<std::string> sharing = {};
+  std::vector<std::string> sharingLines = {};
   /// Index in NetGraph::layers; -1 for a split.
   int layer = -1;
   /// For a split: index in NetGraph::blobs of what it splits.
   int blob = -1;
   /// "FILE:LINE:COL" of the layer in the prototxt; of a split, "".
-  std::string place = {};
+  std::string location = {};
 };
 
 /// What a log says about one program's net.
@@ -41,16 +41,16 @@ struct NetMetadata {
   /// "net file: lenet.prototxt", "test_net_param", ...: where the net stands.
   std::string source;
   /// Caffe's lines about the include and exclude rules that are not met.
-  std::vector<std::string> rules;
+  std::vector<std::string> ruleLines;
   std::vector<LayerMetadata> layers;
 };
 
 std::vector<std::string> listUnmetRules(const FilteredNet &net);
 
 /// The layers of a graph free of errors, in the order Caffe sets them up.
-/// `seeds`: blobs that begin with a gradient from outside, as losses do.
+/// `outputGradients`: blobs that begin with a gradient from outside, as losses do.
 std::vector<LayerMetadata>
-listLayers(const NetGraph &graph, const std::vector<std::string> &seeds = {});
+listLayers(const NetGraph &graph, const std::vector<std::string> &outputGradients = {});
 
 /// How a blob version is split among its readers.
 struct BlobSplit {

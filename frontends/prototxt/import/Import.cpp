@@ -265,7 +265,7 @@ void Importer::build() {
                                           : std::vector<std::string>())};
     for (LayerMetadata &layer : record.layers)
       if (layer.layer >= 0)
-        layer.place = program.net.source->locations()
+        layer.location = program.net.source->locations()
                           .where(*graphs[i].layers[layer.layer].layer)
                           .str();
     builder.addProgram(program.role, program.name(), program.net, graphs[i],

@@ -127,9 +127,9 @@ layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
   const NetGraph graph =
       NetGraph::build(filterNet(net, standaloneState(net->net(), caffe::TRAIN)),
                       diagnostics, true);
-  auto learning = [&](const std::vector<std::string> &seeds) {
+  auto learning = [&](const std::vector<std::string> &outputGradients) {
     std::string names;
-    for (const LayerMetadata &layer : listLayers(graph, seeds))
+    for (const LayerMetadata &layer : listLayers(graph, outputGradients))
       if (layer.needsBackward)
         names += layer.name + " ";
     return names;
@@ -152,8 +152,8 @@ layer { name: "two" type: "InnerProduct" bottom: "x" top: "b"
       NetGraph::build(filterNet(net, standaloneState(net->net(), caffe::TEST)),
                       diagnostics, true);
   for (const LayerMetadata &layer : listLayers(graph))
-    EXPECT_EQ(layer.sharing.size(), layer.name == "two" ? 1u : 0u);
-  EXPECT_EQ(listLayers(graph).back().sharing.at(0),
+    EXPECT_EQ(layer.sharingLines.size(), layer.name == "two" ? 1u : 0u);
+  EXPECT_EQ(listLayers(graph).back().sharingLines.at(0),
             "Sharing parameters 'w' owned by layer 'one', param index 0");
 }
 
