@@ -377,7 +377,7 @@ double ActorCritic::evaluateEpisodes(std::int64_t count) {
   };
   for (std::size_t i = 0; i < actors.size(); ++i)
     start(i);
-  for (std::uint64_t step = 0; ended < count && !stopWanted(); ++step) {
+  for (std::uint64_t step = 0; ended < count && !isStopRequested(); ++step) {
     evaluatePolicy();
     for (std::size_t i = 0; i < actors.size(); ++i) {
       if (playing[i] < 0)

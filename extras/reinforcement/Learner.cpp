@@ -57,7 +57,7 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
       log(std::make_unique<EpisodeStatistics>(
           session.events(), properties,
           options.environments.front()->actionCount(),
-          trainer.control().next().display())) {
+          trainer.control().pendingSolver().display())) {
   restore();
 }
 
@@ -98,7 +98,7 @@ struct Learner::Call {
 };
 
 void Learner::train(std::int64_t episodes) {
-  const caffe::SolverParameter solver = trainer.control().next();
+  const caffe::SolverParameter solver = trainer.control().pendingSolver();
   if (episodes <= 0 && solver.max_iter() <= 0)
     throw usageError("say for how many episodes to train, or give the solver "
                      "a max_iter");
@@ -142,7 +142,7 @@ void Learner::reportEpisode(const EpisodeSummary &episode) {
 
 void Learner::afterUpdate() {
   stopped |= trainer.stopped();
-  const int interval = trainer.control().next().snapshot();
+  const int interval = trainer.control().pendingSolver().snapshot();
   if (interval > 0 && trainer.iteration() % interval == 0)
     trainer.snapshot();
 }
@@ -151,7 +151,7 @@ std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
                                      runtime::Session &session,
                                      LearnerOptions options) {
   const caffe::Properties properties = propertiesOf(
-      trainer.control().next(), options, [&](const std::string &text) {
+      trainer.control().pendingSolver(), options, [&](const std::string &text) {
         session.events().warning(log::site::brew, text);
       });
   if (options.environments.empty())

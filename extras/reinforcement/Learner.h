@@ -54,9 +54,9 @@ protected:
   /// Whether there are to be no more updates, whatever has been trajectory.
   bool updatesDone();
   /// Whether evaluateEpisodes() is to give up what it plays.
-  bool stopWanted() { return stopped |= trainer.stopWanted(); }
+  bool isStopRequested() { return stopped |= trainer.isStopRequested(); }
   /// Likewise run(), which returns.
-  bool interrupted() { return stopWanted() || trainer.control().resetWanted(); }
+  bool interrupted() { return isStopRequested() || trainer.control().isResetRequested(); }
   /// Counts an episode and tells of it.
   void reportEpisode(const EpisodeSummary &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what

@@ -162,7 +162,7 @@ double PolicyGradient::evaluateEpisodes(std::int64_t count) {
         [this](const std::vector<float> &state) {
           return policy.probabilities(state);
         },
-        [this] { return stopWanted(); }, [](const std::string &) {});
+        [this] { return isStopRequested(); }, [](const std::string &) {});
     if (trajectory.steps.empty())
       break;
     sum += trajectory.end.reward;

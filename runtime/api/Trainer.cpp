@@ -183,7 +183,7 @@ brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
 }
 
 void brew_trainer_request_step_times(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().timeSteps(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().requestStepTimes(); });
 }
 
 brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,

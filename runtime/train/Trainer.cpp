@@ -67,7 +67,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
         break;
     }
     beforeTests.reset(); // records are read from here on
-    timing = requests.takeTimeSteps();
+    timing = requests.takeStepTimes();
     stepSeconds.clear();
     const  false;=bool hasCollectiveError = false;= !timing && stepsTogether();
     if (timing)
@@ -282,7 +282,7 @@ double Trainer::learningRate() const {
   int step = currentStep;
   return iterating
              ? rate.at(currentIteration, step)
-             : caffe::LearningRate(requests.next()).at(currentIteration, step);
+             : caffe::LearningRate(requests.pendingSolver()).at(currentIteration, step);
 }
 
 //===----------------------------------------------------------------------===//
@@ -298,12 +298,12 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
     snapshotDue = true;
     signalled = ask(); // another signal may have come with it
   }
-  const TrainerControl::Wanted wanted = requests.take();
+  const TrainerControl::Requests wanted = requests.takeRequests();
   bool stop = wanted.stop || signalled == SolverAction::Stop;
   snapshotDue |= wanted.snapshot;
   if (all) {
     constexpr std::uint32_t kStop = 1, kSnapshot = 2, kChange = 4, kPause = 8;
-    for (TrainerControl::Change &change : requests.takeChanges())
+    for (TrainerControl::FieldChange &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
     const std::uint32_t any =
         unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
@@ -334,7 +334,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && pausedAnywhere && !(leavesResets && requests.resetWanted())) {
+  while (!stop && pausedAnywhere && !(leavesResets && requests.isResetRequested())) {
     if (!waited) {
       settle(0);
       events.emit(event::Paused{currentIteration});
@@ -366,17 +366,17 @@ bool Trainer::resetIfWanted() {
 }
 
 void Trainer::takeChanges() {
-  const std::vector<TrainerControl::Change> changes = changesOfAll();
+  const std::vector<TrainerControl::FieldChange> changes = changesOfAll();
   if (changes.empty())
     return;
-  for (const TrainerControl::Change &change : changes)
+  for (const TrainerControl::FieldChange &change : changes)
     setSolverField(solver, change.field, change.value);
   rate = caffe::LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
     kept = {}; // its names are under the old one
   lossWindow.shrink(solver.average_loss());
-  for (const TrainerControl::Change &change : changes)
+  for (const TrainerControl::FieldChange &change : changes)
     events.emit(
         event::SolverFieldSet{currentIteration, change.field, change.value});
 }

@@ -182,7 +182,7 @@ public:
   /// Whether a stop is requested, for long work between two updates: cheap
   /// enough to be asked at every step of it, on the training thread. Requests
   /// stay for update() and step(), those of the action source too.
-  bool stopWanted();
+  bool isStopRequested();
   /// Takes a requested stop that nothing has acted on: it has ended what the
   /// caller did.
   void takeStop();
@@ -245,7 +245,7 @@ private:
   std::uint64_t chooseSeed(std::uint64_t own) const;
   void joinRanks();
   void announceChanges();
-  std::vector<TrainerControl::Change> changesOfAll();
+  std::vector<TrainerControl::FieldChange> changesOfAll();
   NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
   bool distributesTests() const;
   // TrainerHooks.cpp
@@ -316,7 +316,7 @@ private:
   int netCount = -1; ///< of `nets` once they are there; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
-  std::chrono::steady_clock::time_point lastAsked; ///< by stopWanted()
+  std::chrono::steady_clock::time_point lastAsked; ///< by isStopRequested()
 
   std::string prefix;       ///< snapshot_prefix with its folder looked up
   int currentIteration = 0; ///< updates that were started: the next one's
@@ -342,7 +342,7 @@ private:
 
   // Of several ranks.
   std::unique_ptr<ShardedUpdate> sharded;  ///< null: each updates all
-  std::vector<TrainerControl::Change> ownChanges; ///< that the others do not know yet
+  std::vector<TrainerControl::FieldChange> ownChanges; ///< that the others do not know yet
   bool changesAnnounced = false;           ///< of any rank
   bool pausedAnywhere = false;
   bool testing = false, snapshotAfterTests = false;

@@ -56,7 +56,7 @@ void TrainerControl::reset() {
   changed.notify_all();
 }
 
-void TrainerControl::timeSteps() {
+void TrainerControl::requestStepTimes() {
   std::lock_guard<std::mutex> lock(mutex);
   timing = true;
 }
@@ -79,12 +79,12 @@ std::string TrainerControl::get(const std::string &field) const {
   return solverFieldText(solver, field);
 }
 
-TrainerControl::Wanted TrainerControl::take() {
+TrainerControl::Requests TrainerControl::takeRequests() {
   std::lock_guard<std::mutex> lock(mutex);
   return {std::exchange(snapshotWanted, false), std::exchange(stopping, false)};
 }
 
-bool TrainerControl::stopWanted() const {
+bool TrainerControl::isStopRequested() const {
   std::lock_guard<std::mutex> lock(mutex);
   return stopping;
 }
@@ -94,7 +94,7 @@ bool TrainerControl::takeStop() {
   return std::exchange(stopping, false);
 }
 
-bool TrainerControl::resetWanted() const {
+bool TrainerControl::isResetRequested() const {
   std::lock_guard<std::mutex> lock(mutex);
   return resetting;
 }
@@ -104,7 +104,7 @@ bool TrainerControl::takeReset() {
   return std::exchange(resetting, false);
 }
 
-bool TrainerControl::takeTimeSteps() {
+bool TrainerControl::takeStepTimes() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(timing, false);
 }
@@ -116,18 +116,18 @@ void TrainerControl::wait() {
   });
 }
 
-std::vector<TrainerControl::Change> TrainerControl::takeChanges() {
+std::vector<TrainerControl::FieldChange> TrainerControl::takeChanges() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(changes, {});
 }
 
-void TrainerControl::adopt(const std::vector<Change> &made) {
+void TrainerControl::applyRemoteChanges(const std::vector<FieldChange> &made) {
   std::lock_guard<std::mutex> lock(mutex);
   for (const Change &change : made)
     setSolverField(solver, change.field, change.value);
 }
 
-caffe::SolverParameter TrainerControl::next() const {
+caffe::SolverParameter TrainerControl::pendingSolver() const {
   std::lock_guard<std::mutex> lock(mutex);
   return solver;
 }

@@ -44,7 +44,7 @@ public:
   /// Has training begin again as it was begun; also acts while paused.
   void reset();
   /// Has the next iteration timed step by step.
-  void timeSteps();
+  void requestStepTimes();
 
   /// Changes a field of the solver, by Caffe's name of it ("base_lr"), from the
   /// next iteration on; lists take values separated by commas. Throws Error:
@@ -55,7 +55,7 @@ public:
   /// then stays as it is.
   void set(const std::string &field, const std::string &value);
   /// Throws where the plan could not be trained with this solver.
-  void require(const caffe::SolverParameter &candidate) const {
+  void validate(const caffe::SolverParameter &candidate) const {
     check(candidate, candidate);
   }
   /// The value that holds from the next iteration on, as set() takes it. Throws
@@ -66,39 +66,39 @@ public:
   // For the trainer
   //===--------------------------------------------------------------------===//
 
-  struct Wanted {
+  struct Requests {
     bool snapshot, stop;
   };
   /// All that was requested since the last call.
-  Wanted take();
+  Requests takeRequests();
   /// Whether a stop is requested; the request stays.
-  bool stopWanted() const;
+  bool isStopRequested() const;
   /// Takes a requested stop alone.
   bool takeStop();
   /// Likewise of a reset, and of timing.
-  bool resetWanted() const;
+  bool isResetRequested() const;
   bool takeReset();
-  bool takeTimeSteps();
+  bool takeStepTimes();
   /// Waits while paused, and nothing else is requested, at most a tenth of a
   /// second.
   void wait();
 
-  struct Change {
+  struct FieldChange {
     std::string field, value;
   };
   /// The fields changed since the last call, in their order.
-  std::vector<Change> takeChanges();
+  std::vector<FieldChange> takeChanges();
   /// Changes that were made on other ranks, where they were checked.
-  void adopt(const std::vector<Change> &changes);
+  void applyRemoteChanges(const std::vector<FieldChange> &changes);
   /// The solver with the changes that are still to be taken.
-  caffe::SolverParameter next() const;
+  caffe::SolverParameter pendingSolver() const;
 
 private:
   mutable std::mutex mutex;
   std::condition_variable changed;
   caffe::SolverParameter solver;
   Check check;
-  std::vector<Change> changes;
+  std::vector<FieldChange> changes;
   bool paused = false, stopping = false, snapshotWanted = false;
   bool resetting = false, timing = false;
 };

@@ -40,7 +40,7 @@ public:
     trainer.session.prepare();
     const auto &of = trainer.nets[static_cast<std::size_t>(net)];
     for (int i = 0; i < trainer.solver.test_iter(net); ++i) {
-      if (trainer.requests.stopWanted())
+      if (trainer.requests.isStopRequested())
         return;
       trainer.tick();
       of.pipeline->feed();

@@ -105,7 +105,7 @@ void Trainer::update() {
   finishSnapshots();
 }
 
-bool Trainer::stopWanted() {
+bool Trainer::isStopRequested() {
   // A source may take a lock, or look after more than signals.
   constexpr auto kInterval = std::chrono::milliseconds(20);
   if (const Clock::time_point now = Clock::now();
@@ -122,7 +122,7 @@ bool Trainer::stopWanted() {
       break;
     }
   }
-  return requests.stopWanted();
+  return requests.isStopRequested();
 }
 
 void Trainer::takeStop() { stopRequested |= requests.takeStop(); }

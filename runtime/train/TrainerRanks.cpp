@@ -129,40 +129,40 @@ std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {
 
 /// Asks, on all ranks, whether fields of the solver were set on any.
 void Trainer::announceChanges() {
-  for (TrainerControl::Change &change : requests.takeChanges())
+  for (TrainerControl::FieldChange &change : requests.takeChanges())
     ownChanges.push_back(std::move(change));
   changesAnnounced |= unite(!ownChanges.empty(), /*countsWaits=*/false) != 0;
 }
 
 /// Fields that were set on any rank, in the order of ranks, once that is
 /// announced: all ranks go on with the same solver.
-std::vector<TrainerControl::Change> Trainer::changesOfAll() {
+std::vector<TrainerControl::FieldChange> Trainer::changesOfAll() {
   if (rankCount() == 1) {
-    for (TrainerControl::Change &change : requests.takeChanges())
+    for (TrainerControl::FieldChange &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
     return std::exchange(ownChanges, {});
   }
   if (!std::exchange(changesAnnounced, false))
     return {};
   std::string own;
-  for (const TrainerControl::Change &change : ownChanges)
+  for (const TrainerControl::FieldChange &change : ownChanges)
     (((own += change.field) += '\0') += change.value) += '\0';
   ownChanges.clear();
   // Of a field's values the last one counts, of the last rank that has any.
-  std::vector<TrainerControl::Change> all;
+  std::vector<TrainerControl::FieldChange> all;
   for (const std::string &text : ranks->gatherTexts(own)) {
     std::istringstream fields(text);
-    for (TrainerControl::Change change; std::getline(fields, change.field, '\0') &&
+    for (TrainerControl::FieldChange change; std::getline(fields, change.field, '\0') &&
                                  std::getline(fields, change.value, '\0');) {
       all.erase(std::remove_if(all.begin(), all.end(),
-                               [&](const TrainerControl::Change &other) {
+                               [&](const TrainerControl::FieldChange &other) {
                                  return other.field == change.field;
                                }),
                 all.end());
       all.push_back(change);
     }
   }
-  requests.adopt(all);
+  requests.applyRemoteChanges(all);
   return all;
 }
 

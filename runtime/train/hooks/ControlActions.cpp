@@ -206,7 +206,7 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
   auto check = [&](const std::string &value) {
     caffe::SolverParameter candidate = context.host.solver();
     setSolverField(candidate, field.text, value);
-    context.host.control().require(candidate);
+    context.host.control().validate(candidate);
   };
   if (words.take("from")) {
     const HookWord &file = words.next("the name of a file");

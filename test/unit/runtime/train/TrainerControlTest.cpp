@@ -81,7 +81,7 @@ TEST_F(TrainerControlTest, TimedIterationsAreThoseOfTheRun) {
   });
   auto other = make(kFixed + "max_iter: 4 random_seed: 3");
   timed->step(1);
-  timed->control().timeSteps();
+  timed->control().requestStepTimes();
   timed->step(3);
   other->step(4);
   EXPECT_EQ(timed->smoothedLoss(), other->smoothedLoss());
