@@ -65,7 +65,7 @@ Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
 void Learner::restore() {
   restoredState.clear();
   // Numbers of its own follow those of the episodes.
-  const std::vector<double> &all = trainer.getAttached();
+  const std::vector<double> &all = trainer.getCallerState();
   if (all.empty())
     return;
   const std::int64_t own =
@@ -80,19 +80,19 @@ void Learner::setSnapshotState(std::vector<double> own) {
   all.insert(all.end(), own.begin(), own.end());
   const std::vector<double> counted = log->save();
   all.insert(all.end(), counted.begin(), counted.end());
-  trainer.setAttached(std::move(all));
+  trainer.setCallerState(std::move(all));
 }
 
 /// A stop holds for one call, also where nothing but the call has heeded it.
 struct Learner::Call {
   explicit Call(Learner &called) : learner(called) {
     learner.stopped = false;
-    learner.trainer.leaveResets(true);
+    learner.trainer.setCallerHandlesReset(true);
   }
   ~Call() {
     learner.trainer.takeStop();
     learner.trainer.control().takeReset();
-    learner.trainer.leaveResets(false);
+    learner.trainer.setCallerHandlesReset(false);
   }
   Learner &learner;
 };

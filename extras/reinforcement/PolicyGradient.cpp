@@ -142,7 +142,7 @@ void PolicyGradient::run() {
                 {[this] { return shouldEnd(); },
                  [this](const EpisodeSummary &episode) { reportEpisode(episode); },
                  [this](double loss, const std::vector<double> &savedStates) {
-                   trainer.takeGradients(loss);
+                   trainer.useCallerGradients(loss);
                    setSnapshotState(savedStates);
                    restoredState = savedStates; // where the next call goes on
                    update(loss);

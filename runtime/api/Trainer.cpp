@@ -177,7 +177,7 @@ brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
   return guardedInto(message, size, [&] {
     if (!trainer)
       throw usage("there is no trainer");
-    trainer->get().requireBeginning();
+    trainer->get().requireRestartable();
     trainer->get().control().reset();
   });
 }

@@ -13,8 +13,8 @@
 namespace brew::runtime {
 
 void Trainer::beginSteps() {
-  settle(0); // what a call that failed has left
-  abandonIteration();
+  drainInFlight(0); // what a call that failed has left
+  discardIteration();
   if (!lossesRestored)
     lossWindow.clear();
   lossesRestored = false;
@@ -23,7 +23,7 @@ void Trainer::beginSteps() {
 }
 
 void Trainer::step(int iterations) {
-  refuseSeeds();
+  requireNoOutputGradients();
   stopRequested = endedByRule = false;
   watch->takeStopReason(); // of a test since
   const int stop = currentIteration + iterations;
@@ -31,7 +31,7 @@ void Trainer::step(int iterations) {
 }
 
 /// Nobody writes gradients between the passes of a step.
-void Trainer::refuseSeeds() const {
+void Trainer::requireNoOutputGradients() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
   if (program.output_gradients_size())
     throw Error(ExitStatus::Usage,
@@ -56,28 +56,28 @@ void Trainer::runTo(const std::function<int()> &stop) {
   while (true) {
     if (resetIfWanted())
       takeChanges(); // of hooks that hold from the beginning on
-    if (ruleEnds() || currentIteration >= stop())
+    if (stopRuleHolds() || currentIteration >= stop())
       break;
     callEnd = stop();
     iterating = true;
     if (isDue(solver.test_interval(), currentIteration) &&
         (currentIteration > 0 || solver.test_initialization())) {
       testAll();
-      if (stopRequested || ruleEnds())
+      if (stopRequested || stopRuleHolds())
         break;
     }
     beforeTests.reset(); // records are read from here on
     timing = requests.takeStepTimes();
     stepSeconds.clear();
-    const  false;=bool hasCollectiveError = false;= !timing && stepsTogether();
+    const  false;=bool hasCollectiveError = false;= !timing && canOverlapUpdate();
     if (timing)
-      settle(0);
+      drainInFlight(0);
     // What is shown of a batch's gradients is this rank's, and those of several
     // batches are added up before.
     sumInSteps(together || (solver.iter_size() == 1 && !debug));
 
     if (together) {
-      stepTogether();
+      runOverlappedIteration();
     } else {
       double loss = 0;
       if (NanCheck *check = watch->nanCheck())
@@ -110,7 +110,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
     if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
       break;
   }
-  settle(0);
+  drainInFlight(0);
   if (runHooks(HookTrigger::Stop))
     startSnapshotOfAll();
   if (hooks)
@@ -121,7 +121,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
 }
 
 void Trainer::solve() {
-  refuseSeeds();
+  requireNoOutputGradients();
   announceChanges();
   takeChanges();
   if (solver.snapshot_after_train() && isRoot())
@@ -176,7 +176,7 @@ double Trainer::forwardBackward() {
 
 /// Whether nothing stands between the two halves of an iteration: gradients are
 /// neither accumulated nor looked at.
-bool Trainer::stepsTogether() const {
+bool Trainer::canOverlapUpdate() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
          !watch->nanCheck() && !sharded &&
          executor.canStartTogether(trainProgram, updateProgram);
@@ -184,7 +184,7 @@ bool Trainer::stepsTogether() const {
 
 /// One iteration whose halves are started at once. Its loss is only waited for
 /// when it is shown: a device computes while the next batch is brought.
-void Trainer::stepTogether() {
+void Trainer::runOverlappedIteration() {
   const int iteration = currentIteration;
   const bool shown = isDue(solver.display(), iteration);
   pipeline->feed();
@@ -193,21 +193,21 @@ void Trainer::stepTogether() {
   scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
   executor.start({trainProgram, updateProgram});
   // The update is on its way, whatever the checks will say.
-  running.push_back({iteration, learningRate});
+  inFlight.push_back({iteration, learningRate});
   ++currentIteration;
   iterating = false;
-  settle(shown || executor.runsSynchronously() ? 0 : 1);
+  drainInFlight(shown || executor.runsSynchronously() ? 0 : 1);
   if (shown)
     display(iteration);
   tellRate(iteration, learningRate, stepBefore);
 }
 
 /// Takes the losses of all iterations but the last `stillRunning`.
-void Trainer::settle(std::size_t stillRunning) {
+void Trainer::drainInFlight(std::size_t stillRunning) {
   while (executor.pendingRuns() > stillRunning) {
     // finish() takes the run off its queue, also where a check of it fails.
-    const Running done = running.front();
-    running.pop_front();
+    const InFlight done = inFlight.front();
+    inFlight.pop_front();
     trainResults = executor.finish();
     const double loss = totalLoss(executor, trainProgram, trainResults);
     lossWindow.add(loss, solver.average_loss());
@@ -291,7 +291,7 @@ double Trainer::learningRate() const {
 
 /// Acts on all that signals and other threads have asked for, a snapshot before
 /// a stop; returns whether to stop. With `all`, of any rank.
-bool Trainer::heedRequests(bool snapshotDue, bool all) {
+bool Trainer::pollRequests(bool snapshotDue, bool all) {
   auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
   SolverAction signalled = ask();
   if (signalled == SolverAction::Snapshot) {
@@ -332,11 +332,11 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
 bool Trainer::betweenIterations(bool snapshotDue) {
   snapshotDue |= runHooks(HookTrigger::Iteration);
   // A signal that comes during the iteration acts here, after its update.
-  bool stop = heedRequests(snapshotDue, /*all=*/true);
+  bool stop = pollRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && pausedAnywhere && !(leavesResets && requests.isResetRequested())) {
+  while (!stop && pausedAnywhere && !(callerHandlesReset && requests.isResetRequested())) {
     if (!waited) {
-      settle(0);
+      drainInFlight(0);
       events.emit(event::Paused{currentIteration});
       waited = true;
       if (runHooks(HookTrigger::Pause))
@@ -344,7 +344,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
     }
     requests.wait();
     resetIfWanted();
-    stop = heedRequests(/*snapshotDue=*/false, /*all=*/true);
+    stop = pollRequests(/*snapshotDue=*/false, /*all=*/true);
     events.deliver(); // that a snapshot is complete
   }
   if (waited) {
@@ -358,9 +358,9 @@ bool Trainer::betweenIterations(bool snapshotDue) {
 }
 
 bool Trainer::resetIfWanted() {
-  if (leavesResets || !requests.takeReset())
+  if (callerHandlesReset || !requests.takeReset())
     return false;
-  beginAgain();
+  restart();
   beginSteps();
   return true;
 }

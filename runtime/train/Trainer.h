@@ -105,13 +105,13 @@ public:
 
   /// Adds and takes away hooks (hooks/Hooks.h); not while one runs.
   void addHook(const std::string &line, HookFunction function = {});
-  void addHooks(const std::string &file) { hooksToChange().addFile(file); }
-  void removeHook(const std::string &name) { hooksToChange().remove(name); }
+  void addHooks(const std::string &file) { requireHooks().addFile(file); }
+  void removeHook(const std::string &name) { requireHooks().remove(name); }
   /// The last value of a metric that hooks and rules name (MetricName.h);
   /// nothing before it was measured. Throws Error (2) if there is none of this
   /// name.
   std::optional<double> metric(const std::string &name) {
-    return hooksToChange().value(name);
+    return requireHooks().value(name);
   }
   /// Criteria `external NAME` of hooks hold when they are looked at next. Any
   /// thread.
@@ -136,13 +136,13 @@ public:
   /// Begins again as training was begun: parameters, history, iteration,
   /// readers, seed and what was attached. What TrainerControl::reset() asks for, which
   /// solve() and step() do between two iterations by themselves.
-  void beginAgain();
+  void restart();
   /// Throws Error if that cannot be: (2) with several ranks, (3) where a file
   /// that training was begun with is gone. Any thread.
-  void requireBeginning() const;
+  void requireRestartable() const;
   /// Leaves resets that are requested to whoever has the iterations in hand;
   /// step() then only ends a pause for one.
-  void leaveResets(bool leave) { leavesResets = leave; }
+  void setCallerHandlesReset(bool leave) { callerHandlesReset = leave; }
 
   //===--------------------------------------------------------------------===//
   // An iteration in the caller's hands
@@ -171,7 +171,7 @@ public:
   /// The caller has written the parameters' gradients, those of other sessions,
   /// in place of a forward pass with this loss and its backward pass: update()
   /// takes them.
-  void takeGradients(double loss);
+  void useCallerGradients(double loss);
   /// Updates the parameters with the sum of the gradients kept and those of the
   /// last backward(), clipped if the solver says so, divided by the solver's
   /// iter_size, at the rate of iteration(), which it then raises. The
@@ -189,8 +189,8 @@ public:
 
   /// Numbers of whoever has the iterations in hand, which go into snapshots and
   /// come from the one that training goes on from (none: empty).
-  void setAttached(std::vector<double> values) { attached = std::move(values); }
-  const std::vector<double> &getAttached() const { return attached; }
+  void setCallerState(std::vector<double> values) { attached = std::move(values); }
+  const std::vector<double> &getCallerState() const { return attached; }
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
@@ -238,7 +238,7 @@ private:
                        const std::string &path);
   void restoreBest(BestMetric &sought, const caffe::SolverState &state,
                    const std::string &path);
-  void refuseSeeds() const;
+  void requireNoOutputGradients() const;
   bool isRoot() const;
   int rankCount() const;
   void requireRanks() const;
@@ -251,7 +251,7 @@ private:
   // TrainerHooks.cpp
   friend class TrainerHooks;
   void openHooks();
-  Hooks &hooksToChange();
+  Hooks &requireHooks();
   bool hasHooks() const;
   void startWatching();
   bool runHooks(HookTrigger moment);
@@ -263,27 +263,27 @@ private:
   void tellStraggler(double seconds);
   void tick() const;
   void beginSteps();
-  void abandonIteration();
+  void discardIteration();
   void runTo(const std::function<int()> &stop);
   double forwardBackward();
   bool resetIfWanted();
   double setScalars();
   double applyUpdate();
   void runUpdate();
-  bool stepsTogether() const;
-  void stepTogether();
-  void settle(std::size_t stillRunning);
+  bool canOverlapUpdate() const;
+  void runOverlappedIteration();
+  void drainInFlight(std::size_t stillRunning);
   double gradientSumOfSquares();
   double clipFactor();
   void requireGradients(const char *what) const;
   void addGradients();
   // TrainerTests.cpp
   void testAll();
-  void testNetsOf(const std::function<bool(int)> &isMeant, bool again);
+  void testNetsOf(const std::function<bool(int)> &isSelected, bool again);
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
   // Trainer.cpp
-  bool heedRequests(bool snapshotDue, bool all = false);
+  bool pollRequests(bool snapshotDue, bool all = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   // TrainerEvents.cpp
@@ -297,7 +297,7 @@ private:
   double itemsPerIteration() const;
   void requireFinite(double loss);
   void requireFiniteParameters();
-  bool ruleEnds();
+  bool stopRuleHolds();
 
   Session &session;
   Executor &executor;
@@ -316,7 +316,7 @@ private:
   int netCount = -1; ///< of `nets` once they are there; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
-  std::chrono::steady_clock::time_point lastAsked; ///< by isStopRequested()
+  std::chrono::steady_clock::time_point lastPolled; ///< by isStopRequested()
 
   std::string prefix;       ///< snapshot_prefix with its folder looked up
   int currentIteration = 0; ///< updates that were started: the next one's
@@ -329,9 +329,9 @@ private:
   std::unique_ptr<TrainerHooks> hooks; ///< null: on another rank than 0
   bool hooksAnywhere = false;          ///< of several ranks, in this call
   int lastTested = -1;          ///< iteration of the last test of all nets
-  caffe::SolverState beginning; ///< where training was begun
-  std::vector<std::string> begunWith; ///< files
-  bool leavesResets = false;
+  caffe::SolverState startPosition; ///< where training was begun
+  std::vector<std::string> startFiles; ///< files
+  bool callerHandlesReset = false;
   bool timing = false;             ///< of this iteration, with a clock
   std::vector<double> stepSeconds; ///< then, of its batches
   int callEnd = 0;                 ///< iteration at which the call ends
@@ -352,11 +352,11 @@ private:
   std::optional<caffe::SolverState> beforeTests;
   std::unique_ptr<BestMetric> best; ///< null: none is sought
 
-  struct Running {
+  struct InFlight {
     int iteration;
     double learningRate;
   };
-  std::deque<Running> running; ///< iterations whose loss is not known yet
+  std::deque<InFlight> inFlight; ///< iterations whose loss is not known yet
 
   // Of an iteration in the caller's hands.
   std::optional<Pass> lastPass;   ///< Forward or Backward

@@ -36,7 +36,7 @@ public:
     return 0;
   }
   void forEachTestBatch(int net, const std::function<void()> &body) override {
-    trainer.settle(0);
+    trainer.drainInFlight(0);
     trainer.session.prepare();
     const auto &of = trainer.nets[static_cast<std::size_t>(net)];
     for (int i = 0; i < trainer.solver.test_iter(net); ++i) {
@@ -86,14 +86,14 @@ void Trainer::openHooks() {
     hooks->get().addFile(file);
 }
 
-Hooks &Trainer::hooksToChange() {
+Hooks &Trainer::requireHooks() {
   if (!hooks)
     throw usageError("hooks are rank 0's, which this is not");
   return hooks->get();
 }
 
 void Trainer::addHook(const std::string &line, HookFunction function) {
-  hooksToChange().add(line, std::move(function));
+  requireHooks().add(line, std::move(function));
 }
 
 /// Whether any rank has hooks.
@@ -124,9 +124,9 @@ bool Trainer::runHooks(HookTrigger moment) {
     // What a run that resumes does not do again is not gone back to.
     testNetsOf(
         [&](int net) {
-          const bool isMeant = nets >> std::min(net, kNamedTests) & 1;
-          all &= isMeant;
-          return isMeant;
+          const bool isSelected = nets >> std::min(net, kNamedTests) & 1;
+          all &= isSelected;
+          return isSelected;
         },
         /*again=*/false);
     if (all && !stopRequested)

@@ -28,7 +28,7 @@ void Trainer::addGradients() {
 
 /// Forgets an iteration in the caller's hands, the sum of its gradients
 /// included, and one that has failed.
-void Trainer::abandonIteration() {
+void Trainer::discardIteration() {
   accumulator.discard();
   keepGradients = lossKept = iterating = false;
   passLosses.clear();
@@ -36,9 +36,9 @@ void Trainer::abandonIteration() {
 }
 
 double Trainer::forward(bool feed) {
-  settle(0);
+  drainInFlight(0);
   if (!iterating) {
-    abandonIteration(); // one of step() that failed
+    discardIteration(); // one of step() that failed
     announceChanges();
     takeChanges();
     stepBegin = Clock::now();
@@ -74,9 +74,9 @@ void Trainer::accumulate() {
   keepGradients = lossKept = true;
 }
 
-void Trainer::takeGradients(double loss) {
-  settle(0);
-  abandonIteration();
+void Trainer::useCallerGradients(double loss) {
+  drainInFlight(0);
+  discardIteration();
   takeChanges();
   stepBegin = Clock::now();
   iterating = true;
@@ -109,8 +109,8 @@ bool Trainer::isStopRequested() {
   // A source may take a lock, or look after more than signals.
   constexpr auto kInterval = std::chrono::milliseconds(20);
   if (const Clock::time_point now = Clock::now();
-      nextAction && now - lastAsked >= kInterval) {
-    lastAsked = now;
+      nextAction && now - lastPolled >= kInterval) {
+    lastPolled = now;
     switch (nextAction()) {
     case SolverAction::None:
       break;

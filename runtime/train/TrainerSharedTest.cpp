@@ -79,7 +79,7 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
   PackedOutputs own;
   std::vector<OutputValue> outputs; // of a batch; rank 0 has the first one
   for (int i = 0; i < batches; ++i) {
-    if (i % rankCount() == 0 && heedRequests(/*snapshotDue=*/false,
+    if (i % rankCount() == 0 && pollRequests(/*snapshotDue=*/false,
                                              /*all=*/true)) {
       if (isRoot())
         events.emit(event::TestInterrupted{currentIteration, index});

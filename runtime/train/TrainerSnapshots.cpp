@@ -16,7 +16,7 @@ namespace {
 /// Smoothed loss and those it is the mean of, in full: the state's own fields
 /// have them in single precision.
 constexpr char kLosses[] = "/losses";
-/// What setAttached() was given.
+/// What setCallerState() was given.
 constexpr char kAttached[] = "/attached";
 
 } // namespace
@@ -40,7 +40,7 @@ void Trainer::startSnapshot() {
 
 /// All ranks do it.
 void Trainer::startSnapshotOfAll() {
-  settle(0);
+  drainInFlight(0);
   if (!isRoot() && !sharded)
     return;
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
@@ -65,7 +65,7 @@ void Trainer::startBestSnapshot(const BestMetric &found) {
 
 /// Copies everything, and has it written.
 void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
-  settle(0); // the losses go with the weights
+  drainInFlight(0); // the losses go with the weights
   std::exception_ptr failure;
   try {
     finishSnapshots(); // before the next copy needs memory

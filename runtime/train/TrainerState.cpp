@@ -164,9 +164,9 @@ void Trainer::initialise(const std::string &snapshotPath) {
   if (snapshotPath.empty()) {
     loadWeights();
   } else {
-    begunWith = {snapshotPath};
+    startFiles = {snapshotPath};
     if (state.state.has_learned_net())
-      begunWith.push_back(
+      startFiles.push_back(
           weightsOfState(state.state, snapshotPath, lookupFolders()));
     restoreState(state, snapshotPath);
   }
@@ -178,7 +178,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
   }
   session.prepare();
   startWatching();
-  beginning = capturePosition();
+  startPosition = capturePosition();
 }
 
 void Trainer::startWatching() {
@@ -187,35 +187,35 @@ void Trainer::startWatching() {
     hooks->get().goOn(currentIteration);
 }
 
-void Trainer::requireBeginning() const {
+void Trainer::requireRestartable() const {
   if (ranks)
     throw Error(ExitStatus::Usage,
                 "several ranks train together, which cannot begin again");
-  for (const std::string &file : begunWith)
+  for (const std::string &file : startFiles)
     if (std::error_code ignored; !fs::exists(file, ignored))
       throw unavailable("training cannot begin again: " + file +
                          ", which it was begun with, is gone");
 }
 
-void Trainer::beginAgain() {
-  requireBeginning();
-  settle(0);
-  abandonIteration();
+void Trainer::restart() {
+  requireRestartable();
+  drainInFlight(0);
+  discardIteration();
   finishSnapshots();
   beforeTests.reset();
-  session.setSeed(beginning.brew_rng_seed()); // readers begin anew
-  restoreCursors(beginning);
+  session.setSeed(startPosition.brew_rng_seed()); // readers begin anew
+  restoreCursors(startPosition);
   session.fillParameters();
   session.resetState();
   if (options.snapshot.empty()) {
     loadWeights();
-    currentIteration = beginning.iter();
-    currentStep = beginning.current_step();
-    restoreAttached(beginning, "the beginning");
+    currentIteration = startPosition.iter();
+    currentStep = startPosition.current_step();
+    restoreAttached(startPosition, "the beginning");
   } else {
     restoreState(formats::readSolverState(options.snapshot), options.snapshot);
   }
-  session.persistentState().restore(beginning, "the beginning");
+  session.persistentState().restore(startPosition, "the beginning");
   session.prepare();
   lastTested = -1;
   startWatching();
@@ -258,8 +258,8 @@ void Trainer::restore(const std::string &path) {
   beforeTests.reset();
   finishSnapshots(); // it may be the one
   const formats::SolverSnapshot state = formats::readSolverState(path);
-  settle(0);
-  abandonIteration();
+  drainInFlight(0);
+  discardIteration();
   const bool exact = state.state.has_brew_rng_seed();
   // Readers begin anew and go to where the state says, if it does.
   const auto rank = static_cast<std::uint64_t>(ranks ? ranks->rank() : 0);
@@ -303,7 +303,7 @@ void Trainer::loadWeights() {
   std::vector<std::string> lists = options.weights;
   if (lists.empty())
     lists.assign(solver.weights().begin(), solver.weights().end());
-  begunWith =
+  startFiles =
       session.loadWeights(lists, {executor.manifest().solver().folder()},
                           /*training=*/true);
 }

@@ -16,8 +16,8 @@ void Trainer::testAll() {
 
 /// Tests some of the nets. `again`: a run that goes on from a snapshot of
 /// meanwhile makes these tests again.
-void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
-  settle(0);
+void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again) {
+  drainInFlight(0);
   if (again)
     rememberPosition();
   const bool shared = distributesTests();
@@ -27,7 +27,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
   testing = true;
   if (isRoot() || shared)
     for (int net = 0; net < testNets() && !stopRequested; ++net) {
-      if (!isMeant(net))
+      if (!isSelected(net))
         continue;
       const std::optional<event::TestDone> done =
           shared ? runSharedTest(net, solver.test_iter(net))
@@ -65,7 +65,7 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
     throw Error(ExitStatus::Usage, "a test has no negative number of batches");
   stopRequested = false;
   beforeTests.reset();
-  settle(0);
+  drainInFlight(0);
   if (rankCount() == 1) // else when all ranks take them
     takeChanges();
   std::optional<event::TestDone> done =
@@ -86,7 +86,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
   DetectionScores scores;
   double loss = 0;
   for (int i = 0; i < batches; ++i) {
-    if (heedRequests(/*snapshotDue=*/false)) {
+    if (pollRequests(/*snapshotDue=*/false)) {
       events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }

@@ -32,14 +32,14 @@ void Trainer::tellSpeed(int iteration, double perSecond) {
 
 /// Whether a rule ends the call here: before an iteration, all before it done.
 /// Rank 0, which alone tests, decides for all.
-bool Trainer::ruleEnds() {
+bool Trainer::stopRuleHolds() {
   if (endedByRule)
     return true;
   if (!hasRules && !hasHooks())
     return false;
   if (!unite(watch->hasStopReason()))
     return false;
-  settle(0);
+  drainInFlight(0);
   if (const std::optional<std::string> reason = watch->takeStopReason())
     events.emit(event::StoppedByRule{currentIteration, *reason});
   return endedByRule = true;
@@ -53,7 +53,7 @@ void Trainer::requireFinite(double loss) {
     return;
   sumInSteps(false); // each rank looks for its own
   const NanCheck::Finding finding = firstOf(check->find(solver.iter_size()));
-  abandonIteration();
+  discardIteration();
   std::string text =
       "iteration " + std::to_string(currentIteration) + ": " + finding.text;
   if (!finding.inParameters && solver.snapshot_after_train()) {

@@ -27,7 +27,7 @@ protected:
 
   /// An iteration of this loss.
   static void pass(Trainer &trainer, double loss) {
-    trainer.takeGradients(loss);
+    trainer.useCallerGradients(loss);
     trainer.update();
   }
 

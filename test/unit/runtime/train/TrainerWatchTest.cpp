@@ -133,7 +133,7 @@ TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
   trainer->step(2);
   trainer->control().set("base_lr", "0.2");
   trainer->step(2);
-  trainer->beginAgain();
+  trainer->restart();
   EXPECT_EQ(test::readBytes(folder / "logs/changes.hooks"),
             "# replaced: after 2 iterations do set base_lr \"0.2\"\n"
             "after 0 iterations do set base_lr \"0.2\"\n");
