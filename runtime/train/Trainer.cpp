@@ -102,11 +102,11 @@ void Trainer::runTo(const std::function<int()> &stop) {
         display(done);
       const double learningRate = applyUpdate();
       iterating = false;
-      tellIteration(done, loss, learningRate);
+      emitIteration(done, loss, learningRate);
       if (std::exchange(timing, false))
         events.emit(event::StepTimes{done, stepSeconds});
     }
-    tellProgress(/*last=*/false);
+    emitProgress(/*last=*/false);
     if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
       break;
   }
@@ -115,8 +115,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
     startSnapshotOfAll();
   if (hooks)
     hooks->get().finish();
-  tellProgress(/*last=*/true);
-  tellStarvation();
+  emitProgress(/*last=*/true);
+  emitDataStalls();
   finishSnapshots();
 }
 
@@ -199,7 +199,7 @@ void Trainer::runOverlappedIteration() {
   drainInFlight(shown || executor.runsSynchronously() ? 0 : 1);
   if (shown)
     display(iteration);
-  tellRate(iteration, learningRate, stepBefore);
+  emitLearningRate(iteration, learningRate, stepBefore);
 }
 
 /// Takes the losses of all iterations but the last `stillRunning`.
@@ -211,7 +211,7 @@ void Trainer::drainInFlight(std::size_t stillRunning) {
     trainResults = executor.finish();
     const double loss = totalLoss(executor, trainProgram, trainResults);
     lossWindow.add(loss, solver.average_loss());
-    tellIteration(done.iteration, loss, done.learningRate);
+    emitIteration(done.iteration, loss, done.learningRate);
   }
 }
 
@@ -263,7 +263,7 @@ double Trainer::setScalars() {
 double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
-  tellRate(currentIteration, learningRate, stepBefore);
+  emitLearningRate(currentIteration, learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE,
               clipFactor() / (solver.iter_size() * rankCount()));
   runUpdate();

@@ -260,7 +260,7 @@ private:
   void sumInSteps(bool inSteps);
   void sumGradients();
    true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true) const;
-  void tellStraggler(double seconds);
+  void warnOfStraggler(double seconds);
   void tick() const;
   void beginSteps();
   void discardIteration();
@@ -288,12 +288,12 @@ private:
   void takeChanges();
   // TrainerEvents.cpp
   void display(int iteration);
-  void tellRate(int iteration, double learningRate, int stepBefore);
-  void tellIteration(int iteration, double loss, double learningRate);
-  void tellProgress(bool last);
-  void tellStarvation();
+  void emitLearningRate(int iteration, double learningRate, int stepBefore);
+  void emitIteration(int iteration, double loss, double learningRate);
+  void emitProgress(bool last);
+  void emitDataStalls();
   // TrainerWatch.cpp
-  void tellSpeed(int iteration, double iterationsPerSecond);
+  void emitThroughput(int iteration, double iterationsPerSecond);
   double itemsPerIteration() const;
   void requireFinite(double loss);
   void requireFiniteParameters();

@@ -13,7 +13,7 @@ double Trainer::secondsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-void Trainer::tellIteration(int iteration, double loss, double learningRate) {
+void Trainer::emitIteration(int iteration, double loss, double learningRate) {
   events.emit(event::IterationDone{iteration, loss, lossWindow.mean(),
                                    learningRate, secondsSince(stepBegin)});
 }
@@ -26,14 +26,14 @@ void Trainer::display(int iteration) {
       iteration, lossWindow.mean(), seconds, perSecond, solver.display(),
       readOutputs(executor, trainProgram, trainResults)});
   if (iteration > lastDisplayed)
-    tellSpeed(iteration, perSecond);
+    emitThroughput(iteration, perSecond);
   if (iteration != lastDisplayed)
-    tellStraggler(seconds);
+    warnOfStraggler(seconds);
   displayBegin = Clock::now();
   lastDisplayed = iteration;
 }
 
-void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
+void Trainer::emitLearningRate(int iteration, double learningRate, int stepBefore) {
   event::LearningRateSet event{
       iteration, learningRate, isDue(solver.display(), iteration), {}};
   if (currentStep != stepBefore && solver.lr_policy() == "multistep")
@@ -42,14 +42,14 @@ void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
     events.emit(event);
 }
 
-void Trainer::tellProgress(bool last) {
+void Trainer::emitProgress(bool last) {
   events.emit(event::Progress{currentIteration, solver.max_iter(),
                               lossWindow.mean(), secondsSince(stepBegin),
                               currentIteration - stepBeginIteration, last,
                               itemsPerIteration()});
 }
 
-void Trainer::tellStarvation() {
+void Trainer::emitDataStalls() {
   for (const DataPipeline::Starvation &starved : pipeline->starvation())
     events.emit(
         event::DataStall{starved.layer, starved.times, starved.seconds});

@@ -99,7 +99,7 @@ void Trainer::update() {
   lossWindow.add(loss, solver.average_loss());
   const double learningRate = applyUpdate();
   iterating = false;
-  tellIteration(done, loss, learningRate);
+  emitIteration(done, loss, learningRate);
   stopRequested = false;
   betweenIterations(/*snapshotDue=*/false);
   finishSnapshots();

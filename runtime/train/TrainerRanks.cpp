@@ -191,7 +191,7 @@ NanCheck::Finding Trainer::firstOf(const NanCheck::Finding &own) const {
 }
 
 /// Names the rank that has kept the others waiting.
-void Trainer::tellStraggler(double seconds) {
+void Trainer::warnOfStraggler(double seconds) {
   if (rankCount() == 1)
     return;
   const std::optional<comm::Straggler> found = ranks->takeStraggler(seconds);

@@ -20,7 +20,7 @@ double Trainer::itemsPerIteration() const {
                                   solver.iter_size() * rankCount();
 }
 
-void Trainer::tellSpeed(int iteration, double perSecond) {
+void Trainer::emitThroughput(int iteration, double perSecond) {
   event::Throughput speed{iteration, perSecond * itemsPerIteration(),
                      std::max(0, callEnd - iteration) / perSecond, 0, 0};
   for (const DataPipeline::Starvation &starved : pipeline->starvation()) {
