@@ -41,10 +41,10 @@ constexpr std::uint64_t alignUp(std::uint64_t bytes) {
 /// Of one: an address, or the number behind them that says which stages run.
 inline constexpr std::uint64_t kArgumentBytes = 8;
 /// What every driver and NVRTC of CUDA 12 passes to a kernel, and what those of
-/// CUDA kLongArgumentsVersion (12010: 12.1) and later pass, on sm_70 and later.
-inline constexpr std::uint64_t kShortArguments = 4096;
-inline constexpr std::uint64_t kLongArguments = 32764;
-inline constexpr int kLongArgumentsVersion = 12010;
+/// CUDA kLargeArgumentLimitVersion (12010: 12.1) and later pass, on sm_70 and later.
+inline constexpr std::uint64_t kArgumentLimit = 4096;
+inline constexpr std::uint64_t kLargeArgumentLimit = 32764;
+inline constexpr int kLargeArgumentLimitVersion = 12010;
 
 /// Bytes that a kernel with so many buffers and stages is passed.
 constexpr std::uint64_t argumentBytes(std::uint64_t buffers,
@@ -52,7 +52,7 @@ constexpr std::uint64_t argumentBytes(std::uint64_t buffers,
   return (buffers + (stages > 1 ? 1 : 0)) * kArgumentBytes;
 }
 /// Most stages of a kernel.
-inline constexpr std::uint32_t kMostStages = 32;
+inline constexpr std::uint32_t kMaxStages = 32;
 
 //===----------------------------------------------------------------------===//
 // Arenas
@@ -93,10 +93,10 @@ inline constexpr char kMain[] = "main";
 inline constexpr char kTestPrefix[] = "test_";
 
 /// Of test net `net`, counted from 0.
-inline std::string test(int net) { return kTestPrefix + std::to_string(net); }
+inline std::string testName(int net) { return kTestPrefix + std::to_string(net); }
 
 /// Number of the test net of such a name, or -1.
-inline int testNumber(std::string_view name) {
+inline int testIndex(std::string_view name) {
   constexpr std::string_view prefix = kTestPrefix;
   if (name.substr(0, prefix.size()) != prefix)
     return -1;

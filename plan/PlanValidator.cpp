@@ -401,7 +401,7 @@ void Validator::checkCudaKernel(const Kernel &kernel,
   require(kernel.has_threads() && kernel.threads() >= 1 &&
               kernel.threads() <= kMaxThreads,
           where, "the number of threads is missing or out of range");
-  require(kernel.stages() >= 1 && kernel.stages() <= kMostStages, where,
+  require(kernel.stages() >= 1 && kernel.stages() <= kMaxStages, where,
           "the number of stages is out of range");
   std::set<std::string> archs;
   for (const KernelImage &image : kernel.images()) {

@@ -188,22 +188,22 @@ void requireArguments(const CudaKernel &kernel, int version,
   constexpr unsigned kLeastArch = 70; // that takes long arguments
   const std::uint64_t bytes =
       plan::argumentBytes(kernel.argumentCount, kernel.stages);
-  if (bytes <= plan::kShortArguments)
+  if (bytes <= plan::kArgumentLimit)
     return;
   const std::string has = "kernel '" + kernel.symbol + "' has " +
                           std::to_string(bytes) + " bytes of arguments; ";
-  if (bytes > plan::kLongArguments)
+  if (bytes > plan::kLargeArgumentLimit)
     throw Error(ExitStatus::Bug, has + "GPUs take " +
-                                     std::to_string(plan::kLongArguments) +
+                                     std::to_string(plan::kLargeArgumentLimit) +
                                      " at most");
   const std::string more =
-      has + "more than " + std::to_string(plan::kShortArguments) + " need ";
+      has + "more than " + std::to_string(plan::kArgumentLimit) + " need ";
   for (const std::string &arch : archs)
     if (arch != "sim" && dialects::target::archNumber(arch) < kLeastArch)
       throw Error(ExitStatus::Usage, "--gpu-arch: " + more + "an sm_" +
                                          std::to_string(kLeastArch) +
                                          " or later, and not " + arch);
-  if (version < plan::kLongArgumentsVersion)
+  if (version < plan::kLargeArgumentLimitVersion)
     throw unavailable(more + "NVRTC 12.1 or later, and this one is " +
                        std::to_string(version / 1000) + "." +
                        std::to_string(version % 1000 / 10));

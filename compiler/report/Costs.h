@@ -3,7 +3,7 @@
 
 #include "compiler/report/Report.h"
 #include "dialects/Target/Roofline.h"
-#include "plan/StepText.h"
+#include "plan/StepDescription.h"
 
 #include <cstdint>
 #include <optional>

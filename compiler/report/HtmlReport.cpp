@@ -163,7 +163,7 @@ void HtmlPage::printTimes(int number) {
           step.rematerialized() != row.recomputed ||
           !llvm::equal(step.layers(), row.layers))
         continue;
-      const std::string action = escaped(plan::actionText(manifest, step));
+      const std::string action = escaped(plan::describeAction(manifest, step));
       os << (longest ? ", " : "");
       if (step.has_launch())
         os << "<a href=\"#kernel-" << step.launch().kernel_index() << "\">"

@@ -81,7 +81,7 @@ json stepData(const plan::Manifest &manifest, const plan::Program &program) {
   for (const plan::Step &step : program.steps()) {
     LayerCosts row;
     row.layers.assign(step.layers().begin(), step.layers().end());
-    rows.push_back(utf8(row.label(2) + ": " + plan::actionText(manifest, step)));
+    rows.push_back(utf8(row.label(2) + ": " + plan::describeAction(manifest, step)));
   }
   return rows;
 }

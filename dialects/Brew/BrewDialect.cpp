@@ -175,7 +175,7 @@ std::string brew::dialects::programName(ProgramRole role, int test) {
   case ProgramRole::ForwardBackward:
     return programs::kForwardBackward;
   case ProgramRole::Test:
-    return programs::test(test);
+    return programs::testName(test);
   case ProgramRole::Deploy:
     return programs::kDeploy;
   case ProgramRole::Prepare:
@@ -198,7 +198,7 @@ LogicalResult ProgramOp::verify() {
   const ProgramRole role = getRole();
   if (role == ProgramRole::Main)
     return success();
-  const int test = brew::plan::programs::testNumber(getSymName());
+  const int test = brew::plan::programs::testIndex(getSymName());
   if (role == ProgramRole::Test ? test < 0 : getSymName() != programName(role))
     return emitOpError("of role '")
            << stringifyProgramRole(role) << "' has another name";

@@ -39,7 +39,7 @@ std::int64_t elements(const plan::Buffer &buffer) {
 
 const plan::Program *testProgram(const runtime::Session &session) {
   for (const plan::Program &program : session.manifest().programs())
-    if (program.name() == plan::programs::test(0))
+    if (program.name() == plan::programs::testName(0))
       return &program;
   return nullptr;
 }

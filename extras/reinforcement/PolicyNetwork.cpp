@@ -117,7 +117,7 @@ std::string observationInput(runtime::Session &session, int program,
 InferenceProgram::InferenceProgram(runtime::Session &planSession,
                              std::int64_t observationCount)
     : session(planSession),
-      index(session.executor().findProgram(plan::programs::test(0).c_str())),
+      index(session.executor().findProgram(plan::programs::testName(0).c_str())),
       tests(index >= 0) {
   if (!tests)
     index = session.program(plan::programs::kForwardBackward);

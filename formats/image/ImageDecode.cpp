@@ -32,7 +32,7 @@ struct Failure {
 
 /// False if the image would be unreasonably large.
 bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
-  if (uint64_t(height) * width * channels > kMostImageBytes || height == 0 ||
+  if (uint64_t(height) * width * channels > kMaxImageBytes || height == 0 ||
       width == 0)
     return false;
   image.channels = channels;
@@ -101,8 +101,8 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
   jpeg_mem_src(&info, static_cast<const unsigned char *>(bytes), size);
   jpeg_read_header(&info, TRUE);
   if (uint64_t(info.image_width) * info.image_height * info.num_components >
-          kMostImageBytes ||
-      coefficientBytes(info) > kMostImageBytes) {
+          kMaxImageBytes ||
+      coefficientBytes(info) > kMaxImageBytes) {
     failure.set("the image is too large");
     jpeg_destroy_decompress(&info);
     return false;

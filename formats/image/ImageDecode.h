@@ -23,7 +23,7 @@ enum class ImageColor {
 
 /// What an image's pixels may take, in bytes; and so much again what a decoder
 /// holds meanwhile: of a JPEG in several scans, all coefficients.
-inline constexpr uint64_t kMostImageBytes = uint64_t(1) << 30;
+inline constexpr uint64_t kMaxImageBytes = uint64_t(1) << 30;
 
 /// Interleaved rows, top to bottom: pixel (y, x), channel c is at
 /// (y * width + x) * channels + c.

@@ -62,7 +62,7 @@ void decodeResized(const void *bytes, size_t size, ImageColor color, int height,
   decodeImage(bytes, size, color, where, whole);
   const auto rows = static_cast<uint64_t>(height ? height : whole.height),
              columns = static_cast<uint64_t>(width ? width : whole.width);
-  if (rows * columns * static_cast<uint64_t>(whole.channels) > kMostImageBytes)
+  if (rows * columns * static_cast<uint64_t>(whole.channels) > kMaxImageBytes)
     throw badInput(where + ": resized to " + std::to_string(rows) + "x" +
                    std::to_string(columns) + " the image is too large");
   resizeImage(whole, height, width, image);

@@ -52,9 +52,9 @@ public:
   /// Whether one kernel can be passed what both need, and has few enough
   /// stages.
   bool fit() {
-    return stagesOf(first) + stagesOf(second) <= kMostStages &&
+    return stagesOf(first) + stagesOf(second) <= kMaxStages &&
            brew::plan::argumentBytes(countArguments(), 2) <=
-               brew::plan::kShortArguments;
+               brew::plan::kArgumentLimit;
   }
 
   /// Finds what stands between them and goes before or behind both. Whether it
@@ -110,8 +110,8 @@ public:
 private:
   /// Stages beyond which kernels are no longer joined: each takes as many
   /// registers as the largest one.
-  static constexpr int64_t kMostStages = 4;
-  static_assert(kMostStages <= brew::plan::kMostStages);
+  static constexpr int64_t kMaxStages = 4;
+  static_assert(kMaxStages <= brew::plan::kMaxStages);
 
   uint64_t countArguments() {
     llvm::SmallDenseSet<Value> values;

@@ -3,7 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
-#include "plan/StepText.h"
+#include "plan/StepDescription.h"
 
 #include <nlohmann/json.hpp>
 
@@ -121,7 +121,7 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                              const plan::Program &program) {
   ordered_json steps = ordered_json::array();
   for (const plan::Step &step : program.steps()) {
-    steps.push_back({{"action", plan::actionText(manifest, step)},
+    steps.push_back({{"action", plan::describeAction(manifest, step)},
                      {"layers", arrayOf(step.layers())},
                      {"backward", step.backward()},
                      {"recomputed", step.rematerialized()},

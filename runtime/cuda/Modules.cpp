@@ -95,17 +95,17 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
 
 /// An older driver would only say that an image is invalid.
 void Modules::checkArgumentBytes(const plan::PlanFile &plan) const {
-  if (device.driverVersion() >= plan::kLongArgumentsVersion)
+  if (device.driverVersion() >= plan::kLargeArgumentLimitVersion)
     return;
   for (const plan::Kernel &kernel : plan.manifest().kernels()) {
     const std::uint64_t bytes =
         plan::argumentBytes(kernel.argument_count(), kernel.stages());
-    if (bytes > plan::kShortArguments)
+    if (bytes > plan::kArgumentLimit)
       throw unavailable(
           plan.path() + ": kernel '" + kernel.symbol() + "' has " +
           std::to_string(bytes) + " bytes of arguments; more than " +
-          std::to_string(plan::kShortArguments) + " need a driver of CUDA " +
-          versionText(plan::kLongArgumentsVersion) +
+          std::to_string(plan::kArgumentLimit) + " need a driver of CUDA " +
+          versionText(plan::kLargeArgumentLimitVersion) +
           " (version 530) or later, and this one is of CUDA " +
           versionText(device.driverVersion()));
   }

@@ -19,7 +19,7 @@ namespace {
 /// Number at the end of "test_N"; what a cursor calls its test net.
 std::uint32_t testIndex(const std::string &program) {
   return static_cast<std::uint32_t>(
-      std::max(plan::programs::testNumber(program), 0));
+      std::max(plan::programs::testIndex(program), 0));
 }
 
 Error noInput(const std::string &top) {

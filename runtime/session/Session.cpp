@@ -274,7 +274,7 @@ void Session::emitNetSetUp(int program) {
   const plan::Program &description = describe(program);
   listeners.emit(event::NetSetUp{
       event::NetSetUp::Other, &description, manifest().target().precision(),
-      plan::programs::testNumber(description.name())});
+      plan::programs::testIndex(description.name())});
 }
 
 std::vector<OutputValue> Session::outputs(int program) const {

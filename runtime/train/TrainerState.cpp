@@ -231,7 +231,7 @@ void Trainer::createNets() {
   pipeline = &session.dataPipeline(trainProgram);
   debug = debugInfoOf(trainProgram);
   for (int i = 0; i < solver.test_iter_size(); ++i) {
-    const int program = executor.findProgram(plan::programs::test(i));
+    const int program = executor.findProgram(plan::programs::testName(i));
     if (program < 0)
       throw badInput("solver: test_iter is given " +
                      std::to_string(solver.test_iter_size()) +

@@ -25,7 +25,7 @@ plan::Manifest manifestWithTest() {
     buffer.add_dims(count);
   }
   plan::Program &program = *manifest.add_programs();
-  program.set_name(plan::programs::test(0));
+  program.set_name(plan::programs::testName(0));
   for (int i : {0, 1}) {
     plan::Output &output = *program.add_outputs();
     output.set_blob(i ? "top[k]" : "loss");

@@ -147,7 +147,7 @@ private:
     // In a wider type: the product decides whether integers hold it.
     if (double(height) * double(ratio) * double(width) * double(ratio) *
             image.channels >
-        double(formats::kMostImageBytes))
+        double(formats::kMaxImageBytes))
       throw badInput("an image of " + std::to_string(image.height) + "x" +
                      std::to_string(image.width) + " expanded " +
                      log::number(ratio) + " times is too large");

@@ -15,7 +15,7 @@ namespace {
 
 const plan::Program *testProgram(const plan::Manifest &manifest, int net) {
   for (const plan::Program &program : manifest.programs())
-    if (program.name() == plan::programs::test(net))
+    if (program.name() == plan::programs::testName(net))
       return &program;
   return nullptr;
 }

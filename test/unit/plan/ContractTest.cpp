@@ -10,18 +10,18 @@ namespace brew::plan {
 namespace {
 
 TEST(Contract, TestProgramsAreNumbered) {
-  EXPECT_EQ(programs::testNumber("test_0"), 0);
-  EXPECT_EQ(programs::testNumber(programs::test(17)), 17);
+  EXPECT_EQ(programs::testIndex("test_0"), 0);
+  EXPECT_EQ(programs::testIndex(programs::testName(17)), 17);
   for (const char *name : {"test_", "test", "test_1a", "tests_1", "deploy", "",
                            "test_99999999999999999999"})
-    EXPECT_EQ(programs::testNumber(name), -1) << name;
+    EXPECT_EQ(programs::testIndex(name), -1) << name;
 }
 
 TEST(Contract, ScalesOfLossesArePowersOfTwo) {
-  for (double good : {1.0, 2.0, 1024.0, loss_scale::kLargest})
+  for (double good : {1.0, 2.0, 1024.0, loss_scale::kMaxScale})
     EXPECT_TRUE(loss_scale::isValid(good)) << good;
   for (double bad :
-       {0.0, -2.0, 0.5, 3.0, 2 * loss_scale::kLargest, std::nan(""), HUGE_VAL})
+       {0.0, -2.0, 0.5, 3.0, 2 * loss_scale::kMaxScale, std::nan(""), HUGE_VAL})
     EXPECT_FALSE(loss_scale::isValid(bad)) << bad;
 }
 

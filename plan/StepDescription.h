@@ -1,4 +1,4 @@
-//===- StepText.h - What a step does, in a few words ------------*- C++ -*-===//
+//===- StepDescription.h - What a step does, in a few words ------------*- C++ -*-===//
 #pragma once
 
 #include "plan/plan.pb.h"
@@ -10,7 +10,7 @@ namespace brew::plan {
 /// "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
 /// FORWARD": as `brew-run inspect` and the compiler's reports show a step. The
 /// step's indices must be those of `manifest`.
-inline std::string actionText(const Manifest &manifest, const Step &step) {
+inline std::string describeAction(const Manifest &manifest, const Step &step) {
   switch (step.action_case()) {
   case Step::kLaunch:
     return "kernel " +
