@@ -119,9 +119,9 @@ namespace loss_scale {
 /// The scale, a power of two; 0 before the first update: the plan's own.
 inline constexpr char kValue[] = "loss_scale.value";
 /// Good iterations since the scale last changed.
-inline constexpr char kGood[] = "loss_scale.good";
+inline constexpr char kGoodIterations[] = "loss_scale.good";
 /// Gradients of this iteration that are not finite.
-inline constexpr char kNonFinite[] = "loss_scale.non_finite";
+inline constexpr char kNonFiniteGradients[] = "loss_scale.non_finite";
 
 inline constexpr double kLargest = 1 << 24;
 

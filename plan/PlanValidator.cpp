@@ -53,7 +53,7 @@ void Validator::run() {
   checkArenas();
   checkBuffers();
   checkParameters();
-  checkCarried();
+  checkPersistent();
   checkKernels();
   checkPrograms();
 }
@@ -292,7 +292,7 @@ void Validator::checkInitialValues(std::uint32_t segment, const Buffer &buffer,
           where, "the segment of its first values has another size");
 }
 
-void Validator::checkCarried() const {
+void Validator::checkPersistent() const {
   std::set<std::string> names;
   for (const NamedBuffer &state : manifest.persistent()) {
     const std::string where = "carried state '" + state.name() + "'";

@@ -58,7 +58,7 @@ private:
   void checkBuffers() const;
   void checkBuffer(const Buffer &buffer, const std::string &where) const;
   void checkParameters() const;
-  void checkCarried() const;
+  void checkPersistent() const;
   void checkCompanion(const Buffer &parameter, std::uint32_t index,
                       const std::string &where, const char *what) const;
   void checkInitialValues(std::uint32_t segment, const Buffer &buffer,
@@ -76,7 +76,7 @@ private:
   void checkProgram(int program, const std::string &where) const;
   void checkItemCount(const NamedBuffer &count, const Program &program,
                       int index, const std::string &where) const;
-  void checkPixels(const DataInput &feed, int program,
+  void checkPixelConversion(const DataInput &feed, int program,
                    const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;

@@ -36,7 +36,7 @@ void Validator::checkProgram(int index, const std::string &where) const {
       checkWritable(buffer(true, feedBuffer, index, where, "a feed's buffer"),
                     where + ", feed");
     if (feed.has_pixel_conversion())
-      checkPixels(feed, index, where);
+      checkPixelConversion(feed, index, where);
   }
   for (const auto *outputs : {&program.outputs(), &program.unreported_losses()})
     for (const Output &output : *outputs) {
@@ -111,7 +111,7 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
   require(found, where, "a count is of no blob");
 }
 
-void Validator::checkPixels(const DataInput &feed, int program,
+void Validator::checkPixelConversion(const DataInput &feed, int program,
                             const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
           "a feed has a conversion of pixels in a CPU plan");

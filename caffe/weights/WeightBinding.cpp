@@ -14,7 +14,7 @@ namespace brew::caffe {
 namespace {
 
 /// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
-constexpr std::uint32_t kMostBlobs = 64;
+constexpr std::uint32_t kMaxBlobs = 64;
 
 /// "a, b, c and 4 more".
 std::string listText(const std::vector<std::string> &names) {
@@ -44,7 +44,7 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
                    bool sharer) {
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(parameter.buffer_index()));
-    if (index >= kMostBlobs || product(dims) != plan::elementCount(buffer))
+    if (index >= kMaxBlobs || product(dims) != plan::elementCount(buffer))
       throw badInput("damaged plan: parameter " + std::to_string(index) +
                      " of layer '" + name + "' does not match its buffer");
     auto layer = std::find_if(

@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-using brew::plan::loss_scale::kGood;
-using brew::plan::loss_scale::kNonFinite;
+using brew::plan::loss_scale::kGoodIterations;
+using brew::plan::loss_scale::kNonFiniteGradients;
 using brew::plan::loss_scale::kValue;
 
 static constexpr StringLiteral kLayer = "loss_scale";
@@ -86,14 +86,14 @@ void brew::passes::countNonFiniteGradients(ProgramOp program) {
   auto b = OpBuilder::atBlockEnd(&program.getBody().front());
   Location loc = program.getLoc();
   auto count =
-      CountNonFiniteOp::create(b, loc, scalar(b), read(b, loc, kNonFinite),
+      CountNonFiniteOp::create(b, loc, scalar(b), read(b, loc, kNonFiniteGradients),
                                gradients, b.getStringAttr(kLayer));
   Origin{{}, /*isBackward=*/true}.mark(count);
-  store(b, loc, count, kNonFinite);
+  store(b, loc, count, kNonFiniteGradients);
 }
 
 Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
-  return read(b, loc, kNonFinite);
+  return read(b, loc, kNonFiniteGradients);
 }
 
 Value brew::passes::buildSelectIfFinite(OpBuilder &b, Location loc, Value count,
@@ -107,9 +107,9 @@ void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
   Value scale = buildLossScale(b, loc, initial);
   auto next = UpdateLossScaleOp::create(
       b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
-      read(b, loc, kGood), read(b, loc, kNonFinite), b.getStringAttr(kLayer),
+      read(b, loc, kGoodIterations), read(b, loc, kNonFiniteGradients), b.getStringAttr(kLayer),
       b.getI64IntegerAttr(window));
   store(b, loc, next.getNewScale(), kValue);
-  store(b, loc, next.getNewGoodIterations(), kGood);
-  store(b, loc, next.getZeroCount(), kNonFinite);
+  store(b, loc, next.getNewGoodIterations(), kGoodIterations);
+  store(b, loc, next.getZeroCount(), kNonFiniteGradients);
 }

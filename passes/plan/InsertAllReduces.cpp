@@ -208,7 +208,7 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
 void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
   SmallVector<ParamValueOp> counts;
   update.walk([&](ParamValueOp op) {
-    if (op.getParam() == brew::plan::loss_scale::kNonFinite)
+    if (op.getParam() == brew::plan::loss_scale::kNonFiniteGradients)
       counts.push_back(op);
   });
   if (counts.empty())

@@ -89,7 +89,7 @@ void PersistentState::restore(const caffe::SolverState &state,
 }
 
 bool PersistentState::hasLossScale() const {
-  return find(loss_scale::kValue) && find(loss_scale::kGood);
+  return find(loss_scale::kValue) && find(loss_scale::kGoodIterations);
 }
 
 void PersistentState::setLossScale(double scale) {
@@ -97,7 +97,7 @@ void PersistentState::setLossScale(double scale) {
     throw Error(ExitStatus::Usage,
                 "--loss-scale must be a power of two from 1 to 16777216");
   write(*find(loss_scale::kValue), {scale});
-  write(*find(loss_scale::kGood), {0});
+  write(*find(loss_scale::kGoodIterations), {0});
 }
 
 } // namespace brew::runtime

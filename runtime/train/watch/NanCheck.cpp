@@ -42,7 +42,7 @@ NanCheck::NanCheck(Session &trained)
   for (const plan::NamedBuffer &carried : manifest.persistent()) {
     if (carried.name() == plan::loss_scale::kValue)
       scale = carried.buffer_index();
-    if (carried.name() == plan::loss_scale::kNonFinite)
+    if (carried.name() == plan::loss_scale::kNonFiniteGradients)
       nonFinite = carried.buffer_index();
     state.push_back({carried.buffer_index(), {}});
   }

@@ -136,7 +136,7 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
       test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
                         "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
   for (const char *name :
-       {plan::loss_scale::kValue, plan::loss_scale::kNonFinite}) {
+       {plan::loss_scale::kValue, plan::loss_scale::kNonFiniteGradients}) {
     plan::NamedBuffer &carried = *manifest.add_persistent();
     carried.set_name(name);
     carried.set_buffer_index(
