@@ -123,12 +123,12 @@ inline constexpr char kGoodIterations[] = "loss_scale.good";
 /// Gradients of this iteration that are not finite.
 inline constexpr char kNonFiniteGradients[] = "loss_scale.non_finite";
 
-inline constexpr double kLargest = 1 << 24;
+inline constexpr double kMaxScale = 1 << 24;
 
-/// Whether `value` can be a scale: a power of two from 1 to kLargest.
+/// Whether `value` can be a scale: a power of two from 1 to kMaxScale.
 inline bool isValid(double value) {
   int exponent = 0;
-  return std::frexp(value, &exponent) == 0.5 && value >= 1 && value <= kLargest;
+  return std::frexp(value, &exponent) == 0.5 && value >= 1 && value <= kMaxScale;
 }
 } // namespace loss_scale
 

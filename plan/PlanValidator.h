@@ -76,13 +76,13 @@ private:
   void checkProgram(int program, const std::string &where) const;
   void checkItemCount(const NamedBuffer &count, const Program &program,
                       int index, const std::string &where) const;
-  void checkPixelConversion(const DataInput &feed, int program,
+  void checkPixelConversion(const DataInput &input, int program,
                    const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;
   void checkLaunch(const Launch &launch, int program,
                    const std::string &where) const;
-  void checkGenerated(const Step &step, int program,
+  void checkGeneratedAlternative(const Step &step, int program,
                       const std::string &where) const;
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,

@@ -29,14 +29,14 @@ void Validator::checkProgram(int index, const std::string &where) const {
           where, "first_backward_step lies outside the program");
   for (int i = 0; i < program.steps_size(); ++i)
     checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
-  for (const DataInput &feed : program.data_inputs()) {
-    require(feed.has_layer(), where, "a feed's layer is missing");
-    require(feed.buffer_indices_size() > 0, where, "a feed has no buffers");
-    for (std::uint32_t feedBuffer : feed.buffer_indices())
-      checkWritable(buffer(true, feedBuffer, index, where, "a feed's buffer"),
+  for (const DataInput &input : program.data_inputs()) {
+    require(input.has_layer(), where, "a feed's layer is missing");
+    require(input.buffer_indices_size() > 0, where, "a feed has no buffers");
+    for (std::uint32_t inputBuffer : input.buffer_indices())
+      checkWritable(buffer(true, inputBuffer, index, where, "a feed's buffer"),
                     where + ", feed");
-    if (feed.has_pixel_conversion())
-      checkPixelConversion(feed, index, where);
+    if (input.has_pixel_conversion())
+      checkPixelConversion(input, index, where);
   }
   for (const auto *outputs : {&program.outputs(), &program.unreported_losses()})
     for (const Output &output : *outputs) {
@@ -52,12 +52,12 @@ void Validator::checkProgram(int index, const std::string &where) const {
       buffer(blob.has_buffer_index(), blob.buffer_index(), index, where,
              "a blob's buffer");
     }
-  std::set<std::string> seeded;
-  for (const NamedBuffer &seed : program.output_gradients()) {
-    require(!seed.name().empty(), where, "a seed's name is missing");
-    require(seeded.insert(seed.name()).second, where,
+  std::set<std::string> gradientNames;
+  for (const NamedBuffer &gradient : program.output_gradients()) {
+    require(!gradient.name().empty(), where, "a seed's name is missing");
+    require(gradientNames.insert(gradient.name()).second, where,
             "two seeds have the same name");
-    const Buffer &written = buffer(seed.has_buffer_index(), seed.buffer_index(),
+    const Buffer &written = buffer(gradient.has_buffer_index(), gradient.buffer_index(),
                                    index, where, "a seed's buffer");
     require(written.type() == F32 || written.type() == F64, where,
             "a seed is neither F32 nor F64");
@@ -111,17 +111,17 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
   require(found, where, "a count is of no blob");
 }
 
-void Validator::checkPixelConversion(const DataInput &feed, int program,
+void Validator::checkPixelConversion(const DataInput &input, int program,
                             const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
           "a feed has a conversion of pixels in a CPU plan");
-  const PixelConversion &pixels = feed.pixel_conversion();
+  const PixelConversion &pixels = input.pixel_conversion();
   require(pixels.has_kernel_index() &&
               pixels.kernel_index() <
                   static_cast<std::uint32_t>(manifest.kernels_size()),
           where, "a feed's kernel does not exist");
   const Buffer &top =
-      buffer(true, feed.buffer_indices(0), program, where, "a feed's buffer");
+      buffer(true, input.buffer_indices(0), program, where, "a feed's buffer");
   require(top.dims_size() == 4, where,
           "a conversion of pixels makes no images");
   require(pixels.mean_dims_size() == 0 || pixels.mean_dims_size() == 3, where,
@@ -216,7 +216,7 @@ void Validator::checkLaunch(const Launch &launch, int program,
 }
 
 /// Who moves or watches buffers of a step looks at those of its call.
-void Validator::checkGenerated(const Step &step, int program,
+void Validator::checkGeneratedAlternative(const Step &step, int program,
                                const std::string &where) const {
   require(step.has_convolution(), where,
           "only a convolution has generated code beside it");
@@ -232,7 +232,7 @@ void Validator::checkGenerated(const Step &step, int program,
 void Validator::checkStep(const Step &step, int program,
                           const std::string &where) const {
   if (step.has_generated_alternative())
-    checkGenerated(step, program, where);
+    checkGeneratedAlternative(step, program, where);
   switch (step.action_case()) {
   case Step::kLaunch:
     return checkLaunch(step.launch(), program, where);
