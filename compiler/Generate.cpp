@@ -2,8 +2,8 @@
 #include "compiler/Compilation.h"
 #include "compiler/cpu/EmitKernels.h"
 #include "compiler/cpu/ObjectCode.h"
-#include "compiler/cuda/CudaImages.h"
-#include "compiler/cuda/EmitCuda.h"
+#include "compiler/cuda/KernelImages.h"
+#include "compiler/cuda/EmitKernels.h"
 #include "compiler/manifest/BuildManifest.h"
 #include "support/Error.h"
 
@@ -105,13 +105,13 @@ void Compilation::generateForCpu() {
 }
 
 void Compilation::generateForCuda() {
-  std::vector<cuda::CudaKernel> kernels = cuda::emitCuda(*imported.module);
+  std::vector<cuda::EmittedKernel> kernels = cuda::emitKernels(*imported.module);
   if (emits(Emit::Kernels))
-    for (const cuda::CudaKernel &kernel : kernels)
+    for (const cuda::EmittedKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);
   std::vector<plan::Kernel> described;
-  for (const cuda::CudaKernel &kernel : kernels) {
-    described.push_back(describeCuda(kernel));
+  for (const cuda::EmittedKernel &kernel : kernels) {
+    described.push_back(describeKernel(kernel));
     accesses.push_back(kernel.accesses);
     if (options.report == ReportKind::Html)
       page.kernelTexts.push_back(kernel.text);
@@ -125,13 +125,13 @@ void Compilation::generateForCuda() {
     target->set_math(plan::Target::TF32);
   if (options.deterministic)
     target->set_deterministic(true);
-  cuda::CudaImageOptions images;
+  cuda::ImageOptions images;
   images.archs = gpuArchs;
   images.cache = options.kernelCache;
   if (emits(Emit::Kernels))
     images.textFolder = options.dumpDir;
   described.assign(manifest.kernels().begin(), manifest.kernels().end());
-  compileCuda(kernels, images, described, *target, segments);
+  compileKernels(kernels, images, described, *target, segments);
   manifest.mutable_kernels()->Assign(described.begin(), described.end());
   for (size_t i = 0; i < segments.size(); ++i)
     manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);

@@ -13,13 +13,13 @@ std::string SubKernelEmitter::unrolled(const NestSchedule &inner) const {
          std::to_string(text.stages.empty() ? loads : loads / 2);
 }
 
-CudaCode SubKernelEmitter::enterColumns() {
+Code SubKernelEmitter::enterColumns() {
   const unsigned last = subKernel.grid - 1;
   const int64_t extent = subKernel.nests.front().loops[last].extent;
   const int64_t tiles = llvm::divideCeil(extent, schedule.columns);
-  CudaCode block = text.block;
+  Code block = text.block;
   if (schedule.firstBlock)
-    block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
+    block = Code::group(block + " - " + text.count(schedule.firstBlock));
   if (subKernel.inLastBlock)
     block = tiles == 1 ? text.count(0) : block + " % " + text.count(tiles);
   lines.line("const unsigned lane = threadIdx.x;");
@@ -27,37 +27,37 @@ CudaCode SubKernelEmitter::enterColumns() {
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, subKernel.grid));
   gridAt.resize(subKernel.grid);
-  unravel(CudaCode::word("point"), grid, subKernel.nests.front(), gridAt, "i", tiles,
+  unravel(Code::word("point"), grid, subKernel.nests.front(), gridAt, "i", tiles,
           schedule.columns);
   return gridAt[last];
 }
 
-CudaCode SubKernelEmitter::columnOf(const CudaCode &begin, const CudaCode &number,
-                               unsigned width, CudaCode *goesOn) {
+Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
+                               unsigned width, Code *goesOn) {
   const int64_t extent = subKernel.nests.front().loops[subKernel.grid - 1].extent;
-  CudaCode column = begin + " + " + number;
+  Code column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
     // Threads without a point of their own compute along with the last one.
-    CudaCode own = text.numbered("i");
+    Code own = text.numbered("i");
     lines.line("const " + text.index() + " " + own + " = " + column + ";");
     column = own + " < " + std::to_string(extent) + " ? " + own + " : " +
              std::to_string(extent - width);
     if (goesOn)
       *goesOn += " && " + own + " < " + std::to_string(extent);
   }
-  CudaCode index = text.numbered("i");
+  Code index = text.numbered("i");
   lines.line("const " + text.index() + " " + index + " = " + column + ";");
   return index;
 }
 
-unsigned SubKernelEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
+unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &at) {
   const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
   const int64_t width = schedule.columns / inner.pack; ///< threads side by side
   const int64_t shares = schedule.team / width;
   const std::string share = "lane / " + std::to_string(width) + "u";
   if (!inner.shared) {
-    CudaCode reduction = text.numbered("r");
+    Code reduction = text.numbered("r");
     lines.line(unrolled(inner));
     openLoop(reduction, text.counter(), share, text.count(inner.iterations),
              shares);
@@ -75,18 +75,18 @@ unsigned SubKernelEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
   return inner.reductions.size();
 }
 
-SmallVector<CudaCode> SubKernelEmitter::combineWarps(ArrayRef<CudaCode> names) {
+SmallVector<Code> SubKernelEmitter::combineWarps(ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
   const unsigned width = schedule.columns / inner.pack;
   const std::string widthText = std::to_string(width) + "u";
-  SmallVector<CudaCode> shared;
+  SmallVector<Code> shared;
   for (const Output &output : nest.outputs)
     shared.push_back(
         text.share("partial", "partial", output.element, schedule.partials()));
   if (inner.pack == 1) {
     for (auto [array, name] : llvm::zip(shared, names))
-      lines.line(CudaCode::element(array, CudaCode::word("lane")) + " = " +
+      lines.line(Code::element(array, Code::word("lane")) + " = " +
                  name + ";");
     return shared;
   }
@@ -97,10 +97,10 @@ SmallVector<CudaCode> SubKernelEmitter::combineWarps(ArrayRef<CudaCode> names) {
     lines.open("for (unsigned offset = " + widthText +
                "; offset < 32u; offset *= 2u)");
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-      CudaCode other = text.numbered("v");
+      Code other = text.numbered("v");
       lines.line(
           "const " + text.scalars.type(output.element) + " " + other + " = " +
-          CudaCode::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) + ";");
+          Code::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) + ";");
       lines.line(names[r] + " = " +
                  combined(output, inner.combine[r], names[r], other) + ";");
     }
@@ -108,7 +108,7 @@ SmallVector<CudaCode> SubKernelEmitter::combineWarps(ArrayRef<CudaCode> names) {
   }
   lines.open("if (lane % 32u < " + widthText + ")");
   for (auto [array, name] : llvm::zip(shared, names))
-    lines.line(CudaCode::element(
+    lines.line(Code::element(
                    array, "lane / 32u * " + std::to_string(schedule.columns) +
                               "u + lane % " + widthText + " * " +
                               std::to_string(inner.pack) + "u + k") +
@@ -119,22 +119,22 @@ SmallVector<CudaCode> SubKernelEmitter::combineWarps(ArrayRef<CudaCode> names) {
 }
 
 void SubKernelEmitter::emitColumns() {
-  const CudaCode begin = enterColumns();
+  const Code begin = enterColumns();
   Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
   const unsigned last = subKernel.grid - 1;
   const bool hasPacks = inner.pack > 1;
   const unsigned width = schedule.columns / inner.pack;
   const std::string columns = std::to_string(schedule.columns) + "u";
-  CudaCode goesOn = "lane < " + columns;
-  CudaCode number = "lane % " + std::to_string(width) + "u";
+  Code goesOn = "lane < " + columns;
+  Code number = "lane % " + std::to_string(width) + "u";
   if (hasPacks)
     number += " * " + std::to_string(inner.pack) + "u";
   gridAt[last] =
       columnOf(begin, number, inner.pack, hasPacks ? nullptr : &goesOn);
   commentOn(nest);
-  SmallVector<CudaCode> at = startOf(nest);
-  SmallVector<CudaCode> initial = initials(nest, at), names;
+  SmallVector<Code> at = startOf(nest);
+  SmallVector<Code> initial = initials(nest, at), names;
   if (hasPacks) {
     names = declarePackedAccumulators(0);
     lines.line("#pragma unroll");
@@ -147,7 +147,7 @@ void SubKernelEmitter::emitColumns() {
     iteratePack(0, at, names);
     closeLoops(opened);
   } else {
-    SmallVector<CudaCode> start;
+    SmallVector<Code> start;
     for (auto [r, output] : llvm::enumerate(nest.outputs))
       start.push_back(neutral(output, inner.combine[r], initial[r]));
     names = declareAccumulators(nest, start);
@@ -156,25 +156,25 @@ void SubKernelEmitter::emitColumns() {
     closeLoops(opened);
   }
 
-  const SmallVector<CudaCode> shared = combineWarps(names);
+  const SmallVector<Code> shared = combineWarps(names);
   lines.line("BREW_SYNC();");
   // From here on each thread has one column.
   if (hasPacks)
-    gridAt[last] = columnOf(begin, CudaCode::word("lane"), 1, &goesOn);
+    gridAt[last] = columnOf(begin, Code::word("lane"), 1, &goesOn);
   lines.open("if (" + goesOn + ")");
   if (hasPacks) {
-    SmallVector<CudaCode> start;
-    for (const CudaCode &array : shared)
-      start.push_back(CudaCode::element(array, CudaCode::word("lane")));
+    SmallVector<Code> start;
+    for (const Code &array : shared)
+      start.push_back(Code::element(array, Code::word("lane")));
     names = declareAccumulators(nest, start);
   }
   lines.open("for (unsigned offset = " + columns + "; offset < " +
              std::to_string(schedule.partials()) + "u; offset += " + columns +
              ")");
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    CudaCode other = text.numbered("v");
+    Code other = text.numbered("v");
     lines.line("const " + text.scalars.type(output.element) + " " + other +
-               " = " + CudaCode::element(shared[r], "offset + lane") + ";");
+               " = " + Code::element(shared[r], "offset + lane") + ";");
     lines.line(names[r] + " = " +
                combined(output, inner.combine[r], names[r], other) + ";");
   }

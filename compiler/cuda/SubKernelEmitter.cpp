@@ -66,42 +66,42 @@ void SubKernelEmitter::nameKept() {
   }
 }
 
-void SubKernelEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
-                          const Nest &nest, SmallVectorImpl<CudaCode> &at,
+void SubKernelEmitter::unravel(const Code &counter, ArrayRef<unsigned> which,
+                          const Nest &nest, SmallVectorImpl<Code> &at,
                           StringRef prefix, int64_t lastExtent,
-                          int64_t lastStep, const CudaCode &lastName) {
-  CudaCode rest = counter;
+                          int64_t lastStep, const Code &lastName) {
+  Code rest = counter;
   for (unsigned i = which.size(); i-- > 0;) {
     bool last = i + 1 == which.size();
     int64_t extent = nest.loops[which[i]].extent;
     if (last && lastExtent)
       extent = lastExtent;
-    CudaCode name =
+    Code name =
         last && !lastName.empty() ? lastName : text.numbered(prefix);
-    CudaCode value = rest;
+    Code value = rest;
     if (i > 0)
       value += " % " + text.count(extent);
     if (last && lastStep != 1)
-      value = (i > 0 ? CudaCode::group(value) : value) + " * " +
+      value = (i > 0 ? Code::group(value) : value) + " * " +
               text.count(lastStep);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
     at[which[i]] = name;
     if (i == 0)
       continue;
-    CudaCode quotient = rest + " / " + text.count(extent);
+    Code quotient = rest + " / " + text.count(extent);
     if (i == 1) {
       rest = quotient;
       continue;
     }
-    CudaCode next = text.numbered("q");
+    Code next = text.numbered("q");
     lines.line("const " + text.counter() + " " + next + " = " + quotient + ";");
     rest = next;
   }
 }
 
-CudaCode SubKernelEmitter::declareLane() {
+Code SubKernelEmitter::declareLane() {
   if (!isTeam())
-    return CudaCode::word("threadIdx.x");
+    return Code::word("threadIdx.x");
   const bool one = schedule.team == text.threads;
   const std::string size = std::to_string(schedule.team) + "u";
   lines.line("const unsigned lane = threadIdx.x" + (one ? "" : " % " + size) +
@@ -109,13 +109,13 @@ CudaCode SubKernelEmitter::declareLane() {
   if (one)
     return text.count(0);
   lines.line("const unsigned team = threadIdx.x / " + size + ";");
-  return CudaCode::word("team");
+  return Code::word("team");
 }
 
 bool SubKernelEmitter::enterPoint() {
   int64_t perBlock = text.threads / schedule.team,
           points = schedule.points / schedule.pack;
-  CudaCode within = declareLane();
+  Code within = declareLane();
   if (subKernel.grid == 0 && !isTeam()) {
     // One thread of the block does it.
     lines.open("if (threadIdx.x == 0u)");
@@ -127,11 +127,11 @@ bool SubKernelEmitter::enterPoint() {
       lines.open("if (team == 0u)");
     return guarded;
   }
-  CudaCode point = within;
+  Code point = within;
   if (!subKernel.inLastBlock) {
     point = text.block;
     if (schedule.firstBlock)
-      point = CudaCode::group(point + " - " + text.count(schedule.firstBlock));
+      point = Code::group(point + " - " + text.count(schedule.firstBlock));
     if (text.prelude.wide)
       point = "(unsigned long long)" + point;
     if (perBlock != 1)
@@ -145,8 +145,8 @@ bool SubKernelEmitter::enterPoint() {
 }
 
 void SubKernelEmitter::enterAllPoints() {
-  CudaCode within = declareLane();
-  openLoop(CudaCode::word("point"), text.counter(), within,
+  Code within = declareLane();
+  openLoop(Code::word("point"), text.counter(), within,
            text.count(schedule.points), text.threads / schedule.team);
   unravelPoint();
 }
@@ -158,16 +158,16 @@ void SubKernelEmitter::unravelPoint() {
   gridAt.resize(subKernel.grid);
   if (schedule.pack > 1) {
     packBegin = text.numbered("i");
-    unravel(CudaCode::word("point"), grid, first, gridAt, "i",
+    unravel(Code::word("point"), grid, first, gridAt, "i",
             first.loops[subKernel.grid - 1].extent / schedule.pack, schedule.pack,
             packBegin);
   } else {
-    unravel(CudaCode::word("point"), grid, first, gridAt, "i");
+    unravel(Code::word("point"), grid, first, gridAt, "i");
   }
 }
 
-SmallVector<CudaCode> SubKernelEmitter::startOf(const Nest &nest) {
-  SmallVector<CudaCode> at(gridAt);
+SmallVector<Code> SubKernelEmitter::startOf(const Nest &nest) {
+  SmallVector<Code> at(gridAt);
   at.resize(nest.loops.size());
   return at;
 }
@@ -238,15 +238,15 @@ void SubKernelEmitter::copyOut() {
         sync();
       first = false;
       const NestSchedule &inner = schedule.nests[n];
-      SmallVector<CudaCode> at = startOf(nest);
+      SmallVector<Code> at = startOf(nest);
       unsigned opened = 1;
       if (!isTeam()) {
         opened = openLoops(inner.parallel, nest, at, "j");
       } else if (inner.values == 1) {
         lines.open("if (lane == 0u)");
       } else {
-        CudaCode position = text.numbered("p");
-        openLoop(position, text.counter(), CudaCode::word("lane"),
+        Code position = text.numbered("p");
+        openLoop(position, text.counter(), Code::word("lane"),
                  text.count(inner.values), schedule.team);
         unravel(position, inner.parallel, nest, at, "j");
       }
@@ -257,7 +257,7 @@ void SubKernelEmitter::copyOut() {
 }
 
 void emitSubKernel(const Kernel &kernel, SubKernel &subKernel,
-                  const SubKernelSchedule &schedule, CudaText &text) {
+                  const SubKernelSchedule &schedule, KernelSource &text) {
   SubKernelEmitter(subKernel, schedule, text).emit();
 }
 

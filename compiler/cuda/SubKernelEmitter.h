@@ -1,7 +1,7 @@
 //===- SubKernelEmitter.h - The statements of one subKernel, in the making ---*- C++ -*-===//
 #pragma once
 
-#include "compiler/cuda/CudaBody.h"
+#include "compiler/cuda/BodyEmitter.h"
 
 #include <set>
 
@@ -11,7 +11,7 @@ namespace brew::compiler::cuda {
 /// teams do have files of their own.
 class SubKernelEmitter {
 public:
-  SubKernelEmitter(SubKernel &subKernel, const SubKernelSchedule &schedule, CudaText &text)
+  SubKernelEmitter(SubKernel &subKernel, const SubKernelSchedule &schedule, KernelSource &text)
       : subKernel(subKernel), schedule(schedule), text(text), lines(text.lines),
         body(subKernel, schedule, text, values) {}
 
@@ -25,13 +25,13 @@ private:
   /// Declares variables for the iteration `counter` of the loops `which`
   /// together; the last one may have another extent and step, and be called
   /// otherwise.
-  void unravel(const CudaCode &counter, llvm::ArrayRef<unsigned> which,
-               const Nest &nest, llvm::SmallVectorImpl<CudaCode> &at,
+  void unravel(const Code &counter, llvm::ArrayRef<unsigned> which,
+               const Nest &nest, llvm::SmallVectorImpl<Code> &at,
                llvm::StringRef prefix, int64_t lastExtent = 0,
-               int64_t lastStep = 1, const CudaCode &lastName = {});
+               int64_t lastStep = 1, const Code &lastName = {});
   /// Declares which thread of its team this is. Returns the number of the team
   /// in its block.
-  CudaCode declareLane();
+  Code declareLane();
   /// Finds the thread's grid point. Returns whether a block was opened for
   /// threads that have one.
   bool enterPoint();
@@ -39,7 +39,7 @@ private:
   void enterAllPoints();
   /// Declares the indices of `point`.
   void unravelPoint();
-  llvm::SmallVector<CudaCode> startOf(const Nest &nest);
+  llvm::SmallVector<Code> startOf(const Nest &nest);
   void commentOn(const Nest &nest);
   void sync();
   /// Waits for the team where this nest reads what other lanes have written, or
@@ -63,7 +63,7 @@ private:
 
   // SubKernelPacks.cpp
   /// The variables that results of a nest are gathered in, [result][buffer].
-  using ResultPacks = llvm::SmallVector<llvm::SmallVector<CudaCode>>;
+  using ResultPacks = llvm::SmallVector<llvm::SmallVector<Code>>;
   /// `pack` neighbouring points: what they read and write moves 16 bytes at a
   /// time.
   void emitPack();
@@ -76,98 +76,98 @@ private:
   /// A loop over the neighbours; `at` has the first one's index of the packed
   /// loop, and then that of each.
   void openNeighbours(const NestSchedule &inner,
-                      llvm::SmallVectorImpl<CudaCode> &at);
+                      llvm::SmallVectorImpl<Code> &at);
   /// Accumulators for each neighbour; elements `k` of arrays.
-  llvm::SmallVector<CudaCode> declarePackedAccumulators(unsigned n);
-  void startPackedAccumulators(unsigned n, llvm::SmallVector<CudaCode> at,
-                               llvm::ArrayRef<CudaCode> names);
+  llvm::SmallVector<Code> declarePackedAccumulators(unsigned n);
+  void startPackedAccumulators(unsigned n, llvm::SmallVector<Code> at,
+                               llvm::ArrayRef<Code> names);
   /// One iteration of all neighbours; `names` has their accumulators, or the
   /// one that they share.
-  void iteratePack(unsigned n, llvm::SmallVector<CudaCode> at,
-                   llvm::ArrayRef<CudaCode> names);
+  void iteratePack(unsigned n, llvm::SmallVector<Code> at,
+                   llvm::ArrayRef<Code> names);
   ResultPacks declareResultPacks(unsigned n);
-  void storePacks(unsigned n, llvm::ArrayRef<CudaCode> at,
+  void storePacks(unsigned n, llvm::ArrayRef<Code> at,
                   const ResultPacks &packs);
   /// One lane's neighbouring values of a nest.
-  void emitPackedValues(unsigned n, llvm::SmallVector<CudaCode> at);
+  void emitPackedValues(unsigned n, llvm::SmallVector<Code> at);
 
   // SubKernelColumns.cpp
   /// A block's neighbouring points: threads share the reduction of each, one of
   /// them does the rest.
   void emitColumns();
   /// Finds where the columns of the block begin; returns that.
-  CudaCode enterColumns();
+  Code enterColumns();
   /// Declares column `number` of those from `begin`, the first of `width` that
   /// the thread has; where there are no more, another. Adds to `goesOn`, if it
   /// is not null, that there is one.
-  CudaCode columnOf(const CudaCode &begin, const CudaCode &number,
-                    unsigned width, CudaCode *goesOn);
+  Code columnOf(const Code &begin, const Code &number,
+                    unsigned width, Code *goesOn);
   /// Adds up the accumulators of a warp's lanes that have the same columns,
   /// and leaves those of each warp in shared memory.
-  llvm::SmallVector<CudaCode> combineWarps(llvm::ArrayRef<CudaCode> names);
+  llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
   /// Loads that each thread has on their way, of an argument: elements of 16
   /// bits are few, and only half of the threads that could be resident are
   /// there; or with stages, more of them, with fewer registers.
   std::string unrolled(const NestSchedule &inner) const;
   /// The loops of the reduction, a share of it for each thread of a column.
-  unsigned openShares(llvm::SmallVectorImpl<CudaCode> &at);
+  unsigned openShares(llvm::SmallVectorImpl<Code> &at);
 
   // SubKernelThread.cpp
   /// What the results hold before the first iteration; empty where the body
   /// does not read them.
-  llvm::SmallVector<CudaCode> initials(const Nest &nest,
-                                       llvm::ArrayRef<CudaCode> at);
-  void openLoop(const CudaCode &name, const std::string &type,
-                const CudaCode &begin, const CudaCode &end, int64_t step = 1);
+  llvm::SmallVector<Code> initials(const Nest &nest,
+                                       llvm::ArrayRef<Code> at);
+  void openLoop(const Code &name, const std::string &type,
+                const Code &begin, const Code &end, int64_t step = 1);
   /// Loops `which`, one inside the other.
   unsigned openLoops(llvm::ArrayRef<unsigned> which, const Nest &nest,
-                     llvm::SmallVectorImpl<CudaCode> &at,
+                     llvm::SmallVectorImpl<Code> &at,
                      llvm::StringRef prefix);
   void closeLoops(unsigned count);
   /// Declares accumulators with what they start from.
-  llvm::SmallVector<CudaCode>
-  declareAccumulators(const Nest &nest, llvm::ArrayRef<CudaCode> start);
-  void assign(llvm::ArrayRef<CudaCode> names, llvm::ArrayRef<CudaCode> results);
+  llvm::SmallVector<Code>
+  declareAccumulators(const Nest &nest, llvm::ArrayRef<Code> start);
+  void assign(llvm::ArrayRef<Code> names, llvm::ArrayRef<Code> results);
   /// All reductions of one value, in order. Returns the accumulators.
-  llvm::SmallVector<CudaCode>
+  llvm::SmallVector<Code>
   reduceInOrder(const Nest &nest, llvm::ArrayRef<unsigned> reductions,
-                llvm::SmallVectorImpl<CudaCode> &at);
+                llvm::SmallVectorImpl<Code> &at);
   /// Results of one place of a nest: into variables, arrays, buffers or packs
   /// of what goes there.
-  void store(unsigned n, llvm::ArrayRef<CudaCode> at,
-             llvm::SmallVector<CudaCode> results,
+  void store(unsigned n, llvm::ArrayRef<Code> at,
+             llvm::SmallVector<Code> results,
              const ResultPacks *packs = nullptr);
   /// One thread does the whole nest of its grid point.
   void emitThreadNest(unsigned n);
 
   // SubKernelTeam.cpp
   /// A value that changes nothing where partial results are combined.
-  CudaCode neutral(const Output &output, Combine combine,
-                   const CudaCode &initial);
-  CudaCode combined(const Output &output, Combine combine, const CudaCode &a,
-                    const CudaCode &b);
+  Code neutral(const Output &output, Combine combine,
+                   const Code &initial);
+  Code combined(const Output &output, Combine combine, const Code &a,
+                    const Code &b);
   /// Combines `name` over groups of `lanes` lanes; every lane gets the result.
-  void combineLanes(const Output &output, Combine combine, const CudaCode &name,
+  void combineLanes(const Output &output, Combine combine, const Code &name,
                     unsigned lanes, bool repeats);
   void emitTeamNest(unsigned n);
   /// Values that every lane has: variables for all, the rest by lane 0.
-  void storeOnce(unsigned n, llvm::ArrayRef<CudaCode> at,
-                 llvm::SmallVector<CudaCode> results);
+  void storeOnce(unsigned n, llvm::ArrayRef<Code> at,
+                 llvm::SmallVector<Code> results);
   /// Groups of lanes share the reduction of a value each.
   void emitSharedReduction(unsigned n);
   /// Adds to a combined result what it begins with.
   void addInitial(const Output &output, Combine combine,
-                  const CudaCode &initial, const CudaCode &name);
+                  const Code &initial, const Code &name);
   static bool isZero(const Source &source);
 
   SubKernel &subKernel;
   const SubKernelSchedule &schedule;
-  CudaText &text;
-  CudaStatements &lines;
-  CudaValues values;
-  CudaBody body;
-  llvm::SmallVector<CudaCode> gridAt;
-  CudaCode packBegin;
+  KernelSource &text;
+  Statements &lines;
+  EmittedValues values;
+  BodyEmitter body;
+  llvm::SmallVector<Code> gridAt;
+  Code packBegin;
   std::string lastOrigin;
   /// Since the team last waited: results written, arguments read.
   std::set<std::pair<unsigned, unsigned>> written;

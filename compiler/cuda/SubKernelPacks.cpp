@@ -6,31 +6,31 @@ using namespace mlir;
 namespace brew::compiler::cuda {
 
 /// Element of an array that belongs to the neighbour of the loop over them.
-static CudaCode ofNeighbour(const CudaCode &array) {
-  return CudaCode::element(array, CudaCode::word("k"));
+static Code ofNeighbour(const Code &array) {
+  return Code::element(array, Code::word("k"));
 }
 
 void SubKernelEmitter::openNeighbours(const NestSchedule &inner,
-                                 SmallVectorImpl<CudaCode> &at) {
+                                 SmallVectorImpl<Code> &at) {
   lines.line("#pragma unroll");
   lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
   at[inner.packed] += " + k";
 }
 
-SmallVector<CudaCode> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
-  SmallVector<CudaCode> names;
+SmallVector<Code> SubKernelEmitter::declarePackedAccumulators(unsigned n) {
+  SmallVector<Code> names;
   for (const Output &output : subKernel.nests[n].outputs) {
-    CudaCode array = text.numbered("a");
+    Code array = text.numbered("a");
     lines.line(
         text.scalars.type(output.element) + " " +
-        CudaCode::element(array, std::to_string(schedule.nests[n].pack)) + ";");
+        Code::element(array, std::to_string(schedule.nests[n].pack)) + ";");
     names.push_back(ofNeighbour(array));
   }
   return names;
 }
 
-void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode> at,
-                                          ArrayRef<CudaCode> names) {
+void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<Code> at,
+                                          ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
   openNeighbours(schedule.nests[n], at);
   for (auto [name, value] : llvm::zip(names, initials(nest, at)))
@@ -38,10 +38,10 @@ void SubKernelEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode>
   lines.close();
 }
 
-void SubKernelEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
-                              ArrayRef<CudaCode> names) {
+void SubKernelEmitter::iteratePack(unsigned n, SmallVector<Code> at,
+                              ArrayRef<Code> names) {
   const Nest &nest = subKernel.nests[n];
-  const SmallVector<CudaCode> first = at;
+  const SmallVector<Code> first = at;
   body.loadPacks(nest, schedule.nests[n], at);
   body.declareStores(nest, schedule.nests[n]);
   openNeighbours(schedule.nests[n], at);
@@ -58,10 +58,10 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
     if (output.overwritesLiveInput)
       continue;
     for (unsigned argument : output.arguments) {
-      const CudaArgument &buffer = text.arguments[argument];
-      CudaCode name = text.derived(buffer.name, "_result");
+      const KernelArgument &buffer = text.arguments[argument];
+      Code name = text.derived(buffer.name, "_result");
       lines.line(buffer.isBits() ? "unsigned " + name + " = 0u;"
-                                 : CudaBody::packType(buffer.element,
+                                 : BodyEmitter::packType(buffer.element,
                                                       schedule.nests[n].pack) +
                                        " " + name + ";");
       packs.back().push_back(name);
@@ -70,19 +70,19 @@ SubKernelEmitter::ResultPacks SubKernelEmitter::declareResultPacks(unsigned n) {
   return packs;
 }
 
-void SubKernelEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
+void SubKernelEmitter::storePacks(unsigned n, ArrayRef<Code> at,
                              const ResultPacks &packs) {
   for (auto [output, names] : llvm::zip(subKernel.nests[n].outputs, packs))
     for (auto [argument, name] : llvm::zip(output.arguments, names)) {
-      const CudaArgument &buffer = text.arguments[argument];
-      const CudaCode place = body.address(output.address, at);
+      const KernelArgument &buffer = text.arguments[argument];
+      const Code place = body.address(output.address, at);
       if (buffer.isBits()) {
-        lines.line(CudaBody::byteOfBit(buffer.name, place) +
+        lines.line(BodyEmitter::byteOfBit(buffer.name, place) +
                    " = (unsigned char)" + name + ";");
         continue;
       }
-      lines.line(CudaCode::call("BREW_STORE",
-                                {CudaBody::packType(buffer.element,
+      lines.line(Code::call("BREW_STORE",
+                                {BodyEmitter::packType(buffer.element,
                                                     schedule.nests[n].pack),
                                  buffer.name, place, name}) +
                  ";");
@@ -106,7 +106,7 @@ void SubKernelEmitter::chooseArrays() {
   for (auto [n, r] : values.arrays)
     lines.line(
         text.scalars.type(subKernel.nests[n].outputs[r].element) + " " +
-        CudaCode::element(values.names[n][r], std::to_string(schedule.pack)) +
+        Code::element(values.names[n][r], std::to_string(schedule.pack)) +
         ";");
 }
 
@@ -116,12 +116,12 @@ void SubKernelEmitter::emitPackedRun(unsigned begin, unsigned end,
     body.loadPacks(subKernel.nests[n], schedule.nests[n], startOf(subKernel.nests[n]));
   for (unsigned n = begin; n < end; ++n)
     results.push_back(declareResultPacks(n));
-  SmallVector<CudaCode> points = gridAt;
+  SmallVector<Code> points = gridAt;
   openNeighbours(schedule.nests[begin], gridAt);
   for (unsigned n = begin; n < end; ++n) {
     const Nest &nest = subKernel.nests[n];
     commentOn(nest);
-    SmallVector<CudaCode> at = startOf(nest);
+    SmallVector<Code> at = startOf(nest);
     store(n, at, body.iterate(nest, at, initials(nest, at)), &results[n]);
   }
   lines.close();
@@ -132,10 +132,10 @@ void SubKernelEmitter::emitPackedRun(unsigned begin, unsigned end,
 void SubKernelEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
   const Nest &nest = subKernel.nests[n];
   commentOn(nest);
-  SmallVector<CudaCode> at = startOf(nest);
-  SmallVector<CudaCode> names = declarePackedAccumulators(n);
+  SmallVector<Code> at = startOf(nest);
+  SmallVector<Code> names = declarePackedAccumulators(n);
   startPackedAccumulators(n, at, names);
-  SmallVector<CudaCode> inside = at;
+  SmallVector<Code> inside = at;
   unsigned opened = openLoops(schedule.nests[n].reductions, nest, inside, "r");
   iteratePack(n, inside, names);
   closeLoops(opened);
@@ -167,16 +167,16 @@ void SubKernelEmitter::emitPack() {
     storePacks(n, startOf(subKernel.nests[n]), results[n]);
 }
 
-void SubKernelEmitter::emitPackedValues(unsigned n, SmallVector<CudaCode> at) {
+void SubKernelEmitter::emitPackedValues(unsigned n, SmallVector<Code> at) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  SmallVector<CudaCode> first = at, names;
+  SmallVector<Code> first = at, names;
   if (inner.reductions.empty()) {
     body.loadPacks(nest, inner, at);
   } else {
     names = declarePackedAccumulators(n);
     startPackedAccumulators(n, at, names);
-    SmallVector<CudaCode> inside = at;
+    SmallVector<Code> inside = at;
     unsigned opened = openLoops(inner.reductions, nest, inside, "r");
     iteratePack(n, inside, names);
     closeLoops(opened);

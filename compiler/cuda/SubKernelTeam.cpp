@@ -7,17 +7,17 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-CudaCode SubKernelEmitter::neutral(const Output &output, Combine combine,
-                              const CudaCode &initial) {
+Code SubKernelEmitter::neutral(const Output &output, Combine combine,
+                              const Code &initial) {
   if (combine == Combine::Maximum || combine == Combine::SelectMaximum)
     return initial; // the larger of equal values is no other
   return isa<FloatType>(output.element)
              ? text.scalars.literal(output.element, 0)
-             : CudaCode::word("0");
+             : Code::word("0");
 }
 
-CudaCode SubKernelEmitter::combined(const Output &output, Combine combine,
-                               const CudaCode &a, const CudaCode &b) {
+Code SubKernelEmitter::combined(const Output &output, Combine combine,
+                               const Code &a, const Code &b) {
   switch (combine) {
   case Combine::Maximum:
     return text.scalars.maximum(output.element, a, b);
@@ -26,7 +26,7 @@ CudaCode SubKernelEmitter::combined(const Output &output, Combine combine,
            text.scalars.loaded(output.element, a) + " ? " + b + " : " + a;
   case Combine::First:
     text.prelude.helpers.insert("brewFirst");
-    return CudaCode::call("brewFirst", {a, b});
+    return Code::call("brewFirst", {a, b});
   case Combine::Sum:
   case Combine::None:
     break;
@@ -35,36 +35,36 @@ CudaCode SubKernelEmitter::combined(const Output &output, Combine combine,
 }
 
 void SubKernelEmitter::combineLanes(const Output &output, Combine combine,
-                               const CudaCode &name, unsigned lanes,
+                               const Code &name, unsigned lanes,
                                bool repeats) {
   std::string type = text.scalars.type(output.element);
   unsigned inWarp = std::min(lanes, kWarp);
   lines.line("#pragma unroll");
   lines.open("for (unsigned offset = " + std::to_string(inWarp / 2) +
              "u; offset > 0u; offset /= 2u)");
-  CudaCode other = text.numbered("v");
+  Code other = text.numbered("v");
   lines.line("const " + type + " " + other + " = " +
-             CudaCode::call("BREW_SHUFFLE_XOR", {name, "offset"}) + ";");
+             Code::call("BREW_SHUFFLE_XOR", {name, "offset"}) + ";");
   lines.line(name + " = " + combined(output, combine, name, other) + ";");
   lines.close();
   if (lanes <= kWarp)
     return;
   unsigned warps = text.threads / kWarp, inGroup = lanes / kWarp;
-  CudaCode shared = text.share("partial", "partial", output.element, warps);
+  Code shared = text.share("partial", "partial", output.element, warps);
   lines.open("if (lane % 32u == 0u)");
-  lines.line(CudaCode::element(shared, "lane / 32u") + " = " + name + ";");
+  lines.line(Code::element(shared, "lane / 32u") + " = " + name + ";");
   lines.close();
   lines.line("BREW_SYNC();");
   std::string first = inGroup == warps
                           ? "0u"
                           : "lane / " + std::to_string(lanes) + "u * " +
                                 std::to_string(inGroup) + "u";
-  lines.line(name + " = " + CudaCode::element(shared, first) + ";");
+  lines.line(name + " = " + Code::element(shared, first) + ";");
   lines.open("for (unsigned offset = 1u; offset < " + std::to_string(inGroup) +
              "u; ++offset)");
   other = text.numbered("v");
   lines.line("const " + type + " " + other + " = " +
-             CudaCode::element(shared, (first == "0u" ? "" : first + " + ") +
+             Code::element(shared, (first == "0u" ? "" : first + " + ") +
                                            std::string("offset")) +
              ";");
   lines.line(name + " = " + combined(output, combine, name, other) + ";");
@@ -79,7 +79,7 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
   if (inner.lanes > 1)
     return emitSharedReduction(n);
   const Nest &nest = subKernel.nests[n];
-  SmallVector<CudaCode> at = startOf(nest);
+  SmallVector<Code> at = startOf(nest);
   bool serial = inner.iterations > 1;
   if (inner.values == 1) {
     if (!serial) {
@@ -91,8 +91,8 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
     lines.close();
     return;
   }
-  CudaCode position = text.numbered("p");
-  openLoop(position, text.counter(), CudaCode::word("lane"),
+  Code position = text.numbered("p");
+  openLoop(position, text.counter(), Code::word("lane"),
            text.count(inner.values / inner.pack), schedule.team);
   if (inner.pack > 1) {
     unravel(position, inner.parallel, nest, at, "j",
@@ -108,8 +108,8 @@ void SubKernelEmitter::emitTeamNest(unsigned n) {
   lines.close();
 }
 
-void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
-                            SmallVector<CudaCode> results) {
+void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
+                            SmallVector<Code> results) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   bool stores = false;
@@ -117,7 +117,7 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
     bool variable = inner.storage[r] == Storage::Variable;
     stores |=
         !variable || (!output.arguments.empty() && !output.overwritesLiveInput);
-    CudaCode name = variable ? values.names[n][r] : text.numbered("v");
+    Code name = variable ? values.names[n][r] : text.numbered("v");
     if (results[r].isName(name))
       continue;
     lines.line("const " + text.scalars.type(output.element) + " " + name +
@@ -150,28 +150,28 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
 void SubKernelEmitter::emitSharedReduction(unsigned n) {
   const Nest &nest = subKernel.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  SmallVector<CudaCode> at = startOf(nest);
+  SmallVector<Code> at = startOf(nest);
   unsigned groups = schedule.team / inner.lanes;
   bool repeats = inner.values > groups, partial = inner.values % groups != 0;
-  CudaCode position;
+  Code position;
   if (repeats) {
-    CudaCode round = text.numbered("p");
+    Code round = text.numbered("p");
     openLoop(round, text.counter(), text.count(0), text.count(inner.values),
              groups);
     position = round + " + ";
   }
   std::string lanes = std::to_string(inner.lanes) + "u";
   bool single = groups == 1;
-  CudaCode lane = single ? "lane" : "lane % " + lanes;
-  CudaCode value;
+  Code lane = single ? "lane" : "lane % " + lanes;
+  Code value;
   if (inner.values > 1) {
     value = text.numbered("p");
     lines.line("const " + text.counter() + " " + value + " = " + position +
                (single ? "0u" : "lane / " + lanes) + ";");
     if (partial) {
       // Lanes without a value of their own compute along with the last one.
-      CudaCode clamped = text.numbered("p");
-      CudaCode limit = text.count(inner.values - 1);
+      Code clamped = text.numbered("p");
+      Code limit = text.count(inner.values - 1);
       lines.line("const " + text.counter() + " " + clamped + " = " + value +
                  " < " + limit + " ? " + value + " : " + limit + ";");
       unravel(clamped, inner.parallel, nest, at, "j");
@@ -179,11 +179,11 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
       unravel(value, inner.parallel, nest, at, "j");
     }
   }
-  SmallVector<CudaCode> initial = initials(nest, at), start;
+  SmallVector<Code> initial = initials(nest, at), start;
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     start.push_back(neutral(output, inner.combine[r], initial[r]));
-  SmallVector<CudaCode> names = declareAccumulators(nest, start);
-  CudaCode reduction = text.numbered("r");
+  SmallVector<Code> names = declareAccumulators(nest, start);
+  Code reduction = text.numbered("r");
   openLoop(reduction, text.counter(), lane,
            text.count(inner.iterations / inner.pack), inner.lanes);
   if (inner.pack > 1) {
@@ -201,7 +201,7 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
   }
   if (inner.values == 1 && single)
     return storeOnce(n, at, names);
-  CudaCode mine = single ? "lane == 0u" : lane + " == 0u";
+  Code mine = single ? "lane == 0u" : lane + " == 0u";
   if (inner.values == 1)
     mine = "lane == 0u";
   else if (partial)
@@ -214,7 +214,7 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
 }
 
 void SubKernelEmitter::addInitial(const Output &output, Combine combine,
-                             const CudaCode &initial, const CudaCode &name) {
+                             const Code &initial, const Code &name) {
   bool isMaximum =
       combine == Combine::Maximum || combine == Combine::SelectMaximum;
   if (!isMaximum && !isZero(output.initial->source))

@@ -5,25 +5,25 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-SmallVector<CudaCode> SubKernelEmitter::initials(const Nest &nest,
-                                            ArrayRef<CudaCode> at) {
-  SmallVector<CudaCode> values;
+SmallVector<Code> SubKernelEmitter::initials(const Nest &nest,
+                                            ArrayRef<Code> at) {
+  SmallVector<Code> values;
   for (const Output &output : nest.outputs)
     values.push_back(output.initial ? body.load(*output.initial, at)
-                                    : CudaCode());
+                                    : Code());
   return values;
 }
 
-void SubKernelEmitter::openLoop(const CudaCode &name, const std::string &type,
-                           const CudaCode &begin, const CudaCode &end,
+void SubKernelEmitter::openLoop(const Code &name, const std::string &type,
+                           const Code &begin, const Code &end,
                            int64_t step) {
-  CudaCode next = step == 1 ? "++" + name : name + " += " + text.count(step);
+  Code next = step == 1 ? "++" + name : name + " += " + text.count(step);
   lines.open("for (" + type + " " + name + " = " + begin + "; " + name + " < " +
              end + "; " + next + ")");
 }
 
 unsigned SubKernelEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
-                                SmallVectorImpl<CudaCode> &at,
+                                SmallVectorImpl<Code> &at,
                                 StringRef prefix) {
   for (unsigned loop : which) {
     at[loop] = text.numbered(prefix);
@@ -38,9 +38,9 @@ void SubKernelEmitter::closeLoops(unsigned count) {
     lines.close();
 }
 
-SmallVector<CudaCode>
-SubKernelEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start) {
-  SmallVector<CudaCode> names;
+SmallVector<Code>
+SubKernelEmitter::declareAccumulators(const Nest &nest, ArrayRef<Code> start) {
+  SmallVector<Code> names;
   for (auto [output, value] : llvm::zip(nest.outputs, start)) {
     names.push_back(text.numbered("a"));
     lines.line(text.scalars.type(output.element) + " " + names.back() + " = " +
@@ -49,24 +49,24 @@ SubKernelEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start
   return names;
 }
 
-void SubKernelEmitter::assign(ArrayRef<CudaCode> names, ArrayRef<CudaCode> results) {
+void SubKernelEmitter::assign(ArrayRef<Code> names, ArrayRef<Code> results) {
   for (auto [name, value] : llvm::zip(names, results))
     if (!value.isName(name))
       lines.line(name + " = " + value + ";");
 }
 
-SmallVector<CudaCode>
+SmallVector<Code>
 SubKernelEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
-                           SmallVectorImpl<CudaCode> &at) {
-  SmallVector<CudaCode> names = declareAccumulators(nest, initials(nest, at));
+                           SmallVectorImpl<Code> &at) {
+  SmallVector<Code> names = declareAccumulators(nest, initials(nest, at));
   unsigned opened = openLoops(reductions, nest, at, "r");
   assign(names, body.iterate(nest, at, names));
   closeLoops(opened);
   return names;
 }
 
-void SubKernelEmitter::store(unsigned n, ArrayRef<CudaCode> at,
-                        SmallVector<CudaCode> results,
+void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
+                        SmallVector<Code> results,
                         const ResultPacks *packs) {
   const Nest &nest = subKernel.nests[n];
   // A result must not read what storing another one has overwritten.
@@ -75,9 +75,9 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<CudaCode> at,
       if (value.readsElement())
         value = body.variable(output.element, value);
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    CudaCode value = results[r];
+    Code value = results[r];
     if (schedule.nests[n].storage[r] != Storage::Buffer) {
-      CudaCode target = body.kept(n, r, body.address(output.local, at));
+      Code target = body.kept(n, r, body.address(output.local, at));
       const bool isNew = schedule.nests[n].storage[r] == Storage::Variable &&
                          !values.arrays.count({n, r});
       lines.line(
@@ -93,9 +93,9 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<CudaCode> at,
     }
     for (auto [argument, pack] : llvm::zip(output.arguments, (*packs)[r]))
       lines.line(text.arguments[argument].isBits()
-                     ? pack + " |= (unsigned)" + CudaCode::group(value) +
+                     ? pack + " |= (unsigned)" + Code::group(value) +
                            " << k;"
-                     : CudaCode::element(pack, CudaCode::word("k")) + " = " +
+                     : Code::element(pack, Code::word("k")) + " = " +
                            value + ";");
   }
 }
@@ -106,10 +106,10 @@ void SubKernelEmitter::emitThreadNest(unsigned n) {
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     if (inner.storage[r] == Storage::Array)
       lines.line(text.scalars.type(output.element) + " " +
-                 CudaCode::element(values.names[n][r],
+                 Code::element(values.names[n][r],
                                    std::to_string(output.localSize)) +
                  ";");
-  SmallVector<CudaCode> at = startOf(nest);
+  SmallVector<Code> at = startOf(nest);
   unsigned opened = openLoops(inner.parallel, nest, at, "j");
   store(n, at,
         inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))

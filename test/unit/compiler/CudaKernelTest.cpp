@@ -7,7 +7,7 @@
 #include "EmittedModule.h"
 #include "KernelText.h"
 
-#include "compiler/cuda/CudaImages.h"
+#include "compiler/cuda/KernelImages.h"
 #include "support/Error.h"
 
 #include <gtest/gtest.h>
@@ -180,7 +180,7 @@ TEST(CudaKernels, AnOperationWithoutTranslation) {
 
 TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
   auto errorWith = [](unsigned arguments, int version, const char *arch) {
-    compiler::cuda::CudaKernel kernel;
+    compiler::cuda::EmittedKernel kernel;
     kernel.symbol = "update";
     kernel.argumentCount = arguments;
     try {

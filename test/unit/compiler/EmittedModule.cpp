@@ -9,7 +9,7 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/cpu/ObjectCode.h"
-#include "compiler/cuda/EmitCuda.h"
+#include "compiler/cuda/EmitKernels.h"
 #include "compiler/cuda/SimCompiler.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Target/TargetDialect.h"
@@ -185,10 +185,10 @@ void EmittedModule::run(const std::string &name,
   implementation->code->run(name, pointers, begin, end);
 }
 
-static compiler::cuda::CudaKernel
+static compiler::cuda::EmittedKernel
 cudaKernel(ModuleOp source, const std::string &name, unsigned team) {
-  for (compiler::cuda::CudaKernel &kernel :
-       compiler::cuda::emitCuda(source, team))
+  for (compiler::cuda::EmittedKernel &kernel :
+       compiler::cuda::emitKernels(source, team))
     if (kernel.text.find("// Kernel " + name + ":") == 0)
       return kernel;
   throw std::logic_error("no kernel " + name);
@@ -201,7 +201,7 @@ std::string EmittedModule::cudaText(const std::string &name, unsigned team) {
 void EmittedModule::runOnGpu(const std::string &name,
                              std::vector<LaunchBuffer> &buffers,
                              unsigned team) {
-  compiler::cuda::CudaKernel kernel =
+  compiler::cuda::EmittedKernel kernel =
       cudaKernel(*implementation->source, name, team);
   compiler::cuda::SimCompiler::Result result =
       compiler::cuda::SimCompiler().compile(kernel.text, kernel.symbol);

@@ -1,7 +1,7 @@
-//===- CudaColumns.h - Neighbouring points that a block takes ---*- C++ -*-===//
+//===- Columns.h - Neighbouring points that a block takes ---*- C++ -*-===//
 #pragma once
 
-#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/cuda/KernelSchedule.h"
 
 namespace brew::compiler::cuda {
 

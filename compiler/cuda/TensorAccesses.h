@@ -1,7 +1,7 @@
-//===- CudaAccesses.h - Bytes per access of a CUDA kernel -------*- C++ -*-===//
+//===- TensorAccesses.h - Bytes per access of a CUDA kernel -------*- C++ -*-===//
 #pragma once
 
-#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/cuda/KernelSchedule.h"
 #include "compiler/report/AccessBytes.h"
 
 namespace brew::compiler::cuda {
@@ -9,7 +9,7 @@ namespace brew::compiler::cuda {
 /// What each argument of `kernel`, with its loops as scheduled, is read and
 /// written in. The bytes are those of bytesOf, an argument's divided among the
 /// accesses that reach it by the elements that each of them reaches.
-std::vector<TensorAccess> accessesOf(const Kernel &kernel,
-                                     const CudaSchedule &schedule);
+std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,
+                                     const KernelSchedule &schedule);
 
 } // namespace brew::compiler::cuda

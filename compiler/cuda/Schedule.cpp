@@ -1,8 +1,8 @@
-//===- CudaSchedule.cpp - How the loops of a subKernel run on a GPU ------------===//
-#include "compiler/cuda/CudaSchedule.h"
+//===- KernelSchedule.cpp - How the loops of a subKernel run on a GPU ------------===//
+#include "compiler/cuda/KernelSchedule.h"
 
-#include "compiler/cuda/CudaColumns.h"
-#include "compiler/cuda/CudaCosts.h"
+#include "compiler/cuda/Columns.h"
+#include "compiler/cuda/NestCosts.h"
 #include "compiler/kernels/KernelLoops.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -48,7 +48,7 @@ public:
       : kernel(kernel), packs(kernel, alignments), gpu(gpu), forced(forced),
         costs(kernel, gpu) {}
 
-  CudaSchedule run() {
+  KernelSchedule run() {
     for (SubKernel &subKernel : kernel.subKernels)
       normaliseLoops(subKernel);
     const SmallVector<ArrayRef<SubKernel>> stages = stagesOf(kernel);
@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  using Cost = CudaCosts::Cost;
+  using Cost = NestCosts::Cost;
 
   /// Schedules what runs between two barriers, with blocks of `threads` if that
   /// is given.
@@ -427,17 +427,17 @@ private:
   }
 
   Kernel &kernel;
-  const CudaPacks packs;
+  const PackedAccesses packs;
   GpuAttr gpu;
   unsigned forced;
-  CudaCosts costs;
+  NestCosts costs;
   int64_t subKernelsOfStage = 1; ///< of the one at hand
-  CudaSchedule schedule;
+  KernelSchedule schedule;
 };
 
 } // namespace
 
-CudaSchedule scheduleForCuda(Kernel &kernel, ArrayRef<int64_t> alignments,
+KernelSchedule scheduleKernel(Kernel &kernel, ArrayRef<int64_t> alignments,
                              GpuAttr gpu, unsigned team) {
   return Scheduler(kernel, alignments, gpu, team).run();
 }

@@ -1,5 +1,5 @@
-//===- CudaPack.cpp - How many neighbours a thread takes ------------------===//
-#include "compiler/cuda/CudaSchedule.h"
+//===- PackSize.cpp - How many neighbours a thread takes ------------------===//
+#include "compiler/cuda/KernelSchedule.h"
 
 #include "compiler/kernels/KernelIndices.h"
 
@@ -30,7 +30,7 @@ constexpr double kWorthwhile = 0.7;
 /// Chooses how many neighbouring iterations of a loop one thread does.
 class PackChooser {
 public:
-  PackChooser(const Kernel &kernel, const CudaPacks &packs, unsigned loop)
+  PackChooser(const Kernel &kernel, const PackedAccesses &packs, unsigned loop)
       : kernel(kernel), packs(packs), loop(loop) {}
 
   void add(const Nest &nest, bool storesPacks) {
@@ -193,7 +193,7 @@ private:
   }
 
   const Kernel &kernel;
-  const CudaPacks &packs;
+  const PackedAccesses &packs;
   const unsigned loop;
   std::map<std::pair<unsigned, std::vector<int64_t>>, Moved> places;
   std::vector<Moved> gathers;
@@ -204,7 +204,7 @@ private:
 
 } // namespace
 
-unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &subKernel,
+unsigned packOf(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
                 const SubKernelSchedule &chosen, GpuAttr gpu) {
   if (subKernel.grid == 0)
     return 1;
@@ -228,7 +228,7 @@ unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &s
   });
 }
 
-unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
+unsigned columnPackOf(const Kernel &kernel, const PackedAccesses &packs,
                       const SubKernel &subKernel, const SubKernelSchedule &chosen) {
   const unsigned last = subKernel.grid - 1;
   const Nest &sums = subKernel.nests.front();
@@ -250,7 +250,7 @@ unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
   });
 }
 
-unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
+unsigned lanePackOf(const Kernel &kernel, const PackedAccesses &packs,
                     const Nest &nest, const NestSchedule &inner, unsigned team,
                     unsigned lanes) {
   const SmallVector<unsigned> &loops =

@@ -1,5 +1,5 @@
-//===- CudaScalars.cpp - Scalar types and operations in CUDA C++ ----------===//
-#include "compiler/cuda/CudaScalars.h"
+//===- ScalarOps.cpp - Scalar types and operations in CUDA C++ ----------===//
+#include "compiler/cuda/ScalarOps.h"
 
 #include "support/NumberText.h"
 
@@ -38,7 +38,7 @@ std::string bufferType(Type type) {
   return type.isInteger(1) ? "unsigned char" : storageType(type);
 }
 
-std::string CudaScalars::type(Type type) const {
+std::string ScalarOps::type(Type type) const {
   if (type.isIndex())
     return prelude.wide ? "long long" : "int";
   prelude.f16 |= type.isF16();
@@ -46,20 +46,20 @@ std::string CudaScalars::type(Type type) const {
   return storageType(type);
 }
 
-std::string CudaScalars::arithmeticType(Type type) const {
+std::string ScalarOps::arithmeticType(Type type) const {
   return isHalf(type) ? "float" : this->type(type);
 }
 
-CudaCode CudaScalars::helper(const std::string &name,
-                             ArrayRef<CudaCode> arguments, Type type) {
+Code ScalarOps::helper(const std::string &name,
+                             ArrayRef<Code> arguments, Type type) {
   prelude.helpers.insert(name);
   bool narrow = type && (type.isInteger(8) || type.isInteger(16));
   std::string suffix =
       type ? "<" + (narrow ? "int" : arithmeticType(type)) + ">" : "";
-  return CudaCode::call(name + suffix, arguments);
+  return Code::call(name + suffix, arguments);
 }
 
-CudaCode CudaScalars::literal(Type type, double value) {
+Code ScalarOps::literal(Type type, double value) {
   if (isHalf(type))
     return stored(type, literal(Float32Type::get(type.getContext()), value));
   bool isDouble = type.isF64();
@@ -69,10 +69,10 @@ CudaCode CudaScalars::literal(Type type, double value) {
     return helper(isDouble ? "brewDouble" : "brewFloat",
                   {isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u"});
   if (std::isinf(value)) {
-    CudaCode magnitude =
+    Code magnitude =
         helper(isDouble ? "brewDouble" : "brewFloat",
                {isDouble ? "0x7ff0000000000000ull" : "0x7f800000u"});
-    return value < 0 ? CudaCode::group("-" + magnitude) : magnitude;
+    return value < 0 ? Code::group("-" + magnitude) : magnitude;
   }
   std::string result =
       isDouble ? shortestText(value) : shortestText(static_cast<float>(value));
@@ -83,30 +83,30 @@ CudaCode CudaScalars::literal(Type type, double value) {
     result += ".0";
   if (!isDouble)
     result += "f";
-  return value < 0 ? CudaCode::group(result) : CudaCode::word(result);
+  return value < 0 ? Code::group(result) : Code::word(result);
 }
 
-CudaCode CudaScalars::literal(TypedAttr value) {
+Code ScalarOps::literal(TypedAttr value) {
   Type type = value.getType();
   if (auto number = dyn_cast<FloatAttr>(value))
     return literal(type, number.getValueAsDouble());
   auto number = cast<IntegerAttr>(value);
   if (type.isInteger(1))
-    return CudaCode::word(number.getValue().isZero() ? "false" : "true");
+    return Code::word(number.getValue().isZero() ? "false" : "true");
   if (type.isInteger(8) || type.isInteger(16))
-    return CudaCode::word(
+    return Code::word(
         static_cast<int64_t>(number.getValue().getZExtValue()));
   int64_t integer = number.getValue().getSExtValue();
   bool wide = type.isInteger(64) || (type.isIndex() && prelude.wide);
   if (integer == INT64_MIN)
-    return CudaCode::group("-9223372036854775807ll - 1");
+    return Code::group("-9223372036854775807ll - 1");
   if (!wide && integer == INT32_MIN)
-    return CudaCode::group("-2147483647 - 1");
+    return Code::group("-2147483647 - 1");
   std::string text = std::to_string(integer) + (wide ? "ll" : "");
-  return integer < 0 ? CudaCode::group(text) : CudaCode::word(text);
+  return integer < 0 ? Code::group(text) : Code::word(text);
 }
 
-CudaCode CudaScalars::asUnsigned(Type type, const CudaCode &code) const {
+Code ScalarOps::asUnsigned(Type type, const Code &code) const {
   if (type.isIndex())
     return (prelude.wide ? "(unsigned long long)" : "(unsigned)") + code;
   if (type.isInteger(32))
@@ -114,45 +114,45 @@ CudaCode CudaScalars::asUnsigned(Type type, const CudaCode &code) const {
   return type.isInteger(64) ? "(unsigned long long)" + code : code;
 }
 
-CudaCode CudaScalars::asSigned(Type type, const CudaCode &code) const {
+Code ScalarOps::asSigned(Type type, const Code &code) const {
   if (type.isInteger(1))
-    return CudaCode::group("-(int)" + code);
+    return Code::group("-(int)" + code);
   if (type.isInteger(8))
     return "(signed char)" + code;
   return type.isInteger(16) ? "(short)" + code : code;
 }
 
 /// C++ computes with `int` what is narrower.
-CudaCode CudaScalars::narrowed(Type type, const CudaCode &code) const {
+Code ScalarOps::narrowed(Type type, const Code &code) const {
   if (type.isInteger(8) || type.isInteger(16))
-    return "(" + this->type(type) + ")" + CudaCode::group(code);
+    return "(" + this->type(type) + ")" + Code::group(code);
   return code;
 }
 
-CudaCode CudaScalars::loaded(Type type, const CudaCode &code) {
+Code ScalarOps::loaded(Type type, const Code &code) {
   if (!isHalf(type))
     return code;
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
-  return CudaCode::call(type.isF16() ? "__half2float" : "__bfloat162float",
+  return Code::call(type.isF16() ? "__half2float" : "__bfloat162float",
                         {code.bare()});
 }
 
-CudaCode CudaScalars::stored(Type type, const CudaCode &code) {
+Code ScalarOps::stored(Type type, const Code &code) {
   if (!isHalf(type))
     return code;
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
-  return CudaCode::call(
+  return Code::call(
       type.isF16() ? "__float2half_rn" : "__float2bfloat16_rn", {code.bare()});
 }
 
-CudaCode CudaScalars::maximum(Type type, const CudaCode &a, const CudaCode &b) {
+Code ScalarOps::maximum(Type type, const Code &a, const Code &b) {
   return stored(
       type, helper("brewMaximum", {loaded(type, a), loaded(type, b)}, type));
 }
 
-CudaCode CudaScalars::sum(Type type, const CudaCode &a, const CudaCode &b) {
+Code ScalarOps::sum(Type type, const Code &a, const Code &b) {
   return stored(type, loaded(type, a) + " + " + loaded(type, b));
 }
 
@@ -200,8 +200,8 @@ static StringRef functionName(StringRef operation) {
       .Default({});
 }
 
-std::optional<CudaCode> CudaScalars::floatOperation(Operation &op,
-                                                    ArrayRef<CudaCode> x) {
+std::optional<Code> ScalarOps::floatOperation(Operation &op,
+                                                    ArrayRef<Code> x) {
   Type type = op.getResult(0).getType();
   bool noNaN = false;
   if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
@@ -210,27 +210,27 @@ std::optional<CudaCode> CudaScalars::floatOperation(Operation &op,
   std::string suffix = type.isF64() ? "" : "f";
   if (StringRef name = functionName(op.getName().getStringRef());
       !name.empty()) {
-    SmallVector<CudaCode> arguments;
-    for (const CudaCode &argument : x)
+    SmallVector<Code> arguments;
+    for (const Code &argument : x)
       arguments.push_back(argument.bare());
-    return CudaCode::call(name.str() + suffix, arguments);
+    return Code::call(name.str() + suffix, arguments);
   }
-  return llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<Code>>(&op)
       .Case<arith::AddFOp>([&](auto) { return x[0] + " + " + x[1]; })
       .Case<arith::SubFOp>([&](auto) { return x[0] + " - " + x[1]; })
       .Case<arith::MulFOp>([&](auto) { return x[0] + " * " + x[1]; })
       .Case<arith::DivFOp>([&](auto) { return x[0] + " / " + x[1]; })
       .Case<arith::NegFOp>([&](auto) { return "-" + x[0]; })
       .Case<arith::MaximumFOp>([&](auto) {
-        return noNaN ? CudaCode::call("fmax" + suffix, x)
+        return noNaN ? Code::call("fmax" + suffix, x)
                      : helper("brewMaximum", x, type);
       })
       .Case<arith::MinimumFOp>([&](auto) {
-        return noNaN ? CudaCode::call("fmin" + suffix, x)
+        return noNaN ? Code::call("fmin" + suffix, x)
                      : helper("brewMinimum", x, type);
       })
       .Case<math::FPowIOp>([&](math::FPowIOp power) {
-        return CudaCode::call(
+        return Code::call(
             "pow" + suffix,
             {x[0], "(" + arithmeticType(type) + ")" +
                        asSigned(power.getRhs().getType(), x[1])});
@@ -238,18 +238,18 @@ std::optional<CudaCode> CudaScalars::floatOperation(Operation &op,
       .Default(std::nullopt);
 }
 
-std::optional<CudaCode> CudaScalars::integerOperation(Operation &op,
-                                                      ArrayRef<CudaCode> x) {
+std::optional<Code> ScalarOps::integerOperation(Operation &op,
+                                                      ArrayRef<Code> x) {
   Type type = op.getResult(0).getType();
   bool isBool = type.isInteger(1);
   auto s = [&](unsigned i) { return asSigned(type, x[i]); };
   auto u = [&](unsigned i) { return asUnsigned(type, x[i]); };
-  auto select = [&](const CudaCode &condition) {
+  auto select = [&](const Code &condition) {
     return condition + " ? " + x[0] + " : " + x[1];
   };
   /// The unsigned result of an operation, back in the variable's type.
-  auto back = [&](const CudaCode &code) {
-    return "(" + this->type(type) + ")" + CudaCode::group(code);
+  auto back = [&](const Code &code) {
+    return "(" + this->type(type) + ")" + Code::group(code);
   };
   // Integers wrap around in the IR, while a C++ compiler takes for granted that
   // signed ones never do; subscripts do not come near.
@@ -257,11 +257,11 @@ std::optional<CudaCode> CudaScalars::integerOperation(Operation &op,
     if (type.isIndex())
       return x[0] + " " + sign + " " + x[1];
     bool narrow = type.isInteger(8) || type.isInteger(16);
-    CudaCode first = narrow ? "(unsigned)" + x[0] : u(0);
+    Code first = narrow ? "(unsigned)" + x[0] : u(0);
     return back(first + " " + sign + " " + u(1));
   };
   auto code =
-      llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
+      llvm::TypeSwitch<Operation *, std::optional<Code>>(&op)
           .Case<arith::AddIOp>(
               [&](auto) { return isBool ? x[0] + " != " + x[1] : wrap("+"); })
           .Case<arith::SubIOp>(
@@ -273,7 +273,7 @@ std::optional<CudaCode> CudaScalars::integerOperation(Operation &op,
           .Case<arith::DivUIOp>([&](auto) { return back(u(0) + " / " + u(1)); })
           .Case<arith::RemUIOp>([&](auto) { return back(u(0) + " % " + u(1)); })
           .Case<arith::CeilDivUIOp>([&](auto) {
-            return back(CudaCode::group(u(0) + " + " + u(1) + " - 1") + " / " +
+            return back(Code::group(u(0) + " + " + u(1) + " - 1") + " / " +
                         u(1));
           })
           .Case<arith::FloorDivSIOp>([&](auto) {
@@ -308,15 +308,15 @@ std::optional<CudaCode> CudaScalars::integerOperation(Operation &op,
   return code;
 }
 
-std::optional<CudaCode> CudaScalars::conversion(Operation &op,
-                                                const CudaCode &x) {
+std::optional<Code> ScalarOps::conversion(Operation &op,
+                                                const Code &x) {
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   std::string target = "(" + arithmeticType(to) + ")";
-  auto truncated = [&](const CudaCode &code) {
-    return to.isInteger(1) ? CudaCode::group(code + " & 1") + " != 0"
+  auto truncated = [&](const Code &code) {
+    return to.isInteger(1) ? Code::group(code + " & 1") + " != 0"
                            : target + code;
   };
-  return llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<Code>>(&op)
       // Operands of 16-bit types have been widened already.
       .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? target + x : x; })
       .Case<arith::TruncFOp>(
@@ -340,16 +340,16 @@ std::optional<CudaCode> CudaScalars::conversion(Operation &op,
       .Default(std::nullopt);
 }
 
-std::optional<CudaCode> CudaScalars::expression(Operation &op,
-                                                ArrayRef<CudaCode> operands) {
+std::optional<Code> ScalarOps::expression(Operation &op,
+                                                ArrayRef<Code> operands) {
   if (isa<arith::SelectOp>(op))
     return operands[0] + " ? " + operands[1] + " : " + operands[2];
   // 16-bit types are computed with as floats.
-  SmallVector<CudaCode> x;
+  SmallVector<Code> x;
   for (auto [operand, code] : llvm::zip(op.getOperands(), operands))
     x.push_back(loaded(operand.getType(), code));
   Type type = op.getResult(0).getType();
-  std::optional<CudaCode> code;
+  std::optional<Code> code;
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
     return comparison(op, x);
   if (op.getNumOperands() == 1)

@@ -1,4 +1,4 @@
-//===- CudaPackTest.cpp - Threads that take several neighbours ------------===//
+//===- PackSizeTest.cpp - Threads that take several neighbours ------------===//
 #include "EmittedModule.h"
 #include "KernelText.h"
 
@@ -11,7 +11,7 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(CudaPacks, WhereAddressesAreAligned) {
+TEST(PackedAccesses, WhereAddressesAreAligned) {
   auto text = [](const std::string &dims, const std::string &type,
                  const std::string &inPlace) {
     std::string t = "tensor<" + dims + "x" + type + ">",
@@ -42,7 +42,7 @@ TEST(CudaPacks, WhereAddressesAreAligned) {
 
 /// Where no launch tells at which element of its whole a subview begins, it may
 /// be any.
-TEST(CudaPacks, NotOfSubviewsOfUnknownLaunches) {
+TEST(PackedAccesses, NotOfSubviewsOfUnknownLaunches) {
   std::string t = "tensor<164x204xf32>", all = "(i, j) -> (i, j)",
               part = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
   EmittedModule module(
@@ -58,7 +58,7 @@ TEST(CudaPacks, NotOfSubviewsOfUnknownLaunches) {
 
 /// The smallest elements that count make 16 bytes, larger ones take two
 /// accesses for that, and a scale of each channel decides nothing.
-TEST(CudaPacks, OfSeveralTypes) {
+TEST(PackedAccesses, OfSeveralTypes) {
   std::string x = "tensor<400x104xbf16>", y = "tensor<400x104xf32>",
               scale = "tensor<104xf32>", all = "(i, j) -> (i, j)";
   EmittedModule module(kernelText(
@@ -89,7 +89,7 @@ TEST(CudaPacks, OfSeveralTypes) {
 }
 
 /// A sum in order for each of the neighbours, and what follows it.
-TEST(CudaPacks, OfSums) {
+TEST(PackedAccesses, OfSums) {
   std::string t = "tensor<400x3x104xbf16>", v = "tensor<400x104xf32>",
               n = "tensor<400x104xbf16>", all = "(i, j, k) -> (i, k, j)",
               sum = "(i, j, k) -> (i, j)", each = "(i, j) -> (i, j)";
@@ -110,7 +110,7 @@ TEST(CudaPacks, OfSums) {
 
 /// Lanes that share a row: each reads packs of it, and what overwrites the row
 /// is stored in packs.
-TEST(CudaPacks, OfRows) {
+TEST(PackedAccesses, OfRows) {
   std::string t = "tensor<70x1000xf32>", v = "tensor<70xf32>",
               all = "(i, j) -> (i, j)", row = "(i, j) -> (i)";
   for (std::string inPlace : {"-1, -1", "-1, 0"}) {
@@ -129,7 +129,7 @@ TEST(CudaPacks, OfRows) {
 }
 
 /// Rows of 64 16-bit elements are eight packs: four of them share a warp.
-TEST(CudaPacks, TeamsOfEight) {
+TEST(PackedAccesses, TeamsOfEight) {
   std::string t = "tensor<1600x64xbf16>", v = "tensor<1600x64xf32>",
               all = "(i, j) -> (i, j)";
   EmittedModule module(kernelText(

@@ -1,7 +1,7 @@
-//===- CudaPacks.cpp - Which accesses move several elements ---------------===//
-#include "compiler/cuda/CudaPacks.h"
+//===- PackedAccesses.cpp - Which accesses move several elements ---------------===//
+#include "compiler/cuda/PackedAccesses.h"
 
-#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/cuda/KernelSchedule.h"
 #include "compiler/kernels/KernelIndices.h"
 
 using namespace mlir;
@@ -12,7 +12,7 @@ using dialects::target::GpuAttr;
 
 static constexpr unsigned kBitsOfByte = 8;
 
-CudaPacks::CudaPacks(const Kernel &kernel, ArrayRef<int64_t> alignments)
+PackedAccesses::PackedAccesses(const Kernel &kernel, ArrayRef<int64_t> alignments)
     : alignments(alignments) {
   for (RankedTensorType type : kernel.arguments) {
     elements.push_back(elementBytes(type.getElementType()));
@@ -20,7 +20,7 @@ CudaPacks::CudaPacks(const Kernel &kernel, ArrayRef<int64_t> alignments)
   }
 }
 
-bool CudaPacks::covers(unsigned argument, const LinearExpr &address, unsigned loop,
+bool PackedAccesses::covers(unsigned argument, const LinearExpr &address, unsigned loop,
                        unsigned pack) const {
   if (address.coefs[loop] != 1 || address.constant % pack)
     return false;
@@ -33,13 +33,13 @@ bool CudaPacks::covers(unsigned argument, const LinearExpr &address, unsigned lo
          0;
 }
 
-bool CudaPacks::coversResult(unsigned argument, const LinearExpr &address,
+bool PackedAccesses::coversResult(unsigned argument, const LinearExpr &address,
                              unsigned loop, unsigned pack) const {
   return covers(argument, address, loop, pack) &&
          (!areBits[argument] || pack == kBitsOfByte);
 }
 
-bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
+bool PackedAccesses::covers(const Nest &nest, Operation *op, const Extract &extract,
                        unsigned loop, unsigned pack) const {
   if (extract.source.kind != Source::Kind::Argument || extract.source.writtenThisStage ||
       !covers(extract.source.argument, extract.address, loop, pack))
@@ -51,28 +51,28 @@ bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
   return true;
 }
 
-bool CudaPacks::covers(const Access &access, unsigned loop,
+bool PackedAccesses::covers(const Access &access, unsigned loop,
                        unsigned pack) const {
   return access.source.kind == Source::Kind::Argument && !access.source.writtenThisStage &&
          covers(access.source.argument, access.address, loop, pack);
 }
 
-bool CudaPacks::covers(const Access &access, const NestSchedule &inner) const {
+bool PackedAccesses::covers(const Access &access, const NestSchedule &inner) const {
   return inner.pack > 1 && covers(access, inner.packed, inner.pack);
 }
 
-bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
+bool PackedAccesses::covers(const Nest &nest, Operation *op, const Extract &extract,
                        const NestSchedule &inner) const {
   return inner.pack > 1 && covers(nest, op, extract, inner.packed, inner.pack);
 }
 
-bool CudaPacks::coversResult(unsigned argument, const Output &output,
+bool PackedAccesses::coversResult(unsigned argument, const Output &output,
                              const NestSchedule &inner) const {
   return inner.pack > 1 && inner.storesPacks && !output.overwritesLiveInput &&
          coversResult(argument, output.address, inner.packed, inner.pack);
 }
 
-bool CudaPacks::coversStore(unsigned argument, const Output &store,
+bool PackedAccesses::coversStore(unsigned argument, const Output &store,
                             const NestSchedule &inner) const {
   return inner.pack > 1 &&
          covers(argument, store.address, inner.packed, inner.pack);

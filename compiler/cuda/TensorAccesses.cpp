@@ -1,7 +1,7 @@
-//===- CudaAccesses.cpp - Bytes per access of a CUDA kernel ---------------===//
-#include "compiler/cuda/CudaAccesses.h"
+//===- TensorAccesses.cpp - Bytes per access of a CUDA kernel ---------------===//
+#include "compiler/cuda/TensorAccesses.h"
 
-#include "compiler/cuda/CudaPacks.h"
+#include "compiler/cuda/PackedAccesses.h"
 #include "compiler/kernels/KernelIndices.h"
 
 using namespace mlir;
@@ -18,7 +18,7 @@ struct Reach {
 
 class AccessCounter {
 public:
-  AccessCounter(const Kernel &kernel, const CudaSchedule &schedule)
+  AccessCounter(const Kernel &kernel, const KernelSchedule &schedule)
       : kernel(kernel), schedule(schedule), read(kernel.arguments.size()),
         written(kernel.arguments.size()), moved(elementTraffic(kernel)) {}
 
@@ -48,7 +48,7 @@ private:
   }
 
   void note(const Nest &nest, const NestSchedule &inner) {
-    const CudaPacks &packs = schedule.packs;
+    const PackedAccesses &packs = schedule.packs;
     auto noteRead = [&](const Access &access, bool mayBePack) {
       const unsigned argument = access.source.argument;
       if (access.source.kind == Source::Kind::Argument)
@@ -112,15 +112,15 @@ private:
   }
 
   const Kernel &kernel;
-  const CudaSchedule &schedule;
+  const KernelSchedule &schedule;
   std::vector<std::vector<Reach>> read, written; ///< of each argument
   const ElementTraffic moved;
 };
 
 } // namespace
 
-std::vector<TensorAccess> accessesOf(const Kernel &kernel,
-                                     const CudaSchedule &schedule) {
+std::vector<TensorAccess> tensorAccesses(const Kernel &kernel,
+                                     const KernelSchedule &schedule) {
   return AccessCounter(kernel, schedule).run();
 }
 

@@ -1,5 +1,5 @@
-//===- CudaImages.cpp - Machine code of CUDA kernels ----------------------===//
-#include "compiler/cuda/CudaImages.h"
+//===- KernelImages.cpp - Machine code of CUDA kernels ----------------------===//
+#include "compiler/cuda/KernelImages.h"
 
 #include "compiler/Parallel.h"
 #include "compiler/cuda/GpuArchs.h"
@@ -25,8 +25,8 @@ namespace {
 
 class ImageCompiler {
 public:
-  ImageCompiler(const std::vector<CudaKernel> &kernels,
-                const CudaImageOptions &options)
+  ImageCompiler(const std::vector<EmittedKernel> &kernels,
+                const ImageOptions &options)
       : kernels(kernels), options(options), cache(options.cache),
         ptxArch(newestVirtualArch(options.archs)) {
     for (const std::string &arch : options.archs)
@@ -52,7 +52,7 @@ public:
       target.add_archs(arch);
     if (nvrtc) {
       target.set_nvrtc_version(nvrtc->version());
-      for (const CudaKernel &kernel : kernels)
+      for (const EmittedKernel &kernel : kernels)
         requireArguments(kernel, nvrtc->versionNumber(), options.archs);
     }
 
@@ -95,7 +95,7 @@ public:
 private:
   /// Compiles `kernel` for `arch` into `image`, and into `ptx` unless that is
   /// null: NVRTC generates PTX on its way to machine code.
-  void compile(const CudaKernel &kernel, const std::string &arch,
+  void compile(const EmittedKernel &kernel, const std::string &arch,
                std::string &image, std::string *ptx) {
     const bool sim = arch == "sim";
     // Comments name positions that may differ where the code does not.
@@ -140,7 +140,7 @@ private:
 
   /// A text that does not compile is a defect of Brew: what is needed to mend
   /// it is kept, if it can be, and told.
-  [[noreturn]] void fail(const CudaKernel &kernel, const std::string &arch,
+  [[noreturn]] void fail(const EmittedKernel &kernel, const std::string &arch,
                          const std::string &text, const std::string &log) {
     std::string file, what = "this kernel's text, which could not be kept (";
     try {
@@ -158,7 +158,7 @@ private:
   }
 
   /// The file that the text lies in.
-  std::string keepText(const CudaKernel &kernel, const std::string &text) {
+  std::string keepText(const EmittedKernel &kernel, const std::string &text) {
     const std::string name = "/" + kernel.symbol + ".cu";
     if (!options.textFolder.empty())
       return options.textFolder + name; // it has been written there
@@ -171,8 +171,8 @@ private:
     return path;
   }
 
-  const std::vector<CudaKernel> &kernels;
-  const CudaImageOptions &options;
+  const std::vector<EmittedKernel> &kernels;
+  const ImageOptions &options;
   KernelCache cache;
   std::string ptxArch;   ///< compute_90; empty if only the simulator is wanted
   std::string ptxSource; ///< what is compiled for the PTX: sm_90 or compute_90
@@ -183,7 +183,7 @@ private:
 
 } // namespace
 
-void requireArguments(const CudaKernel &kernel, int version,
+void requireArguments(const EmittedKernel &kernel, int version,
                       const std::vector<std::string> &archs) {
   constexpr unsigned kLeastArch = 70; // that takes long arguments
   const std::uint64_t bytes =
@@ -209,7 +209,7 @@ void requireArguments(const CudaKernel &kernel, int version,
                        std::to_string(version % 1000 / 10));
 }
 
-plan::Kernel describeCuda(const CudaKernel &kernel) {
+plan::Kernel describeKernel(const EmittedKernel &kernel) {
   plan::Kernel result;
   result.set_symbol(kernel.symbol);
   result.set_argument_count(kernel.argumentCount);
@@ -222,8 +222,8 @@ plan::Kernel describeCuda(const CudaKernel &kernel) {
   return result;
 }
 
-void compileCuda(const std::vector<CudaKernel> &kernels,
-                 const CudaImageOptions &options,
+void compileKernels(const std::vector<EmittedKernel> &kernels,
+                 const ImageOptions &options,
                  std::vector<plan::Kernel> &described, plan::Target &target,
                  std::vector<std::string> &segments) {
   ImageCompiler(kernels, options).run(described, target, segments);

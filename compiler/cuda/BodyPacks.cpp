@@ -1,47 +1,47 @@
-//===- CudaBodyPacks.cpp - What neighbouring iterations read --------------===//
-#include "compiler/cuda/CudaBody.h"
+//===- BodyPacks.cpp - What neighbouring iterations read --------------===//
+#include "compiler/cuda/BodyEmitter.h"
 
 using namespace mlir;
 
 namespace brew::compiler::cuda {
 
 std::pair<unsigned, std::vector<int64_t>>
-CudaBody::packKey(unsigned argument, const LinearExpr &address) {
+BodyEmitter::packKey(unsigned argument, const LinearExpr &address) {
   std::vector<int64_t> key(address.coefs.begin(), address.coefs.end());
   key.push_back(address.constant);
   return {argument, key};
 }
 
-std::string CudaBody::packType(Type element, unsigned pack) {
+std::string BodyEmitter::packType(Type element, unsigned pack) {
   return "BREW_VECTOR(" + storageType(element) + ", " + std::to_string(pack) +
          ")";
 }
 
-CudaCode CudaBody::ofPack(unsigned argument, const CudaCode &pack) const {
+Code BodyEmitter::ofPack(unsigned argument, const Code &pack) const {
   return text.arguments[argument].isBits()
-             ? CudaCode::group(pack + " >> k & 1")
-             : CudaCode::element(pack, CudaCode::word("k"));
+             ? Code::group(pack + " >> k & 1")
+             : Code::element(pack, Code::word("k"));
 }
 
-void CudaBody::declarePack(CudaCode &pack, unsigned argument, unsigned size,
-                           const CudaCode &address) {
-  const CudaArgument &buffer = text.arguments[argument];
+void BodyEmitter::declarePack(Code &pack, unsigned argument, unsigned size,
+                           const Code &address) {
+  const KernelArgument &buffer = text.arguments[argument];
   pack = text.derived(buffer.name, "_pack");
   if (buffer.isBits()) {
     text.lines.line("const unsigned " + pack + " = " +
                     byteOfBit(buffer.name, address) +
-                    (size == 8 ? CudaCode(";")
-                               : " >> " + CudaCode::group(address) + " % 8;"));
+                    (size == 8 ? Code(";")
+                               : " >> " + Code::group(address) + " % 8;"));
     return;
   }
   const std::string type = packType(buffer.element, size);
   text.lines.line("const " + type + " " + pack + " = " +
-                  CudaCode::call("BREW_LOAD", {type, buffer.name, address}) +
+                  Code::call("BREW_LOAD", {type, buffer.name, address}) +
                   ";");
 }
 
-void CudaBody::addIndices(const Nest &nest, Operation *extract,
-                          ArrayRef<CudaCode> loops) {
+void BodyEmitter::addIndices(const Nest &nest, Operation *extract,
+                          ArrayRef<Code> loops) {
   llvm::SmallPtrSet<Operation *, 16> needed;
   SmallVector<Value> left;
   const Extract &access = nest.extracts.find(extract)->second;
@@ -70,8 +70,8 @@ void CudaBody::addIndices(const Nest &nest, Operation *extract,
       add(nest, op, loops);
 }
 
-void CudaBody::loadPacks(const Nest &nest, const NestSchedule &inner,
-                         ArrayRef<CudaCode> loops) {
+void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
+                         ArrayRef<Code> loops) {
   operands = common;
   auto read = [&](const Access &access) {
     if (!text.packs.covers(access, inner))
@@ -102,27 +102,27 @@ void CudaBody::loadPacks(const Nest &nest, const NestSchedule &inner,
   common = operands;
 }
 
-void CudaBody::declareStores(const Nest &nest, const NestSchedule &inner) {
+void BodyEmitter::declareStores(const Nest &nest, const NestSchedule &inner) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (text.packs.coversStore(argument, store, inner)) {
-        const CudaArgument &buffer = text.arguments[argument];
-        CudaCode name = text.derived(buffer.name, "_result");
+        const KernelArgument &buffer = text.arguments[argument];
+        Code name = text.derived(buffer.name, "_result");
         text.lines.line(packType(buffer.element, inner.pack) + " " + name +
                         ";");
         values.perIterationStores[argument] = name;
       }
 }
 
-void CudaBody::storeStores(const Nest &nest, const NestSchedule &inner,
-                           ArrayRef<CudaCode> loops) {
+void BodyEmitter::storeStores(const Nest &nest, const NestSchedule &inner,
+                           ArrayRef<Code> loops) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (auto pack = values.perIterationStores.find(argument);
           pack != values.perIterationStores.end()) {
-        const CudaArgument &buffer = text.arguments[argument];
+        const KernelArgument &buffer = text.arguments[argument];
         text.lines.line(
-            CudaCode::call("BREW_STORE",
+            Code::call("BREW_STORE",
                            {packType(buffer.element, inner.pack), buffer.name,
                             address(store.address, loops), pack->second}) +
             ";");
@@ -130,7 +130,7 @@ void CudaBody::storeStores(const Nest &nest, const NestSchedule &inner,
   values.perIterationStores.clear();
 }
 
-void CudaBody::forgetPacks() {
+void BodyEmitter::forgetPacks() {
   values.packs.clear();
   values.extracts.clear();
   common.clear();

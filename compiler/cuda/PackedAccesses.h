@@ -1,4 +1,4 @@
-//===- CudaPacks.h - Which accesses move several elements -------*- C++ -*-===//
+//===- PackedAccesses.h - Which accesses move several elements -------*- C++ -*-===//
 //
 // A thread that does `pack` neighbouring iterations of a loop can read and
 // write what moves along that loop as one vector, if its address can be shown
@@ -16,12 +16,12 @@ namespace brew::compiler::cuda {
 
 struct NestSchedule;
 
-class CudaPacks {
+class PackedAccesses {
 public:
-  CudaPacks() = default;
+  PackedAccesses() = default;
   /// `alignments` has, for each argument, bytes of which every address that it
   /// is given is a multiple.
-  CudaPacks(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments);
+  PackedAccesses(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments);
 
   /// Whether `access` moves packs along `loop`.
   bool covers(unsigned argument, const LinearExpr &address, unsigned loop,

@@ -1,69 +1,69 @@
-//===- CudaTreeTest.cpp - Expressions and statements of CUDA C++ ----------===//
-#include "compiler/cuda/CudaTree.h"
+//===- SourceTreeTest.cpp - Expressions and statements of CUDA C++ ----------===//
+#include "compiler/cuda/SourceTree.h"
 
 #include <gtest/gtest.h>
 
 namespace brew::compiler {
 namespace {
 
-std::string textOf(const cuda::CudaCode &code,
-                   cuda::CudaStyle style = cuda::CudaStyle::Named) {
+std::string textOf(const cuda::Code &code,
+                   cuda::TextStyle style = cuda::TextStyle::Named) {
   std::string text;
   code.print(text, style);
   EXPECT_EQ(text.size(), code.width(style));
   return text;
 }
 
-const cuda::CudaSymbol conv = {"conv1", "b"}, a1 = {"a1", "a1"},
+const cuda::Identifier conv = {"conv1", "b"}, a1 = {"a1", "a1"},
                        a12 = {"a12", "a12"};
 
 TEST(CudaTree, IsPrintedWithNamesOrWithout) {
-  cuda::CudaCode code =
-      cuda::CudaCode::element(cuda::CudaCode::name(conv), "i + 1") + " * " +
-      cuda::CudaCode::group(cuda::CudaCode::word(2) + " - " + "x");
+  cuda::Code code =
+      cuda::Code::element(cuda::Code::name(conv), "i + 1") + " * " +
+      cuda::Code::group(cuda::Code::word(2) + " - " + "x");
   EXPECT_EQ(textOf(code), "conv1[i + 1] * (2 - x)");
-  EXPECT_EQ(textOf(code, cuda::CudaStyle::Plain), "b[i + 1] * (2 - x)");
+  EXPECT_EQ(textOf(code, cuda::TextStyle::Plain), "b[i + 1] * (2 - x)");
   EXPECT_EQ(
-      textOf(cuda::CudaCode::call("fmaf", {cuda::CudaCode::name(conv), "x"})),
+      textOf(cuda::Code::call("fmaf", {cuda::Code::name(conv), "x"})),
       "fmaf(conv1, x)");
-  EXPECT_EQ(textOf(cuda::CudaCode() + "x" + cuda::CudaCode()), "x");
-  EXPECT_EQ(textOf(cuda::CudaCode()), "");
+  EXPECT_EQ(textOf(cuda::Code() + "x" + cuda::Code()), "x");
+  EXPECT_EQ(textOf(cuda::Code()), "");
 }
 
 TEST(CudaTree, KnowsWhatItReads) {
-  cuda::CudaCode name = cuda::CudaCode::name(a12);
-  cuda::CudaCode sum =
-      cuda::CudaCode::call("expf", {cuda::CudaCode::group(name + " + 1.0f")});
-  EXPECT_TRUE(sum.reads(cuda::CudaCode::name(a12)));
+  cuda::Code name = cuda::Code::name(a12);
+  cuda::Code sum =
+      cuda::Code::call("expf", {cuda::Code::group(name + " + 1.0f")});
+  EXPECT_TRUE(sum.reads(cuda::Code::name(a12)));
   // A name that another one begins with is not read.
-  EXPECT_FALSE(sum.reads(cuda::CudaCode::name(a1)));
-  EXPECT_FALSE(sum.reads(cuda::CudaCode()));
+  EXPECT_FALSE(sum.reads(cuda::Code::name(a1)));
+  EXPECT_FALSE(sum.reads(cuda::Code()));
   EXPECT_FALSE(sum.readsElement());
   EXPECT_TRUE(
-      (sum + " * " + cuda::CudaCode::element(cuda::CudaCode::name(conv), "0"))
+      (sum + " * " + cuda::Code::element(cuda::Code::name(conv), "0"))
           .readsElement());
-  EXPECT_TRUE(name.isName(cuda::CudaCode::name(a12)));
+  EXPECT_TRUE(name.isName(cuda::Code::name(a12)));
   EXPECT_FALSE(sum.isName(name));
 }
 
 TEST(CudaTree, KnowsWhatNeedsParentheses) {
-  cuda::CudaCode name = cuda::CudaCode::name(a1);
+  cuda::Code name = cuda::Code::name(a1);
   EXPECT_TRUE(name.isWord());
-  EXPECT_TRUE(cuda::CudaCode::word(0).isZero());
+  EXPECT_TRUE(cuda::Code::word(0).isZero());
   EXPECT_FALSE((name + " + 1").isWord());
-  EXPECT_FALSE(cuda::CudaCode::group(name).isWord());
-  EXPECT_TRUE(cuda::CudaCode::call("f", {name}).isCall());
-  EXPECT_EQ(textOf(cuda::CudaCode::group(name + " + 1").bare()), "a1 + 1");
-  cuda::CudaCode product =
-      cuda::CudaCode::group(name) + " * " + cuda::CudaCode::group(name);
+  EXPECT_FALSE(cuda::Code::group(name).isWord());
+  EXPECT_TRUE(cuda::Code::call("f", {name}).isCall());
+  EXPECT_EQ(textOf(cuda::Code::group(name + " + 1").bare()), "a1 + 1");
+  cuda::Code product =
+      cuda::Code::group(name) + " * " + cuda::Code::group(name);
   EXPECT_EQ(textOf(product.bare()), "(a1) * (a1)");
 }
 
 TEST(CudaTree, StatementsContainStatements) {
-  cuda::CudaStatements statements;
+  cuda::Statements statements;
   statements.open("if (x)");
   statements.comment("'conv1'");
-  statements.line(cuda::CudaCode::name(conv) + " = 1;");
+  statements.line(cuda::Code::name(conv) + " = 1;");
   statements.openElse("if (y)");
   statements.open("for (;;)");
   statements.line("f();");
@@ -72,8 +72,8 @@ TEST(CudaTree, StatementsContainStatements) {
   statements.close();
   statements.line("g();");
   std::string named, plain;
-  statements.print(named, cuda::CudaStyle::Named);
-  statements.print(plain, cuda::CudaStyle::Plain);
+  statements.print(named, cuda::TextStyle::Named);
+  statements.print(plain, cuda::TextStyle::Plain);
   EXPECT_EQ(named, "  if (x) {\n"
                    "    // 'conv1'\n"
                    "    conv1 = 1;\n"

@@ -1,4 +1,4 @@
-//===- CudaTree.h - Expressions and statements of CUDA C++ ------*- C++ -*-===//
+//===- SourceTree.h - Expressions and statements of CUDA C++ ------*- C++ -*-===//
 //
 // A kernel's code is a tree until it is printed, once for readers and once
 // without names and comments. Operators and types are pieces of text in it;
@@ -20,30 +20,30 @@ namespace brew::compiler::cuda {
 
 /// An identifier of the text: what readers see, and what it is called where the
 /// text is to be free of names.
-struct CudaSymbol {
+struct Identifier {
   std::string name, plain;
 };
 
 /// Whether a text is for readers, or to be compared.
-enum class CudaStyle { Named, Plain };
+enum class TextStyle { Named, Plain };
 
 /// An expression, or a part of one; cheap to copy. `a + " + " + b` joins parts.
-class CudaCode {
+class Code {
 public:
   /// Nothing at all.
-  CudaCode() = default;
+  Code() = default;
   /// A piece of text between expressions: an operator, a type.
-  CudaCode(const char *piece);
-  CudaCode(const std::string &piece);
+  Code(const char *piece);
+  Code(const std::string &piece);
   /// A number, a word of the language or of CUDA: needs no parentheses.
-  static CudaCode word(const std::string &text);
-  static CudaCode word(int64_t number) { return word(std::to_string(number)); }
+  static Code word(const std::string &text);
+  static Code word(int64_t number) { return word(std::to_string(number)); }
   /// A variable or argument; `symbol` outlives the tree.
-  static CudaCode name(const CudaSymbol &symbol);
-  static CudaCode element(const CudaCode &array, const CudaCode &index);
-  static CudaCode call(const CudaCode &function,
-                       llvm::ArrayRef<CudaCode> arguments);
-  static CudaCode group(const CudaCode &inner); ///< in parentheses
+  static Code name(const Identifier &symbol);
+  static Code element(const Code &array, const Code &index);
+  static Code call(const Code &function,
+                       llvm::ArrayRef<Code> arguments);
+  static Code group(const Code &inner); ///< in parentheses
 
   bool empty() const { return !node; }
   /// A name, a number or another word.
@@ -52,31 +52,31 @@ public:
   bool isCall() const;
   bool isElement() const; ///< of an array
   /// Without parentheses around all of it.
-  CudaCode bare() const;
+  Code bare() const;
   /// Whether it is no more than that name.
-  bool isName(const CudaCode &name) const;
+  bool isName(const Code &name) const;
   /// What a name stands for; null if it is no name.
-  const CudaSymbol *symbol() const;
+  const Identifier *symbol() const;
   /// Whether that name, or an element of any array, is part of it.
-  bool reads(const CudaCode &name) const;
+  bool reads(const Code &name) const;
   bool readsElement() const;
 
-  void print(std::string &text, CudaStyle style) const;
+  void print(std::string &text, TextStyle style) const;
   /// Characters that it takes.
-  size_t width(CudaStyle style) const;
+  size_t width(TextStyle style) const;
 
-  friend CudaCode operator+(const CudaCode &a, const CudaCode &b);
-  CudaCode &operator+=(const CudaCode &other) { return *this = *this + other; }
+  friend Code operator+(const Code &a, const Code &b);
+  Code &operator+=(const Code &other) { return *this = *this + other; }
 
 private:
   struct Node;
-  explicit CudaCode(std::shared_ptr<const Node> node) : node(std::move(node)) {}
+  explicit Code(std::shared_ptr<const Node> node) : node(std::move(node)) {}
 
   std::shared_ptr<const Node> node;
 };
 
 /// A statement with what it contains.
-struct CudaStatement {
+struct Statement {
   enum class Kind {
     Line,
     Comment, ///< for readers only
@@ -84,26 +84,26 @@ struct CudaStatement {
     Else,    ///< a block that continues the one before it
   };
   Kind kind = Kind::Line;
-  CudaCode code;
-  std::vector<CudaStatement> body;
+  Code code;
+  std::vector<Statement> body;
 };
 
 /// A sequence of statements in the making.
-class CudaStatements {
+class Statements {
 public:
-  void line(const CudaCode &code);
+  void line(const Code &code);
   void comment(const std::string &text);
   /// Statements belong to the block until close().
-  void open(const CudaCode &head);
+  void open(const Code &head);
   /// Closes a block and opens one that is its alternative.
-  void openElse(const CudaCode &condition);
+  void openElse(const Code &condition);
   void close();
-  void print(std::string &text, CudaStyle style) const;
+  void print(std::string &text, TextStyle style) const;
 
 private:
-  void add(CudaStatement::Kind kind, const CudaCode &code);
+  void add(Statement::Kind kind, const Code &code);
 
-  CudaStatement root;
+  Statement root;
   /// Positions of the open blocks in one another.
   std::vector<size_t> path;
 };

@@ -1,4 +1,4 @@
-//===- CudaSchedule.h - How the loops of a subKernel run on a GPU ----*- C++ -*-===//
+//===- KernelSchedule.h - How the loops of a subKernel run on a GPU ----*- C++ -*-===//
 //
 // Every grid point of a subKernel belongs to a team of threads: one thread, a warp,
 // a part of one or a block. One thread runs a point's nests alone, neighbouring
@@ -9,7 +9,7 @@
 // neighbouring points together, as columns: each is summed up by some of its
 // threads, and neighbouring threads belong to neighbouring points, as in
 // memory. In each of these a thread may do several neighbours at once, points,
-// columns or iterations of a loop that lanes share: a pack (CudaPacks.h).
+// columns or iterations of a loop that lanes share: a pack (PackedAccesses.h).
 //
 // The last part of a stage, where it reads what the subKernel before it computes,
 // is done by the block that ends last: one block for all points, or where
@@ -22,7 +22,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/cuda/CudaPacks.h"
+#include "compiler/cuda/PackedAccesses.h"
 #include "compiler/kernels/KernelModel.h"
 #include "dialects/Target/TargetDialect.h"
 
@@ -58,7 +58,7 @@ struct NestSchedule {
   /// none.
   std::optional<unsigned> shared;
   /// Neighbouring iterations of loop `packed` that a thread does together:
-  /// what moves along it moves as vectors where that can be (CudaPacks).
+  /// what moves along it moves as vectors where that can be (PackedAccesses).
   unsigned pack = 1, packed = 0;
   bool storesPacks = true;            ///< results too
   llvm::SmallVector<Combine> combine; ///< of each result
@@ -93,11 +93,11 @@ struct SubKernelSchedule {
   }
 };
 
-struct CudaSchedule {
+struct KernelSchedule {
   unsigned threads = 1; ///< of a block
   std::vector<SubKernelSchedule> subKernels;
   std::vector<int64_t> stageBlocks; ///< of each stage
-  CudaPacks packs;
+  PackedAccesses packs;
   /// Of the largest stage.
   int64_t blocks() const { return *llvm::max_element(stageBlocks); }
 };
@@ -107,7 +107,7 @@ struct CudaSchedule {
 /// that is 0; columns have GpuAttr::kReductionThreads. `alignments` has, for each
 /// argument, bytes of which every address that it is given is a multiple.
 /// Throws Error (Bug) if a grid point's values fit no memory.
-CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
+KernelSchedule scheduleKernel(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
                              dialects::target::GpuAttr gpu, unsigned team = 0);
 
 /// How partial results of output `number` can be combined.
@@ -118,15 +118,15 @@ Combine combineOf(const Nest &nest, unsigned number);
 // the addresses can be shown to be aligned, or too few threads would be left.
 
 /// Points of a subKernel; `chosen` is its schedule, of one thread per point.
-unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const SubKernel &subKernel,
+unsigned packOf(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
                 const SubKernelSchedule &chosen, dialects::target::GpuAttr gpu);
 
 /// Columns of a subKernel's first nest; `chosen` is its schedule, in columns.
-unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
+unsigned columnPackOf(const Kernel &kernel, const PackedAccesses &packs,
                       const SubKernel &subKernel, const SubKernelSchedule &chosen);
 
 /// Iterations of a nest whose values `team` lanes have `lanes` each.
-unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
+unsigned lanePackOf(const Kernel &kernel, const PackedAccesses &packs,
                     const Nest &nest, const NestSchedule &inner, unsigned team,
                     unsigned lanes);
 

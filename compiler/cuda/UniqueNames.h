@@ -1,4 +1,4 @@
-//===- CudaNames.h - Identifiers of a kernel's text -------------*- C++ -*-===//
+//===- UniqueNames.h - Identifiers of a kernel's text -------------*- C++ -*-===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -11,7 +11,7 @@ namespace brew::compiler::cuda {
 /// Hands out identifiers that a reader of the prototxt recognises and that
 /// collide neither with each other nor with what CUDA C++ or Brew's own text
 /// uses.
-class CudaNames {
+class UniqueNames {
 public:
   /// An identifier like `wanted` that was not given before.
   std::string unique(llvm::StringRef wanted);

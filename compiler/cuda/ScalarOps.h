@@ -1,4 +1,4 @@
-//===- CudaScalars.h - Scalar types and operations in CUDA C++ --*- C++ -*-===//
+//===- ScalarOps.h - Scalar types and operations in CUDA C++ --*- C++ -*-===//
 //
 // How the operations of a nest's body read as C++ expressions. Operations on
 // 16-bit floating-point types widen their operands to `float` and round their
@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/cuda/CudaTree.h"
+#include "compiler/cuda/SourceTree.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
@@ -25,7 +25,7 @@ std::string storageType(mlir::Type type);
 std::string bufferType(mlir::Type type);
 
 /// What a kernel's text needs before its function.
-struct CudaPrelude {
+struct Prelude {
   bool wide = false; ///< `index` has 64 bits
   /// Names of the helper functions that the text calls.
   std::set<std::string> helpers;
@@ -38,42 +38,42 @@ struct CudaPrelude {
   std::string text() const;
 };
 
-class CudaScalars {
+class ScalarOps {
 public:
-  explicit CudaScalars(CudaPrelude &prelude) : prelude(prelude) {}
+  explicit ScalarOps(Prelude &prelude) : prelude(prelude) {}
 
   /// Type of a variable.
   std::string type(mlir::Type type) const;
-  CudaCode literal(mlir::TypedAttr value);
-  CudaCode literal(mlir::Type type, double value);
+  Code literal(mlir::TypedAttr value);
+  Code literal(mlir::Type type, double value);
   /// The expression for `op`, whose operands are `operands` (each a word or
   /// in parentheses); nothing if the operation has no translation.
-  std::optional<CudaCode> expression(mlir::Operation &op,
-                                     llvm::ArrayRef<CudaCode> operands);
+  std::optional<Code> expression(mlir::Operation &op,
+                                     llvm::ArrayRef<Code> operands);
   /// `code`, a value of type `type`, in the type that is computed in; and back.
-  CudaCode loaded(mlir::Type type, const CudaCode &code);
-  CudaCode stored(mlir::Type type, const CudaCode &code);
+  Code loaded(mlir::Type type, const Code &code);
+  Code stored(mlir::Type type, const Code &code);
   /// The larger of two values; NaN if one is.
-  CudaCode maximum(mlir::Type type, const CudaCode &a, const CudaCode &b);
-  CudaCode sum(mlir::Type type, const CudaCode &a, const CudaCode &b);
+  Code maximum(mlir::Type type, const Code &a, const Code &b);
+  Code sum(mlir::Type type, const Code &a, const Code &b);
 
 private:
-  CudaCode helper(const std::string &name, llvm::ArrayRef<CudaCode> arguments,
+  Code helper(const std::string &name, llvm::ArrayRef<Code> arguments,
                   mlir::Type type = {});
   /// Type of the values that operations on `type` compute.
   std::string arithmeticType(mlir::Type type) const;
-  CudaCode asSigned(mlir::Type type, const CudaCode &code) const;
-  CudaCode asUnsigned(mlir::Type type, const CudaCode &code) const;
-  CudaCode narrowed(mlir::Type type, const CudaCode &code) const;
-  std::optional<CudaCode> floatOperation(mlir::Operation &op,
-                                         llvm::ArrayRef<CudaCode> x);
-  std::optional<CudaCode> integerOperation(mlir::Operation &op,
-                                           llvm::ArrayRef<CudaCode> x);
-  std::optional<CudaCode> conversion(mlir::Operation &op, const CudaCode &x);
-  std::optional<CudaCode> comparison(mlir::Operation &op,
-                                     llvm::ArrayRef<CudaCode> x);
+  Code asSigned(mlir::Type type, const Code &code) const;
+  Code asUnsigned(mlir::Type type, const Code &code) const;
+  Code narrowed(mlir::Type type, const Code &code) const;
+  std::optional<Code> floatOperation(mlir::Operation &op,
+                                         llvm::ArrayRef<Code> x);
+  std::optional<Code> integerOperation(mlir::Operation &op,
+                                           llvm::ArrayRef<Code> x);
+  std::optional<Code> conversion(mlir::Operation &op, const Code &x);
+  std::optional<Code> comparison(mlir::Operation &op,
+                                     llvm::ArrayRef<Code> x);
 
-  CudaPrelude &prelude;
+  Prelude &prelude;
 };
 
 } // namespace brew::compiler::cuda

@@ -1,7 +1,7 @@
-//===- CudaImages.h - Machine code of CUDA kernels --------------*- C++ -*-===//
+//===- KernelImages.h - Machine code of CUDA kernels --------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/cuda/EmitCuda.h"
+#include "compiler/cuda/EmitKernels.h"
 #include "plan/plan.pb.h"
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace brew::compiler::cuda {
 
-struct CudaImageOptions {
+struct ImageOptions {
   std::vector<std::string> archs; ///< as resolveGpuArchs gives them
   bool cache = true;              ///< look in and add to KernelCache
   /// Folder with the texts of the kernels, for the error that one does not
@@ -23,18 +23,18 @@ struct CudaImageOptions {
 /// `segments`. Kernels of equal text share them.
 /// Throws Error: Unavailable without NVRTC (or the simulator, for "sim"), Bug
 /// with kernel, file and log for a text that does not compile.
-void compileCuda(const std::vector<CudaKernel> &kernels,
-                 const CudaImageOptions &options,
+void compileKernels(const std::vector<EmittedKernel> &kernels,
+                 const ImageOptions &options,
                  std::vector<plan::Kernel> &described, plan::Target &target,
                  std::vector<std::string> &segments);
 
 /// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
 /// `archs` take that kernel's arguments: Unavailable for an NVRTC that is too
 /// old, Usage for an architecture, Bug if there are too many for any.
-void requireArguments(const CudaKernel &kernel, int version,
+void requireArguments(const EmittedKernel &kernel, int version,
                       const std::vector<std::string> &archs);
 
 /// The description of `kernel` but for its images.
-plan::Kernel describeCuda(const CudaKernel &kernel);
+plan::Kernel describeKernel(const EmittedKernel &kernel);
 
 } // namespace brew::compiler::cuda

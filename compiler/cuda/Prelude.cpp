@@ -1,9 +1,9 @@
-//===- CudaPrelude.cpp - What stands before a kernel's function -----------===//
-#include "compiler/cuda/CudaScalars.h"
+//===- Prelude.cpp - What stands before a kernel's function -----------===//
+#include "compiler/cuda/ScalarOps.h"
 
 namespace brew::compiler::cuda {
 
-std::string CudaPrelude::text() const {
+std::string Prelude::text() const {
   std::string text = "#ifdef BREW_CUDASIM\n#include \"cudasim.h\"\n#else\n";
   if (f16)
     text += "#include <cuda_fp16.h>\n";

@@ -1,5 +1,5 @@
-//===- CudaColumns.cpp - Neighbouring points that a block takes -----------===//
-#include "compiler/cuda/CudaColumns.h"
+//===- Columns.cpp - Neighbouring points that a block takes -----------===//
+#include "compiler/cuda/Columns.h"
 
 #include "llvm/Support/MathExtras.h"
 

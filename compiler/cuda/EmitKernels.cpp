@@ -1,8 +1,8 @@
-//===- EmitCuda.cpp - Loop nests to CUDA C++ ------------------------------===//
-#include "compiler/cuda/EmitCuda.h"
+//===- EmitKernels.cpp - Loop nests to CUDA C++ ------------------------------===//
+#include "compiler/cuda/EmitKernels.h"
 
-#include "compiler/cuda/CudaAccesses.h"
-#include "compiler/cuda/CudaText.h"
+#include "compiler/cuda/TensorAccesses.h"
+#include "compiler/cuda/KernelSource.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -30,13 +30,13 @@ static_assert(kWidestAccess == dialects::target::GpuAttr::kMaxAccessBytes,
 /// The buffers of every launch that there is, or may be, of a module's kernels.
 using Launches = llvm::StringMap<SmallVector<SmallVector<Value>>>;
 
-class CudaKernelEmitter {
+class KernelEmitter {
 public:
-  CudaKernelEmitter(KernelOp op, ArrayRef<SmallVector<Value>> launches)
+  KernelEmitter(KernelOp op, ArrayRef<SmallVector<Value>> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
-  CudaKernel emit(dialects::target::GpuAttr gpu, unsigned team) {
-    CudaSchedule schedule = scheduleForCuda(kernel, alignments(), gpu, team);
+  EmittedKernel emit(dialects::target::GpuAttr gpu, unsigned team) {
+    KernelSchedule schedule = scheduleKernel(kernel, alignments(), gpu, team);
     text.threads = schedule.threads;
     text.packs = schedule.packs;
     for (RankedTensorType type : kernel.arguments)
@@ -44,14 +44,14 @@ public:
     for (const SubKernel &subKernel : kernel.subKernels)
       for (const Nest &nest : subKernel.nests)
         text.prelude.wide |= nest.iterations() >= (int64_t(1) << 32);
-    CudaKernel result;
-    CudaCode symbol = text.unique(op.getSymName(), "kernel");
-    result.symbol = symbol.symbol()->name;
+    EmittedKernel result;
+    Code symbol = text.unique(op.getSymName(), "kernel");
+    result.symbol = symbol.identifier()->name;
     describeArguments();
     emitSubKernels(schedule);
-    CudaCode signature = signatureOf(symbol, schedule);
-    result.text = head() + print(signature, CudaStyle::Named);
-    result.canonical = print(signature, CudaStyle::Plain);
+    Code signature = signatureOf(symbol, schedule);
+    result.text = head() + print(signature, TextStyle::Named);
+    result.canonical = print(signature, TextStyle::Plain);
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
     result.stages = static_cast<uint32_t>(schedule.stageBlocks.size());
@@ -60,9 +60,9 @@ public:
     result.threads = schedule.threads;
     result.flops = flopsOf(kernel);
     result.bytes = bytesOf(kernel);
-    result.accesses = accessesOf(kernel, schedule);
+    result.accesses = tensorAccesses(kernel, schedule);
     for (TensorAccess &access : result.accesses)
-      access.name = text.arguments[access.argument].name.symbol()->name;
+      access.name = text.arguments[access.argument].name.identifier()->name;
     result.needsHeaders = text.prelude.f16 || text.prelude.bf16;
     return result;
   }
@@ -70,7 +70,7 @@ public:
 private:
   void describeArguments() {
     for (RankedTensorType type : kernel.arguments) {
-      CudaArgument argument;
+      KernelArgument argument;
       argument.element = type.getElementType();
       argument.count = argument.isBits()
                            ? dialects::memrefOf(type).getNumElements()
@@ -170,13 +170,13 @@ private:
            elementBytes(text.arguments[argument].element);
   }
 
-  void emitSubKernels(const CudaSchedule &schedule) {
+  void emitSubKernels(const KernelSchedule &schedule) {
     if (schedule.stageBlocks.size() == 1)
       return emitStage(kernel.subKernels, schedule.subKernels);
     text.prelude.stages = true;
     text.stages = text.unique("stages", "stages");
-    text.block = CudaCode::word("turn");
-    CudaCode barrier = text.unique("barrier", "barrier");
+    text.block = Code::word("turn");
+    Code barrier = text.unique("barrier", "barrier");
     text.counters.push_back("BREW_BARRIER(" + barrier + ");");
     MutableArrayRef<SubKernel> subKernels = kernel.subKernels;
     ArrayRef<SubKernelSchedule> schedules = schedule.subKernels;
@@ -188,9 +188,9 @@ private:
       const std::string number = std::to_string(stage);
       if (stage > 0)
         text.lines.line(
-            CudaCode::call("BREW_STAGES_MEET", {text.stages, number, barrier}) +
+            Code::call("BREW_STAGES_MEET", {text.stages, number, barrier}) +
             ";");
-      text.lines.open(CudaCode::call("BREW_STAGE", {text.stages, number}) +
+      text.lines.open(Code::call("BREW_STAGE", {text.stages, number}) +
                       " for (unsigned turn = blockIdx.x; turn < " +
                       std::to_string(blocks) + "u; turn += gridDim.x)");
       const size_t shared = text.shared.size();
@@ -214,8 +214,8 @@ private:
     for (auto [i, subKernel] : llvm::enumerate(side)) {
       const SubKernelSchedule &chosen = schedules[i];
       bool last = i + 1 == side.size();
-      CudaCode isMine =
-          last ? CudaCode()
+      Code isMine =
+          last ? Code()
                : "if (" + text.block + " < " +
                      std::to_string(chosen.firstBlock + chosen.blocks) + "u)";
       if (i > 0)
@@ -240,18 +240,18 @@ private:
   /// it: whatever runs next has loaded the module anew.
   void emitLast(SubKernel &subKernel, const SubKernelSchedule &chosen) {
     text.prelude.lastBlock = true;
-    CudaCode counters = text.unique("arrived", "arrived");
+    Code counters = text.unique("arrived", "arrived");
     text.counters.push_back(
-        CudaCode::call("BREW_COUNTERS",
+        Code::call("BREW_COUNTERS",
                        {counters, std::to_string(chosen.tiles)}) +
         ";");
-    CudaCode tile = CudaCode::word("0");
+    Code tile = Code::word("0");
     if (chosen.tiles > 1)
       tile = text.block + " % " + std::to_string(chosen.tiles) + "u";
     text.lines.open(
         "if (" +
-        CudaCode::call("BREW_LAST_BLOCK",
-                       {CudaCode::element(counters, tile),
+        Code::call("BREW_LAST_BLOCK",
+                       {Code::element(counters, tile),
                         std::to_string(chosen.blocks / chosen.tiles) + "u"}) +
         ")");
     emitSubKernel(kernel, subKernel, chosen, text);
@@ -259,9 +259,9 @@ private:
   }
 
   /// All but the comment at its head.
-  std::string print(const CudaCode &signature, CudaStyle style) {
+  std::string print(const Code &signature, TextStyle style) {
     std::string result = text.prelude.text() + "\n";
-    for (const CudaCode &declaration : text.counters) {
+    for (const Code &declaration : text.counters) {
       declaration.print(result, style);
       result += "\n";
     }
@@ -296,8 +296,8 @@ private:
     return result;
   }
 
-  CudaCode signatureOf(const CudaCode &symbol, const CudaSchedule &schedule) {
-    CudaCode result = "BREW_KERNEL(" + symbol + ", " +
+  Code signatureOf(const Code &symbol, const KernelSchedule &schedule) {
+    Code result = "BREW_KERNEL(" + symbol + ", " +
                       std::to_string(schedule.threads) + ")(";
     for (auto [i, argument] : llvm::enumerate(text.arguments)) {
       const char *access =
@@ -306,7 +306,7 @@ private:
                                                                   : "BREW_IN";
       result +=
           (i ? ",\n    " : "\n    ") +
-          CudaCode::call(access, {bufferType(argument.element), argument.name,
+          Code::call(access, {bufferType(argument.element), argument.name,
                                   std::to_string(argument.count)});
     }
     if (!text.stages.empty())
@@ -317,10 +317,10 @@ private:
   }
 
   /// Arrays in shared memory; those of different stages lie in the same bytes.
-  void declareShared(CudaCode &result) {
-    CudaCode pool;
+  void declareShared(Code &result) {
+    Code pool;
     SmallVector<int64_t> used(kernel.subKernels.back().stage + 1, 0), offsets;
-    for (const CudaShared &array : text.shared) {
+    for (const SharedArray &array : text.shared) {
       offsets.push_back(used[array.stage]);
       used[array.stage] +=
           llvm::alignTo(array.count * elementBytes(array.element),
@@ -332,12 +332,12 @@ private:
                 std::to_string(*llvm::max_element(used)) + ");\n";
     }
     for (auto [array, offset] : llvm::zip_equal(text.shared, offsets)) {
-      SmallVector<CudaCode> words = {text.scalars.type(array.element),
+      SmallVector<Code> words = {text.scalars.type(array.element),
                                      array.name, std::to_string(array.count)};
       if (!pool.empty())
         words.append({pool, std::to_string(offset)});
       result += "  " +
-                CudaCode::call(
+                Code::call(
                     pool.empty() ? "BREW_SHARED" : "BREW_SHARED_PART", words) +
                 ";\n";
     }
@@ -346,12 +346,12 @@ private:
   KernelOp op;
   ArrayRef<SmallVector<Value>> launches;
   Kernel kernel;
-  CudaText text;
+  KernelSource text;
 };
 
 } // namespace
 
-std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
+std::vector<EmittedKernel> emitKernels(ModuleOp module, unsigned team) {
   module.getContext()->loadDialect<dialects::target::TargetDialect>();
   dialects::target::GpuAttr gpu = dialects::target::gpuOf(module);
   if (!gpu)
@@ -365,11 +365,11 @@ std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
       launches[call.getGenerated()->getKernel().getValue()].push_back(
           call.generatedBuffers());
   });
-  std::vector<CudaKernel> kernels;
+  std::vector<EmittedKernel> kernels;
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<SmallVector<Value>> users = launches[op.getSymName()];
-    kernels.push_back(CudaKernelEmitter(*folded, users).emit(gpu, team));
+    kernels.push_back(KernelEmitter(*folded, users).emit(gpu, team));
   }
   return kernels;
 }

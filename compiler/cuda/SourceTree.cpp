@@ -1,93 +1,93 @@
-//===- CudaTree.cpp - Expressions and statements of CUDA C++ --------------===//
-#include "compiler/cuda/CudaTree.h"
+//===- SourceTree.cpp - Expressions and statements of CUDA C++ --------------===//
+#include "compiler/cuda/SourceTree.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 namespace brew::compiler::cuda {
 
-struct CudaCode::Node {
+struct Code::Node {
   enum class Kind { Piece, Word, Name, Element, Call, Group, Join };
   Kind kind;
   std::string text;                   ///< of pieces and words
-  const CudaSymbol *symbol = nullptr; ///< of names
-  std::vector<CudaCode> parts;
+  const Identifier *symbol = nullptr; ///< of names
+  std::vector<Code> parts;
 };
 
-CudaCode::CudaCode(const char *piece) : CudaCode(std::string(piece)) {}
+Code::Code(const char *piece) : Code(std::string(piece)) {}
 
-CudaCode::CudaCode(const std::string &piece) {
+Code::Code(const std::string &piece) {
   if (!piece.empty())
     node = std::make_shared<Node>(Node{Node::Kind::Piece, piece, nullptr, {}});
 }
 
-CudaCode CudaCode::word(const std::string &text) {
-  return CudaCode(
+Code Code::word(const std::string &text) {
+  return Code(
       std::make_shared<Node>(Node{Node::Kind::Word, text, nullptr, {}}));
 }
 
-CudaCode CudaCode::name(const CudaSymbol &symbol) {
-  return CudaCode(
+Code Code::name(const Identifier &symbol) {
+  return Code(
       std::make_shared<Node>(Node{Node::Kind::Name, "", &symbol, {}}));
 }
 
-CudaCode CudaCode::element(const CudaCode &array, const CudaCode &index) {
-  return CudaCode(std::make_shared<Node>(
+Code Code::element(const Code &array, const Code &index) {
+  return Code(std::make_shared<Node>(
       Node{Node::Kind::Element, "", nullptr, {array, index}}));
 }
 
-CudaCode CudaCode::call(const CudaCode &function,
-                        llvm::ArrayRef<CudaCode> arguments) {
+Code Code::call(const Code &function,
+                        llvm::ArrayRef<Code> arguments) {
   Node node{Node::Kind::Call, "", nullptr, {function}};
   node.parts.insert(node.parts.end(), arguments.begin(), arguments.end());
-  return CudaCode(std::make_shared<Node>(std::move(node)));
+  return Code(std::make_shared<Node>(std::move(node)));
 }
 
-CudaCode CudaCode::group(const CudaCode &inner) {
-  return CudaCode(
+Code Code::group(const Code &inner) {
+  return Code(
       std::make_shared<Node>(Node{Node::Kind::Group, "", nullptr, {inner}}));
 }
 
-CudaCode operator+(const CudaCode &a, const CudaCode &b) {
-  using Node = CudaCode::Node;
+Code operator+(const Code &a, const Code &b) {
+  using Node = Code::Node;
   if (a.empty() || b.empty())
     return a.empty() ? b : a;
   Node node{Node::Kind::Join, "", nullptr, {}};
-  for (const CudaCode *code : {&a, &b})
+  for (const Code *code : {&a, &b})
     if (code->node->kind == Node::Kind::Join)
       llvm::append_range(node.parts, code->node->parts);
     else
       node.parts.push_back(*code);
-  return CudaCode(std::make_shared<Node>(std::move(node)));
+  return Code(std::make_shared<Node>(std::move(node)));
 }
 
-bool CudaCode::isWord() const {
+bool Code::isWord() const {
   return node &&
          (node->kind == Node::Kind::Word || node->kind == Node::Kind::Name);
 }
 
-bool CudaCode::isZero() const {
+bool Code::isZero() const {
   return node && node->kind == Node::Kind::Word && node->text == "0";
 }
 
-bool CudaCode::isElement() const {
+bool Code::isElement() const {
   return node && node->kind == Node::Kind::Element;
 }
 
-bool CudaCode::isCall() const { return node && node->kind == Node::Kind::Call; }
+bool Code::isCall() const { return node && node->kind == Node::Kind::Call; }
 
-CudaCode CudaCode::bare() const {
+Code Code::bare() const {
   return node && node->kind == Node::Kind::Group ? node->parts[0] : *this;
 }
 
-bool CudaCode::isName(const CudaCode &name) const {
-  return symbol() && symbol() == name.symbol();
+bool Code::isName(const Code &name) const {
+  return symbol() && symbol() == name.identifier();
 }
 
-const CudaSymbol *CudaCode::symbol() const {
+const Identifier *Code::symbol() const {
   return node ? node->symbol : nullptr;
 }
 
-bool CudaCode::reads(const CudaCode &name) const {
+bool Code::reads(const Code &name) const {
   // Of an array any element may be meant.
   if (name.isElement())
     return reads(name.node->parts[0]);
@@ -96,14 +96,14 @@ bool CudaCode::reads(const CudaCode &name) const {
                   }));
 }
 
-bool CudaCode::readsElement() const {
+bool Code::readsElement() const {
   return node && (node->kind == Node::Kind::Element ||
-                  llvm::any_of(node->parts, [](const CudaCode &part) {
+                  llvm::any_of(node->parts, [](const Code &part) {
                     return part.readsElement();
                   }));
 }
 
-void CudaCode::print(std::string &text, CudaStyle style) const {
+void Code::print(std::string &text, TextStyle style) const {
   if (!node)
     return;
   switch (node->kind) {
@@ -113,7 +113,7 @@ void CudaCode::print(std::string &text, CudaStyle style) const {
     return;
   case Node::Kind::Name:
     text +=
-        style == CudaStyle::Named ? node->symbol->name : node->symbol->plain;
+        style == TextStyle::Named ? node->symbol->name : node->symbol->plain;
     return;
   case Node::Kind::Element:
     node->parts[0].print(text, style);
@@ -137,52 +137,52 @@ void CudaCode::print(std::string &text, CudaStyle style) const {
     text += ')';
     return;
   case Node::Kind::Join:
-    for (const CudaCode &part : node->parts)
+    for (const Code &part : node->parts)
       part.print(text, style);
     return;
   }
 }
 
-size_t CudaCode::width(CudaStyle style) const {
+size_t Code::width(TextStyle style) const {
   std::string text;
   print(text, style);
   return text.size();
 }
 
-void CudaStatements::add(CudaStatement::Kind kind, const CudaCode &code) {
-  CudaStatement *block = &root;
+void Statements::add(Statement::Kind kind, const Code &code) {
+  Statement *block = &root;
   for (size_t position : path)
     block = &block->body[position];
   block->body.push_back({kind, code, {}});
-  if (kind == CudaStatement::Kind::Block || kind == CudaStatement::Kind::Else)
+  if (kind == Statement::Kind::Block || kind == Statement::Kind::Else)
     path.push_back(block->body.size() - 1);
 }
 
-void CudaStatements::line(const CudaCode &code) {
-  add(CudaStatement::Kind::Line, code);
+void Statements::line(const Code &code) {
+  add(Statement::Kind::Line, code);
 }
 
-void CudaStatements::comment(const std::string &text) {
-  add(CudaStatement::Kind::Comment, text);
+void Statements::comment(const std::string &text) {
+  add(Statement::Kind::Comment, text);
 }
 
-void CudaStatements::open(const CudaCode &head) {
-  add(CudaStatement::Kind::Block, head);
+void Statements::open(const Code &head) {
+  add(Statement::Kind::Block, head);
 }
 
-void CudaStatements::openElse(const CudaCode &condition) {
+void Statements::openElse(const Code &condition) {
   close();
-  add(CudaStatement::Kind::Else, condition);
+  add(Statement::Kind::Else, condition);
 }
 
-void CudaStatements::close() { path.pop_back(); }
+void Statements::close() { path.pop_back(); }
 
-static void printBody(const std::vector<CudaStatement> &body, unsigned depth,
-                      std::string &text, CudaStyle style) {
-  using Kind = CudaStatement::Kind;
+static void printBody(const std::vector<Statement> &body, unsigned depth,
+                      std::string &text, TextStyle style) {
+  using Kind = Statement::Kind;
   const std::string indent(2 * depth, ' ');
   for (const auto &[i, statement] : llvm::enumerate(body)) {
-    if (statement.kind == Kind::Comment && style == CudaStyle::Plain)
+    if (statement.kind == Kind::Comment && style == TextStyle::Plain)
       continue;
     text += indent;
     if (statement.kind == Kind::Comment)
@@ -201,7 +201,7 @@ static void printBody(const std::vector<CudaStatement> &body, unsigned depth,
   }
 }
 
-void CudaStatements::print(std::string &text, CudaStyle style) const {
+void Statements::print(std::string &text, TextStyle style) const {
   printBody(root.body, 1, text, style);
 }
 

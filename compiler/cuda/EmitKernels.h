@@ -1,4 +1,4 @@
-//===- EmitCuda.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
+//===- EmitKernels.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/report/AccessBytes.h"
@@ -12,7 +12,7 @@
 namespace brew::compiler::cuda {
 
 /// A plan.kernel as CUDA C++.
-struct CudaKernel {
+struct EmittedKernel {
   std::string symbol; ///< of the function
   std::string text;   ///< the whole .cu file
   /// `text` without names and comments: equal for kernels that can share
@@ -31,8 +31,8 @@ struct CudaKernel {
 /// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming
 /// the kernel, for a body that breaks the rules of brew.kernel or has an
 /// operation without translation. They are made for the machine that `module`
-/// names (dialects/Target). `team` is that of scheduleForCuda.
-std::vector<CudaKernel> emitCuda(mlir::ModuleOp module, unsigned team = 0);
+/// names (dialects/Target). `team` is that of scheduleKernel.
+std::vector<EmittedKernel> emitKernels(mlir::ModuleOp module, unsigned team = 0);
 
 /// `text` without the lines that are comments.
 std::string withoutComments(const std::string &text);

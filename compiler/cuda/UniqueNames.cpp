@@ -1,5 +1,5 @@
-//===- CudaNames.cpp - Identifiers of a kernel's text ---------------------===//
-#include "compiler/cuda/CudaNames.h"
+//===- UniqueNames.cpp - Identifiers of a kernel's text ---------------------===//
+#include "compiler/cuda/UniqueNames.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -71,7 +71,7 @@ static bool isReserved(StringRef name) {
          all_of(name.drop_front(), [](char c) { return isDigit(c); });
 }
 
-std::string CudaNames::unique(StringRef wanted) {
+std::string UniqueNames::unique(StringRef wanted) {
   std::string name;
   for (char c : wanted)
     // Two underscores in a row are the compiler's.
@@ -91,7 +91,7 @@ std::string CudaNames::unique(StringRef wanted) {
   return candidate;
 }
 
-std::string CudaNames::numbered(StringRef prefix) {
+std::string UniqueNames::numbered(StringRef prefix) {
   return prefix.str() + std::to_string(next++);
 }
 

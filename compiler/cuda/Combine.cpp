@@ -1,5 +1,5 @@
-//===- CudaCombine.cpp - How partial results of a reduction combine -------===//
-#include "compiler/cuda/CudaSchedule.h"
+//===- Combine.cpp - How partial results of a reduction combine -------===//
+#include "compiler/cuda/KernelSchedule.h"
 
 #include "compiler/kernels/KernelIndices.h"
 

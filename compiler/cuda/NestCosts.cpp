@@ -1,5 +1,5 @@
-//===- CudaCosts.cpp - What loops cost on a GPU ---------------------------===//
-#include "compiler/cuda/CudaCosts.h"
+//===- NestCosts.cpp - What loops cost on a GPU ---------------------------===//
+#include "compiler/cuda/NestCosts.h"
 
 #include "compiler/kernels/KernelIndices.h"
 
@@ -57,14 +57,14 @@ static double packLatency(const Nest &nest, unsigned pack) {
   return latencyOf(nest) + (pack - 1) * GpuAttr::kIterationCycles;
 }
 
-CudaCosts::Cost &CudaCosts::Cost::operator+=(const Cost &other) {
+NestCosts::Cost &NestCosts::Cost::operator+=(const Cost &other) {
   traffic += other.traffic;
   latency += other.latency;
   return *this;
 }
 
 /// What one iteration costs when lanes move along `loop` (null: not at all).
-double CudaCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
+double NestCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
                               std::optional<unsigned> loop) const {
   double cost = 0;
   auto along = [&](const LinearExpr &address) -> std::optional<int64_t> {
@@ -100,7 +100,7 @@ double CudaCosts::ofIteration(const SubKernel &subKernel, const Nest &nest,
   return cost;
 }
 
-CudaCosts::Cost CudaCosts::ofNest(const SubKernel &subKernel, const Nest &nest,
+NestCosts::Cost NestCosts::ofNest(const SubKernel &subKernel, const Nest &nest,
                                   const NestSchedule &inner, unsigned team,
                                   unsigned lanes, unsigned pack) const {
   std::optional<unsigned> loop;
@@ -133,7 +133,7 @@ CudaCosts::Cost CudaCosts::ofNest(const SubKernel &subKernel, const Nest &nest,
   return cost;
 }
 
-CudaCosts::Cost CudaCosts::ofColumns(const SubKernel &subKernel, const Nest &nest,
+NestCosts::Cost NestCosts::ofColumns(const SubKernel &subKernel, const Nest &nest,
                                      const NestSchedule &inner,
                                      unsigned columns, unsigned threads) const {
   const unsigned shares = threads / columns * inner.pack;
@@ -156,7 +156,7 @@ CudaCosts::Cost CudaCosts::ofColumns(const SubKernel &subKernel, const Nest &nes
   return cost;
 }
 
-double CudaCosts::timeOf(const Cost &cost, int64_t points,
+double NestCosts::timeOf(const Cost &cost, int64_t points,
                          unsigned team) const {
   double threads = static_cast<double>(points) * team;
   double waves =
@@ -168,7 +168,7 @@ double CudaCosts::timeOf(const Cost &cost, int64_t points,
   return std::max(traffic, latency) + std::min(traffic, latency) / 4;
 }
 
-double CudaCosts::timeAlone(const Cost &cost, int64_t points,
+double NestCosts::timeAlone(const Cost &cost, int64_t points,
                             int64_t atATime) const {
   // A multiprocessor has about the share of the caches' bandwidth that it has
   // of the memory's, and a little more.

@@ -1,5 +1,5 @@
-//===- CudaBody.cpp - One iteration of a nest as CUDA C++ -----------------===//
-#include "compiler/cuda/CudaBody.h"
+//===- BodyEmitter.cpp - One iteration of a nest as CUDA C++ -----------------===//
+#include "compiler/cuda/BodyEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -13,46 +13,46 @@ static constexpr size_t kInlined = 56;
 
 /// Whether an operation's expression needs no parentheses as an operand: a
 /// name, a number, or nothing but a conversion from 16 bits.
-static bool isPrimary(Operation &op, const CudaCode &code) {
+static bool isPrimary(Operation &op, const Code &code) {
   return code.isWord() || (isa<arith::ExtFOp>(op) && code.isCall());
 }
 
-CudaCode CudaBody::address(const LinearExpr &linear, ArrayRef<CudaCode> loops) {
-  CudaCode sum;
+Code BodyEmitter::address(const LinearExpr &linear, ArrayRef<Code> loops) {
+  Code sum;
   for (auto [coef, loop] : llvm::zip(linear.coefs, loops)) {
     if (coef == 0)
       continue;
-    CudaCode term = loop.isWord() ? loop : CudaCode::group(loop);
+    Code term = loop.isWord() ? loop : Code::group(loop);
     if (coef != 1)
       term += " * " + std::to_string(coef);
     sum = sum.empty() ? term : sum + " + " + term;
   }
   if (sum.empty())
-    return linear.constant < 0 ? CudaCode(std::to_string(linear.constant))
-                               : CudaCode::word(linear.constant);
+    return linear.constant < 0 ? Code(std::to_string(linear.constant))
+                               : Code::word(linear.constant);
   if (linear.constant)
     sum += (linear.constant < 0 ? " - " : " + ") +
            std::to_string(std::abs(linear.constant));
   return sum;
 }
 
-CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
+Code BodyEmitter::kept(unsigned nest, unsigned result, const Code &local) {
   const Output &output = subKernel.nests[nest].outputs[result];
-  const CudaCode &name = values.names[nest][result];
+  const Code &name = values.names[nest][result];
   switch (schedule.nests[nest].storage[result]) {
   case Storage::Variable:
     return values.arrays.count({nest, result})
-               ? CudaCode::element(name, CudaCode::word("k"))
+               ? Code::element(name, Code::word("k"))
                : name;
   case Storage::Array:
-    return CudaCode::element(name, local);
+    return Code::element(name, local);
   case Storage::Shared: {
     bool oneTeam = schedule.team == text.threads;
     std::string begin =
         oneTeam ? ""
                 : "team * " + std::to_string(schedule.sharedElements(output)) +
                       " + ";
-    return CudaCode::element(name, begin + local);
+    return Code::element(name, begin + local);
   }
   case Storage::Buffer:
     break;
@@ -60,13 +60,13 @@ CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
   return {};
 }
 
-CudaCode CudaBody::byteOfBit(const CudaCode &buffer, const CudaCode &address) {
-  return CudaCode::element(
-      buffer, (address.isWord() ? address : CudaCode::group(address)) + " / 8");
+Code BodyEmitter::byteOfBit(const Code &buffer, const Code &address) {
+  return Code::element(
+      buffer, (address.isWord() ? address : Code::group(address)) + " / 8");
 }
 
-CudaCode CudaBody::load(const Source &source, const CudaCode &address,
-                        const CudaCode &local) {
+Code BodyEmitter::load(const Source &source, const Code &address,
+                        const Code &local) {
   if (source.kind == Source::Kind::Constant)
     return text.scalars.literal(source.constant);
   unsigned argument = source.argument;
@@ -75,18 +75,18 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
       return kept(source.nest, source.result, local);
     argument = subKernel.nests[source.nest].outputs[source.result].arguments.front();
   }
-  const CudaArgument &buffer = text.arguments[argument];
+  const KernelArgument &buffer = text.arguments[argument];
   if (buffer.isBits()) {
-    const CudaCode at = address.isWord() ? address : CudaCode::group(address);
-    return CudaCode::group(byteOfBit(buffer.name, at) + " >> " + at +
+    const Code at = address.isWord() ? address : Code::group(address);
+    return Code::group(byteOfBit(buffer.name, at) + " >> " + at +
                            " % 8 & 1");
   }
   if (source.writtenThisStage)
-    return CudaCode::call("BREW_FRESH", {buffer.name, address});
-  return CudaCode::element(buffer.name, address);
+    return Code::call("BREW_FRESH", {buffer.name, address});
+  return Code::element(buffer.name, address);
 }
 
-CudaCode CudaBody::load(const Access &access, ArrayRef<CudaCode> loops) {
+Code BodyEmitter::load(const Access &access, ArrayRef<Code> loops) {
   if (access.source.kind == Source::Kind::Argument) {
     auto found =
         values.packs.find(packKey(access.source.argument, access.address));
@@ -97,7 +97,7 @@ CudaCode CudaBody::load(const Access &access, ArrayRef<CudaCode> loops) {
               address(access.local, loops));
 }
 
-CudaBody::Operand CudaBody::operand(Value value) {
+BodyEmitter::Operand BodyEmitter::operand(Value value) {
   auto found = operands.find(value);
   if (found != operands.end())
     return found->second;
@@ -107,47 +107,47 @@ CudaBody::Operand CudaBody::operand(Value value) {
   return {text.scalars.literal(constant.getValue()), true};
 }
 
-CudaBody::Operand CudaBody::named(Value value, const CudaCode &expression,
+BodyEmitter::Operand BodyEmitter::named(Value value, const Code &expression,
                                   bool isPrimary) {
   // What is only widened gets its name then.
   if (expression.isWord() ||
-      (value.hasOneUse() && (expression.width(CudaStyle::Plain) <= kInlined ||
+      (value.hasOneUse() && (expression.width(TextStyle::Plain) <= kInlined ||
                              isa<arith::ExtFOp>(*value.user_begin()))))
     return {expression, isPrimary};
   return {variable(value.getType(), expression), true};
 }
 
-CudaCode CudaBody::variable(Type type, const CudaCode &value) {
-  CudaCode name = text.numbered("v");
+Code BodyEmitter::variable(Type type, const Code &value) {
+  Code name = text.numbered("v");
   text.lines.line("const " + text.scalars.type(type) + " " + name + " = " +
                   value + ";");
   return name;
 }
 
-std::pair<CudaCode, CudaCode> CudaBody::placesOf(tensor::ExtractOp extract,
+std::pair<Code, Code> BodyEmitter::placesOf(tensor::ExtractOp extract,
                                                  const Extract &access,
-                                                 ArrayRef<CudaCode> loops) {
-  CudaCode at = address(access.address, loops),
+                                                 ArrayRef<Code> loops) {
+  Code at = address(access.address, loops),
            local = address(access.local, loops);
-  auto add = [](CudaCode &sum, int64_t stride, const CudaCode &i) {
+  auto add = [](Code &sum, int64_t stride, const Code &i) {
     if (stride == 0)
       return;
-    CudaCode term = stride == 1 ? i : i + " * " + std::to_string(stride);
+    Code term = stride == 1 ? i : i + " * " + std::to_string(stride);
     sum = sum.isZero() ? term : sum + " + " + term;
   };
   for (auto [stride, localStride, index] :
        llvm::zip(access.strides, access.localStrides, extract.getIndices())) {
     if (stride == 0 && localStride == 0)
       continue;
-    CudaCode i = operand(index).primary();
+    Code i = operand(index).primary();
     add(at, stride, i);
     add(local, localStride, i);
   }
   return {at, local};
 }
 
-void CudaBody::add(const Nest &nest, Operation &inner,
-                   ArrayRef<CudaCode> loops) {
+void BodyEmitter::add(const Nest &nest, Operation &inner,
+                   ArrayRef<Code> loops) {
   if (isa<arith::ConstantOp>(inner))
     return;
   Value result = inner.getResult(0);
@@ -156,7 +156,7 @@ void CudaBody::add(const Nest &nest, Operation &inner,
   if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
     // Absent where only addresses, which have it already, depended on it.
     if (const auto &linear = nest.indices[position.getDim()]) {
-      CudaCode at = address(*linear, loops);
+      Code at = address(*linear, loops);
       operands[result] = named(result, at, at.isWord());
     }
     return;
@@ -176,19 +176,19 @@ void CudaBody::add(const Nest &nest, Operation &inner,
     operands[result] = named(result, load(access.source, at, local), true);
     return;
   }
-  SmallVector<CudaCode> codes;
+  SmallVector<Code> codes;
   for (Value value : inner.getOperands())
     codes.push_back(operand(value).primary());
-  std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
+  std::optional<Code> expression = text.scalars.expression(inner, codes);
   if (!expression)
     throwCannotEmit(subKernel.kernel,
            "there is no CUDA code for " + inner.getName().getStringRef().str());
   operands[result] = named(result, *expression, isPrimary(inner, *expression));
 }
 
-SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
-                                        ArrayRef<CudaCode> loops,
-                                        ArrayRef<CudaCode> accumulated) {
+SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
+                                        ArrayRef<Code> loops,
+                                        ArrayRef<Code> accumulated) {
   operands = common;
   linalg::GenericOp op = nest.op;
   for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
@@ -204,9 +204,9 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
   for (auto [store, value] :
        llvm::zip(nest.perIterationStores, yielded.drop_front(nest.outputs.size())))
     storeOnTheWay(store, loops, operand(value).code);
-  SmallVector<CudaCode> results;
+  SmallVector<Code> results;
   for (Value value : yielded.take_front(nest.outputs.size())) {
-    CudaCode result = operand(value).code;
+    Code result = operand(value).code;
     // Accumulators are assigned one after the other: a result that reads one
     // that is assigned before needs a name.
     bool readsEarlier = false;
@@ -218,31 +218,31 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
   return results;
 }
 
-void CudaBody::storeOnTheWay(const Output &store, ArrayRef<CudaCode> loops,
-                             const CudaCode &value) {
+void BodyEmitter::storeOnTheWay(const Output &store, ArrayRef<Code> loops,
+                             const Code &value) {
   for (unsigned argument : store.arguments) {
     auto pack = values.perIterationStores.find(argument);
-    const CudaCode place =
+    const Code place =
         pack != values.perIterationStores.end()
-            ? CudaCode::element(pack->second, CudaCode::word("k"))
-            : CudaCode::element(text.arguments[argument].name,
+            ? Code::element(pack->second, Code::word("k"))
+            : Code::element(text.arguments[argument].name,
                                 address(store.address, loops));
     text.lines.line(place + " = " + value + ";");
   }
 }
 
-void CudaBody::storeToBuffers(const Output &output, ArrayRef<CudaCode> loops,
-                              const CudaCode &value) {
+void BodyEmitter::storeToBuffers(const Output &output, ArrayRef<Code> loops,
+                              const Code &value) {
   for (unsigned argument : output.arguments) {
-    const CudaArgument &buffer = text.arguments[argument];
-    const CudaCode at = address(output.address, loops);
+    const KernelArgument &buffer = text.arguments[argument];
+    const Code at = address(output.address, loops);
     if (buffer.isBits()) {
       text.prelude.bits = true;
-      text.lines.line(CudaCode::call("BREW_SET_BIT", {buffer.name, at, value}) +
+      text.lines.line(Code::call("BREW_SET_BIT", {buffer.name, at, value}) +
                       ";");
       continue;
     }
-    text.lines.line(CudaCode::element(buffer.name, at) + " = " + value + ";");
+    text.lines.line(Code::element(buffer.name, at) + " = " + value + ";");
   }
 }
 

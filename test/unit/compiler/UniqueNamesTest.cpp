@@ -1,35 +1,35 @@
-//===- CudaNamesTest.cpp - Identifiers of a kernel's text -----------------===//
-#include "compiler/cuda/CudaNames.h"
+//===- UniqueNamesTest.cpp - Identifiers of a kernel's text -----------------===//
+#include "compiler/cuda/UniqueNames.h"
 
 #include <gtest/gtest.h>
 
 namespace brew::compiler {
 namespace {
 
-TEST(CudaNames, KeepsWhatIsAnIdentifier) {
-  cuda::CudaNames names;
+TEST(UniqueNames, KeepsWhatIsAnIdentifier) {
+  cuda::UniqueNames names;
   EXPECT_EQ(names.unique("conv1"), "conv1");
   EXPECT_EQ(names.unique("pool"), "pool");
   EXPECT_EQ(names.unique("res2a_branch1"), "res2a_branch1");
 }
 
-TEST(CudaNames, ReplacesOtherCharacters) {
-  cuda::CudaNames names;
+TEST(UniqueNames, ReplacesOtherCharacters) {
+  cuda::UniqueNames names;
   EXPECT_EQ(names.unique("inception_3a/1x1"), "inception_3a_1x1");
   EXPECT_EQ(names.unique("a//b..c"), "a_b_c");
   EXPECT_EQ(names.unique("3rd"), "b_3rd");
   EXPECT_EQ(names.unique("//"), "b_");
 }
 
-TEST(CudaNames, GivesNoNameTwice) {
-  cuda::CudaNames names;
+TEST(UniqueNames, GivesNoNameTwice) {
+  cuda::UniqueNames names;
   EXPECT_EQ(names.unique("data"), "data");
   EXPECT_EQ(names.unique("data"), "data_2");
   EXPECT_EQ(names.unique("data_2"), "data_2_2");
 }
 
-TEST(CudaNames, AvoidsWordsOfTheLanguage) {
-  cuda::CudaNames names;
+TEST(UniqueNames, AvoidsWordsOfTheLanguage) {
+  cuda::UniqueNames names;
   for (const char *word : {"float", "union", "threadIdx", "expf", "tanh", "v12",
                            "lane", "unix", "brewMaximum", "BREW_IN", "abs",
                            "norm", "maxf", "float4", "y1", "clock64"})

@@ -1,4 +1,4 @@
-//===- CudaCosts.h - What loops cost on a GPU -------------------*- C++ -*-===//
+//===- NestCosts.h - What loops cost on a GPU -------------------*- C++ -*-===//
 //
 // Costs are rough cycles. They only need to rank: what the memory system moves,
 // and how long one lane takes.
@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/cuda/KernelSchedule.h"
 
 namespace brew::compiler::cuda {
 
-class CudaCosts {
+class NestCosts {
 public:
-  CudaCosts(const Kernel &kernel, dialects::target::GpuAttr gpu)
+  NestCosts(const Kernel &kernel, dialects::target::GpuAttr gpu)
       : kernel(kernel), gpu(gpu),
         elementsPerCycle(static_cast<double>(gpu.getBytesPerCycle()) / 4) {}
 

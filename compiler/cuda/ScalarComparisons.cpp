@@ -1,5 +1,5 @@
-//===- CudaComparisons.cpp - Comparisons in CUDA C++ ----------------------===//
-#include "compiler/cuda/CudaScalars.h"
+//===- ScalarComparisons.cpp - Comparisons in CUDA C++ ----------------------===//
+#include "compiler/cuda/ScalarOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -7,20 +7,20 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-std::optional<CudaCode> CudaScalars::comparison(Operation &op,
-                                                ArrayRef<CudaCode> x) {
+std::optional<Code> ScalarOps::comparison(Operation &op,
+                                                ArrayRef<Code> x) {
   auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
   auto negated = [&](const char *sign) {
-    return "!" + CudaCode::group(x[0] + sign + x[1]);
+    return "!" + Code::group(x[0] + sign + x[1]);
   };
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    CudaCode ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
-    CudaCode differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
+    Code ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
+    Code differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
     switch (compare.getPredicate()) {
     case arith::CmpFPredicate::AlwaysFalse:
-      return CudaCode::word("false");
+      return Code::word("false");
     case arith::CmpFPredicate::AlwaysTrue:
-      return CudaCode::word("true");
+      return Code::word("true");
     case arith::CmpFPredicate::OEQ:
       return binary(" == ");
     case arith::CmpFPredicate::OGT:
@@ -36,7 +36,7 @@ std::optional<CudaCode> CudaScalars::comparison(Operation &op,
     case arith::CmpFPredicate::ORD:
       return ordered;
     case arith::CmpFPredicate::UEQ:
-      return "!" + CudaCode::group(differs);
+      return "!" + Code::group(differs);
     case arith::CmpFPredicate::UGT:
       return negated(" <= ");
     case arith::CmpFPredicate::UGE:
@@ -48,7 +48,7 @@ std::optional<CudaCode> CudaScalars::comparison(Operation &op,
     case arith::CmpFPredicate::UNE:
       return binary(" != ");
     case arith::CmpFPredicate::UNO:
-      return "!" + CudaCode::group(ordered);
+      return "!" + Code::group(ordered);
     }
   }
   auto compare = dyn_cast<arith::CmpIOp>(op);
