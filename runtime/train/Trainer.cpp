@@ -44,10 +44,10 @@ void Trainer::requireNoOutputGradients() const {
 
 void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
-  hooksAnywhere = unite(hooks && !hooks->get().empty(), false) != 0;
+  hooksAnywhere = allReduceOr(hooks && !hooks->get().empty(), false) != 0;
   if (runHooks(HookTrigger::Start))
     startSnapshotOfAll();
-  announceChanges();
+  exchangeChangeFlags();
   takeChanges();
   struct Iterating {
     bool &flag;
@@ -74,7 +74,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       drainInFlight(0);
     // What is shown of a batch's gradients is this rank's, and those of several
     // batches are added up before.
-    sumInSteps(together || (solver.iter_size() == 1 && !debug));
+    allReduceInSteps(together || (solver.iter_size() == 1 && !debug));
 
     if (together) {
       runOverlappedIteration();
@@ -93,7 +93,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
           accumulator.add();
       }
       accumulator.finish();
-      sumGradients();
+      allReduceGradients();
       loss /= solver.iter_size();
       requireFinite(loss);
       lossWindow.add(loss, solver.average_loss());
@@ -122,7 +122,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
 
 void Trainer::solve() {
   requireNoOutputGradients();
-  announceChanges();
+  exchangeChangeFlags();
   takeChanges();
   if (solver.snapshot_after_train() && isRoot())
     probeSnapshotFolder(prefix);
@@ -306,7 +306,7 @@ bool Trainer::pollRequests(bool snapshotDue, bool all) {
     for (TrainerControl::FieldChange &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
     const std::uint32_t any =
-        unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
+        allReduceOr((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
                   (ownChanges.empty() ? 0 : kChange) |
                   (requests.isPaused() ? kPause : 0),
               /*countsWaits=*/!pausedAnywhere);
@@ -314,7 +314,7 @@ bool Trainer::pollRequests(bool snapshotDue, bool all) {
     if (stop)
       requests.resume(); // whichever rank was told to stop
     snapshotDue = any & kSnapshot;
-    changesAnnounced |= (any & kChange) != 0;
+    changesPending |= (any & kChange) != 0;
     pausedAnywhere = any & kPause;
   }
   if (snapshotDue && all)
@@ -366,7 +366,7 @@ bool Trainer::resetIfWanted() {
 }
 
 void Trainer::takeChanges() {
-  const std::vector<TrainerControl::FieldChange> changes = changesOfAll();
+  const std::vector<TrainerControl::FieldChange> changes = gatherChanges();
   if (changes.empty())
     return;
   for (const TrainerControl::FieldChange &change : changes)

@@ -243,10 +243,10 @@ private:
   int rankCount() const;
   void requireRanks() const;
   std::uint64_t chooseSeed(std::uint64_t own) const;
-  void joinRanks();
-  void announceChanges();
-  std::vector<TrainerControl::FieldChange> changesOfAll();
-  NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
+  void synchronizeRanks();
+  void exchangeChangeFlags();
+  std::vector<TrainerControl::FieldChange> gatherChanges();
+  NanCheck::Finding earliestFinding(const NanCheck::Finding &own) const;
   bool distributesTests() const;
   // TrainerHooks.cpp
   friend class TrainerHooks;
@@ -255,13 +255,13 @@ private:
   bool hasHooks() const;
   void startWatching();
   bool runHooks(HookTrigger moment);
-  void shareStatistics();
-  std::optional<event::TestDone> runSharedTest(int net, int batches);
-  void sumInSteps(bool inSteps);
-  void sumGradients();
+  void broadcastStatistics();
+  std::optional<event::TestDone> runDistributedTest(int net, int batches);
+  void allReduceInSteps(bool inSteps);
+  void allReduceGradients();
    true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true) const;
   void warnOfStraggler(double seconds);
-  void tick() const;
+  void reportProgress() const;
   void beginSteps();
   void discardIteration();
   void runTo(const std::function<int()> &stop);
@@ -343,7 +343,7 @@ private:
   // Of several ranks.
   std::unique_ptr<ShardedUpdate> sharded;  ///< null: each updates all
   std::vector<TrainerControl::FieldChange> ownChanges; ///< that the others do not know yet
-  bool changesAnnounced = false;           ///< of any rank
+  bool changesPending = false;           ///< of any rank
   bool pausedAnywhere = false;
   bool testing = false, snapshotAfterTests = false;
 

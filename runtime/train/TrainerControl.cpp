@@ -123,7 +123,7 @@ std::vector<TrainerControl::FieldChange> TrainerControl::takeChanges() {
 
 void TrainerControl::applyRemoteChanges(const std::vector<FieldChange> &made) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const Change &change : made)
+  for (const FieldChange &change : made)
     setSolverField(solver, change.field, change.value);
 }
 

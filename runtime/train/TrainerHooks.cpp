@@ -42,7 +42,7 @@ public:
     for (int i = 0; i < trainer.solver.test_iter(net); ++i) {
       if (trainer.requests.isStopRequested())
         return;
-      trainer.tick();
+      trainer.reportProgress();
       of.pipeline->feed();
       trainer.executor.run(of.program);
       body();
@@ -118,7 +118,7 @@ bool Trainer::runHooks(HookTrigger moment) {
   std::uint32_t bits = wishes.snapshot ? kSnapshot : 0;
   for (int net : wishes.tests)
     bits |= 2u << std::min(net, kNamedTests);
-  bits = unite(bits, /*countsWaits=*/false);
+  bits = allReduceOr(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {
     bool all = true;
     // What a run that resumes does not do again is not gone back to.

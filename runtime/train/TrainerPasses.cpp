@@ -39,7 +39,7 @@ double Trainer::forward(bool feed) {
   drainInFlight(0);
   if (!iterating) {
     discardIteration(); // one of step() that failed
-    announceChanges();
+    exchangeChangeFlags();
     takeChanges();
     stepBegin = Clock::now();
     iterating = true;
@@ -63,7 +63,7 @@ void Trainer::backward() {
   if (lastPass != Pass::Forward)
     throw Error(ExitStatus::Usage,
                 "a backward pass needs the forward pass before it");
-  sumInSteps(false); // accumulate() may follow
+  allReduceInSteps(false); // accumulate() may follow
   session.run(trainProgram, Pass::Backward);
   lastPass = Pass::Backward;
 }
@@ -88,7 +88,7 @@ void Trainer::update() {
   requireGradients("an update");
   keepGradients = false;
   accumulator.finish();
-  sumGradients();
+  allReduceGradients();
   const int done = currentIteration;
   const double loss =
       std::accumulate(passLosses.begin(), passLosses.end(), 0.0) /

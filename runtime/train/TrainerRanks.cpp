@@ -79,7 +79,7 @@ std::uint64_t Trainer::chooseSeed(std::uint64_t own) const {
 }
 
 /// Makes sure that all ranks do the same, from the same parameters.
-void Trainer::joinRanks() {
+void Trainer::synchronizeRanks() {
   if (rankCount() == 1)
     return;
   ranks->checkAllEqual(
@@ -107,13 +107,13 @@ void Trainer::joinRanks() {
   }
 }
 
-void Trainer::sumInSteps(bool inSteps) {
+void Trainer::allReduceInSteps(bool inSteps) {
   if (ranks)
     ranks->reducesInSteps = inSteps && rankCount() > 1;
 }
 
 /// Adds up what the steps have not, with the program for it.
-void Trainer::sumGradients() {
+void Trainer::allReduceGradients() {
   if (rankCount() == 1 || ranks->reducesInSteps)
     return;
   ranks->reducesInSteps = true;
@@ -123,26 +123,26 @@ void Trainer::sumGradients() {
   ranks->reducesInSteps = false;
 }
 
-std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {
+std::uint32_t Trainer::allReduceOr(std::uint32_t bits, bool countsWaits) const {
   return rankCount() > 1 ? ranks->allReduceOr(bits, countsWaits) : bits;
 }
 
 /// Asks, on all ranks, whether fields of the solver were set on any.
-void Trainer::announceChanges() {
+void Trainer::exchangeChangeFlags() {
   for (TrainerControl::FieldChange &change : requests.takeChanges())
     ownChanges.push_back(std::move(change));
-  changesAnnounced |= unite(!ownChanges.empty(), /*countsWaits=*/false) != 0;
+  changesPending |= allReduceOr(!ownChanges.empty(), /*countsWaits=*/false) != 0;
 }
 
 /// Fields that were set on any rank, in the order of ranks, once that is
 /// announced: all ranks go on with the same solver.
-std::vector<TrainerControl::FieldChange> Trainer::changesOfAll() {
+std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   if (rankCount() == 1) {
     for (TrainerControl::FieldChange &change : requests.takeChanges())
       ownChanges.push_back(std::move(change));
     return std::exchange(ownChanges, {});
   }
-  if (!std::exchange(changesAnnounced, false))
+  if (!std::exchange(changesPending, false))
     return {};
   std::string own;
   for (const TrainerControl::FieldChange &change : ownChanges)
@@ -167,7 +167,7 @@ std::vector<TrainerControl::FieldChange> Trainer::changesOfAll() {
 }
 
 /// Of what each rank has found, what arose first.
-NanCheck::Finding Trainer::firstOf(const NanCheck::Finding &own) const {
+NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
   if (rankCount() == 1)
     return own;
   std::string packed(sizeof own.place, '\0');
@@ -205,7 +205,7 @@ void Trainer::warnOfStraggler(double seconds) {
   events.emit(event::LogLine{log::Severity::Warning, log::site::brew, text});
 }
 
-void Trainer::tick() const {
+void Trainer::reportProgress() const {
   if (ranks)
     ranks->reportProgress();
 }

@@ -148,7 +148,7 @@ void Trainer::finishSnapshots() {
   // Other ranks must not take a slow disk for a rank that hangs.
   while (rankCount() > 1 && writer.isWriting()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    tick();
+    reportProgress();
   }
   writer.wait();
   events.deliver();

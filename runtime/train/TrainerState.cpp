@@ -86,7 +86,7 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
     if (const auto newest = findNewest(options.resumeSince))
       options.snapshot = *newest;
   initialise(options.snapshot);
-  joinRanks();
+  synchronizeRanks();
 }
 
 Trainer::~Trainer() {

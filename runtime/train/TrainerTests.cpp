@@ -22,7 +22,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again)
     rememberPosition();
   const bool shared = distributesTests();
   if (shared)
-    shareStatistics();
+    broadcastStatistics();
   bool isBest = false;
   testing = true;
   if (isRoot() || shared)
@@ -30,7 +30,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again)
       if (!isSelected(net))
         continue;
       const std::optional<event::TestDone> done =
-          shared ? runSharedTest(net, solver.test_iter(net))
+          shared ? runDistributedTest(net, solver.test_iter(net))
                  : runTest(net, solver.test_iter(net),
                            /*prepareFirst=*/net == 0);
       if (!isRoot() || !done || !best || !best->improves(*done))
@@ -44,7 +44,7 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again)
   // What has come to rank 0 while it tested is all ranks' to do.
   constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
   const std::uint32_t any =
-      unite((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
+      allReduceOr((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
                 (snapshotAfterTests ? kSnapshot : 0),
             /*countsWaits=*/false);
   stopRequested = any & kStop;
@@ -90,7 +90,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }
-    tick();
+    reportProgress();
     net.pipeline->feed();
     executor.run(net.program);
     if (net.debug)

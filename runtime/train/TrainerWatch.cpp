@@ -37,7 +37,7 @@ bool Trainer::stopRuleHolds() {
     return true;
   if (!hasRules && !hasHooks())
     return false;
-  if (!unite(watch->hasStopReason()))
+  if (!allReduceOr(watch->hasStopReason()))
     return false;
   drainInFlight(0);
   if (const std::optional<std::string> reason = watch->takeStopReason())
@@ -49,10 +49,10 @@ bool Trainer::stopRuleHolds() {
 /// rank, before its update.
 void Trainer::requireFinite(double loss) {
   NanCheck *check = watch->nanCheck();
-  if (!check || !unite(check->suspects(loss)))
+  if (!check || !allReduceOr(check->suspects(loss)))
     return;
-  sumInSteps(false); // each rank looks for its own
-  const NanCheck::Finding finding = firstOf(check->find(solver.iter_size()));
+  allReduceInSteps(false); // each rank looks for its own
+  const NanCheck::Finding finding = earliestFinding(check->find(solver.iter_size()));
   discardIteration();
   std::string text =
       "iteration " + std::to_string(currentIteration) + ": " + finding.text;

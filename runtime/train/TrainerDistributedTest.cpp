@@ -1,4 +1,4 @@
-//===- TrainerSharedTest.cpp - Tests that ranks share ---------------------===//
+//===- TrainerDistributedTest.cpp - Tests that ranks share ---------------------===//
 //
 // Batch i of a test is computed by rank i modulo N; all ranks read all records,
 // so that each has the ones that it would have alone. Rank 0 adds the outputs
@@ -60,7 +60,7 @@ bool Trainer::distributesTests() const {
 
 /// What training leaves different on each rank (statistics of BatchNorm) is
 /// rank 0's in tests.
-void Trainer::shareStatistics() {
+void Trainer::broadcastStatistics() {
   for (const plan::Parameter &parameter : executor.manifest().parameters())
     if (!parameter.has_gradient_buffer_index())
       executor.modify(parameter.buffer_index(), [&](std::byte *bytes) {
@@ -72,7 +72,7 @@ void Trainer::shareStatistics() {
   session.prepare(); // what test programs derive from weights is out of date
 }
 
-std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
+std::optional<event::TestDone> Trainer::runDistributedTest(int index, int batches) {
   TestNet &net = nets[static_cast<std::size_t>(index)];
   if (isRoot())
     events.emit(event::TestBegin{currentIteration, index});
@@ -85,7 +85,7 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
         events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }
-    tick();
+    reportProgress();
     net.pipeline->feed();
     if (i % rankCount() != ranks->rank())
       continue;
