@@ -71,7 +71,7 @@ viewsOf(const std::vector<runtime::OutputValue> &outputs);
 runtime::Events::Listener listenerOf(brew_event_function function, void *user);
 
 /// The caller's types, copied; null if there are none.
-std::shared_ptr<const runtime::HostTypes>
+std::shared_ptr<const runtime::HostLayerTypes>
 hostTypesOf(const brew_host_layer *layers, std::size_t count);
 
 std::vector<std::string> textsOf(const char *const *texts, std::size_t count,

@@ -20,10 +20,10 @@ shapesOf(const std::vector<std::vector<std::int64_t>> &list) {
   return shapes;
 }
 
-class Instance : public runtime::HostInstance {
+class Instance : public runtime::HostLayer {
 public:
   Instance(std::shared_ptr<const Functions> type,
-           const runtime::HostSetup &setup)
+           const runtime::HostLayerSetup &setup)
       : functions(std::move(type)) {
     if (!functions->given.create)
       return;
@@ -44,24 +44,24 @@ public:
       functions->given.destroy(instance, functions->given.user);
   }
 
-  void forward(runtime::HostArguments &arguments) override {
+  void forward(runtime::HostLayerArguments &arguments) override {
     call(functions->given.forward, "forward", arguments);
   }
-  void backward(runtime::HostArguments &arguments) override {
+  void backward(runtime::HostLayerArguments &arguments) override {
     call(functions->given.backward, "backward", arguments);
   }
 
 private:
   static void setBlobs(std::vector<brew_host_blob> &to,
-                       const std::vector<runtime::HostBlob> &from) {
+                       const std::vector<runtime::HostLayerBlob> &from) {
     to.clear();
-    for (const runtime::HostBlob &blob : from)
+    for (const runtime::HostLayerBlob &blob : from)
       to.push_back({blob.dims.size(), blob.dims.data(), blob.count, blob.values,
                     blob.gradient});
   }
 
   void call(brew_host_call_function function, const char *name,
-            const runtime::HostArguments &arguments) {
+            const runtime::HostLayerArguments &arguments) {
     setBlobs(bottoms, arguments.bottoms);
     setBlobs(tops, arguments.tops);
     brew_host_call given{};
@@ -83,13 +83,13 @@ private:
   std::vector<brew_host_blob> bottoms, tops; ///< of the last call
 };
 
-class Type : public runtime::HostType {
+class Type : public runtime::HostLayerType {
 public:
   explicit Type(std::shared_ptr<const Functions> type)
       : functions(std::move(type)) {}
   bool hasBackward() const override { return functions->given.backward; }
-  std::unique_ptr<runtime::HostInstance>
-  create(const runtime::HostSetup &setup) const override {
+  std::unique_ptr<runtime::HostLayer>
+  create(const runtime::HostLayerSetup &setup) const override {
     return std::make_unique<Instance>(functions, setup);
   }
 
@@ -99,13 +99,13 @@ private:
 
 } // namespace
 
-std::shared_ptr<const runtime::HostTypes>
+std::shared_ptr<const runtime::HostLayerTypes>
 hostTypesOf(const brew_host_layer *layers, std::size_t count) {
   if (!count)
     return nullptr;
   if (!layers)
     throw usage("the host layers are NULL");
-  auto result = std::make_shared<runtime::HostTypes>();
+  auto result = std::make_shared<runtime::HostLayerTypes>();
   // The caller's structures are as far apart as its header says.
   const std::size_t size = layers->struct_size;
   const auto *next = reinterpret_cast<const std::byte *>(layers);

@@ -42,7 +42,7 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
     device.workspaceLimit = options.workspace_limit == BREW_NO_WORKSPACE
                                 ? 0
                                 : options.workspace_limit;
-  device.hostTypes = hostTypesOf(options.host_layers, options.host_layer_count);
+  device.hostLayerTypes = hostTypesOf(options.host_layers, options.host_layer_count);
   if (options.communicator) {
     if (!options.communicator->communicator)
       throw usage("the communicator could not be opened");

@@ -16,7 +16,7 @@
 #include "runtime/cpu/WorkerPool.h"
 #include "runtime/cpu/onednn/CallFactory.h"
 #include "runtime/cpu/onednn/DnnlCall.h"
-#include "runtime/host_layers/HostStep.h"
+#include "runtime/host_layers/HostLayerStep.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using plan::Step;
 namespace {
 
 struct HostLayerCall {
-  HostStep step;
+  HostLayerStep step;
   std::vector<std::byte *> memory; ///< of its operands
 
   void run() {
@@ -74,7 +74,7 @@ public:
                [this](const plan::Launch &each) { return launch(each); },
                manifest.producer() + " for " + manifest.target().cpu()},
               TimingCache(options.timingCache, options.warn), options.tune),
-        hosts(manifest, options.hostTypes), ranks(options.communicator) {
+        hosts(manifest, options.hostLayerTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Scope entered = workers.enter();
     dnnl.threads = workers.count();
@@ -432,8 +432,8 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostLayerCall result{HostStep(manifest, program, step.host(), hosts), {}};
-    for (const HostStep::Operand &operand : result.step.operands())
+    HostLayerCall result{HostLayerStep(manifest, program, step.host(), hosts), {}};
+    for (const HostLayerStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
   }

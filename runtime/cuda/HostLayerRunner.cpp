@@ -5,12 +5,12 @@
 
 namespace brew::runtime::cuda {
 
-HostLayerRunner::HostLayerRunner(HostStep hostStep,
+HostLayerRunner::HostLayerRunner(HostLayerStep hostStep,
                            std::vector<CUdeviceptr> operandAddresses,
                            std::shared_ptr<PinnedMemory> pinned)
     : step(std::move(hostStep)), addresses(std::move(operandAddresses)),
       memory(std::move(pinned)) {
-  for (const HostStep::Operand &operand : step.operands()) {
+  for (const HostLayerStep::Operand &operand : step.operands()) {
     offsets.push_back(size);
     size += (operand.buffer->size() + plan::kAlignment - 1) / plan::kAlignment *
             plan::kAlignment;
@@ -48,7 +48,7 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
   step.compute(places);
   device.makeCurrent(); // the layer may have used another
   for (std::size_t i = 0; i < places.size(); ++i) {
-    const HostStep::Operand &operand = step.operands()[i];
+    const HostLayerStep::Operand &operand = step.operands()[i];
     if (!operand.written)
       continue;
     // Gaps hold other buffers' elements, those of the other tops perhaps.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/Device.h"
-#include "runtime/host_layers/HostStep.h"
+#include "runtime/host_layers/HostLayerStep.h"
 
 #include <memory>
 #include <vector>
@@ -15,13 +15,13 @@ class HostLayerRunner {
 public:
   /// `addresses`: of the operands' buffers. `memory` may serve other steps of
   /// the same stream too; it grows when it is first needed.
-  HostLayerRunner(HostStep step, std::vector<CUdeviceptr> addresses,
+  HostLayerRunner(HostLayerStep step, std::vector<CUdeviceptr> addresses,
                std::shared_ptr<PinnedMemory> memory);
 
   void run(const Device &device, const Stream &stream);
 
 private:
-  HostStep step;
+  HostLayerStep step;
   std::vector<CUdeviceptr> addresses;
   std::shared_ptr<PinnedMemory> memory;
   std::vector<std::uint64_t> offsets; ///< of each operand in `memory`

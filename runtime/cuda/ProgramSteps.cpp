@@ -116,9 +116,9 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     return StridedTransfer::zero(*target.buffer, target.address, where);
   }
   case plan::Step::kHost: {
-    HostStep host(plan.manifest(), program, step.host(), hostLayers);
+    HostLayerStep host(plan.manifest(), program, step.host(), hostLayers);
     std::vector<CUdeviceptr> addresses;
-    for (const HostStep::Operand &operand : host.operands())
+    for (const HostLayerStep::Operand &operand : host.operands())
       addresses.push_back(address(operand.index));
     return HostLayerRunner(std::move(host), std::move(addresses), hostMemory);
   }

@@ -32,7 +32,7 @@ struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
   /// Layers that this program computes; null: none.
-  std::shared_ptr<const HostTypes> hostTypes = {};
+  std::shared_ptr<const HostLayerTypes> hostLayerTypes = {};
 
   /// The ranks that gradients are added up over (comm/Communicator.h); null:
   /// this process is alone.

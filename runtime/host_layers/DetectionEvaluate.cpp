@@ -27,9 +27,9 @@ struct Object {
 template <typename Entry>
 using ByLabel = std::map<int, std::map<int, std::vector<Entry>>>; // and image
 
-class DetectionEvaluate : public HostInstance {
+class DetectionEvaluate : public HostLayer {
 public:
-  explicit DetectionEvaluate(const HostSetup &setup) {
+  explicit DetectionEvaluate(const HostLayerSetup &setup) {
     caffe::LayerParameter layer;
     if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
                                                        &layer) ||
@@ -41,13 +41,13 @@ public:
           settings.name_size_file(), {setup.paramStr}, "name_size_file"));
   }
 
-  void forward(HostArguments &arguments) override {
+  void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
       evaluate<double>(arguments);
     else
       evaluate<float>(arguments);
   }
-  void backward(HostArguments &) override {
+  void backward(HostLayerArguments &) override {
     throw Error(ExitStatus::Bug, "DetectionEvaluate has no gradients");
   }
   std::vector<double> state() const override {
@@ -78,7 +78,7 @@ private:
 
   /// By image, then label.
   template <typename Real>
-  ByLabel<Detection> readDetections(const HostBlob &blob) const {
+  ByLabel<Detection> readDetections(const HostLayerBlob &blob) const {
     ByLabel<Detection> found;
     const auto *row = static_cast<const Real *>(blob.values);
     for (const Real *end = row + blob.count; row < end; row += 7) {
@@ -94,7 +94,7 @@ private:
   }
 
   template <typename Real>
-  ByLabel<Object> readObjects(const HostBlob &blob) const {
+  ByLabel<Object> readObjects(const HostLayerBlob &blob) const {
     ByLabel<Object> objects;
     const auto *row = static_cast<const Real *>(blob.values);
     for (const Real *end = row + blob.count; row < end; row += 8) {
@@ -143,7 +143,7 @@ private:
     return {isFirst, !isFirst};
   }
 
-  template <typename Real> void evaluate(HostArguments &arguments) {
+  template <typename Real> void evaluate(HostLayerArguments &arguments) {
     ByLabel<Detection> detections = readDetections<Real>(arguments.bottoms[0]);
     ByLabel<Object> objects = readObjects<Real>(arguments.bottoms[1]);
     std::map<int, int> wanted;
@@ -196,17 +196,17 @@ private:
   std::size_t firstImage = 0; ///< of the next batch, among the sizes
 };
 
-class DetectionEvaluateType : public HostType {
+class DetectionEvaluateType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     return std::make_unique<DetectionEvaluate>(setup);
   }
 };
 
 } // namespace
 
-const HostType &detectionEvaluateType() {
+const HostLayerType &detectionEvaluateType() {
   static const DetectionEvaluateType type;
   return type;
 }

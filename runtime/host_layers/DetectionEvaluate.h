@@ -14,7 +14,7 @@ inline constexpr const char *kDetectionEvaluate = "DetectionEvaluate";
 /// zeros fill the top. Neither true nor false is a detection of a difficult
 /// object that does not count.
 ///
-/// HostSetup::paramStr is the folder in which a name_size_file is looked up.
-const HostType &detectionEvaluateType();
+/// HostLayerSetup::paramStr is the folder in which a name_size_file is looked up.
+const HostLayerType &detectionEvaluateType();
 
 } // namespace brew::runtime

@@ -19,9 +19,9 @@
 namespace brew::runtime {
 namespace {
 
-class DetectionFiles : public HostInstance {
+class DetectionFiles : public HostLayer {
 public:
-  explicit DetectionFiles(const HostSetup &setup) {
+  explicit DetectionFiles(const HostLayerSetup &setup) {
     caffe::LayerParameter layer;
     if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
                                                        &layer) ||
@@ -46,13 +46,13 @@ public:
                          "' cannot be made: " + error.message());
   }
 
-  void forward(HostArguments &arguments) override {
+  void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
       collect<double>(arguments.bottoms[0]);
     else
       collect<float>(arguments.bottoms[0]);
   }
-  void backward(HostArguments &) override {
+  void backward(HostLayerArguments &) override {
     throw Error(ExitStatus::Bug, "result files have no gradients");
   }
   /// How many images were seen, then what was found in them.
@@ -94,7 +94,7 @@ private:
     double left, top, width, height;
   };
 
-  template <typename Real> void collect(const HostBlob &blob) {
+  template <typename Real> void collect(const HostLayerBlob &blob) {
     const auto *rows = static_cast<const Real *>(blob.values);
     for (std::int64_t n = 0; n < batch; ++n) {
       for (const Real *row = rows; row < rows + blob.count; row += 7)
@@ -209,17 +209,17 @@ private:
   std::vector<Found> all;
 };
 
-class DetectionFilesType : public HostType {
+class DetectionFilesType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     return std::make_unique<DetectionFiles>(setup);
   }
 };
 
 } // namespace
 
-const HostType &detectionFilesType() {
+const HostLayerType &detectionFilesType() {
   static const DetectionFilesType type;
   return type;
 }

@@ -11,9 +11,9 @@ namespace brew::runtime {
 /// does: with VOC a text file for each class, with ILSVRC one for all, with
 /// COCO a JSON file. Files are written whole or not at all.
 ///
-/// HostSetup::paramStr is the folder in which files are looked up.
+/// HostLayerSetup::paramStr is the folder in which files are looked up.
 inline constexpr const char *kDetectionFiles = "DetectionOutput";
 
-const HostType &detectionFilesType();
+const HostLayerType &detectionFilesType();
 
 } // namespace brew::runtime

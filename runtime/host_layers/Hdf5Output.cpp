@@ -20,7 +20,7 @@ struct Rows {
   std::vector<float> floats;
   std::vector<double> doubles;
 
-  void append(const HostBlob &blob, bool f64) {
+  void append(const HostLayerBlob &blob, bool f64) {
     if (f64) {
       const auto *values = static_cast<const double *>(blob.values);
       doubles.insert(doubles.end(), values, values + blob.count);
@@ -40,9 +40,9 @@ struct Rows {
   }
 };
 
-class Hdf5Output : public HostInstance {
+class Hdf5Output : public HostLayer {
 public:
-  explicit Hdf5Output(const HostSetup &setup) {
+  explicit Hdf5Output(const HostLayerSetup &setup) {
     caffe::LayerParameter layer;
     if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
                                                        &layer) ||
@@ -63,7 +63,7 @@ public:
                      " rows; they must have as many");
   }
 
-  void forward(HostArguments &arguments) override {
+  void forward(HostLayerArguments &arguments) override {
     for (std::size_t i = 0; i < 2; ++i)
       rows[i].append(arguments.bottoms[i], arguments.f64);
     ++batches;
@@ -74,8 +74,8 @@ public:
   }
 
   /// No gradient comes of what was written.
-  void backward(HostArguments &arguments) override {
-    for (const HostBlob &bottom : arguments.bottoms) {
+  void backward(HostLayerArguments &arguments) override {
+    for (const HostLayerBlob &bottom : arguments.bottoms) {
       if (!bottom.gradient)
         continue;
       if (arguments.f64)
@@ -91,17 +91,17 @@ private:
   Rows rows[2] = {{"data", {}, {}, {}}, {"label", {}, {}, {}}};
 };
 
-class Hdf5OutputType : public HostType {
+class Hdf5OutputType : public HostLayerType {
 public:
   bool hasBackward() const override { return true; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     return std::make_unique<Hdf5Output>(setup);
   }
 };
 
 } // namespace
 
-const HostType &hdf5OutputType() {
+const HostLayerType &hdf5OutputType() {
   static const Hdf5OutputType type;
   return type;
 }

@@ -11,6 +11,6 @@ inline constexpr const char *kHdf5Output = "HDF5Output";
 /// four axes each, as Caffe does. Caffe's file holds one batch and its next one
 /// is an error; here it holds the rows of all batches since the layer was made,
 /// and is written anew for each, so that it is whole at any time.
-const HostType &hdf5OutputType();
+const HostLayerType &hdf5OutputType();
 
 } // namespace brew::runtime

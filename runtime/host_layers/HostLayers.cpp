@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 /// The runtime's own type of that name, or null.
-static const HostType *findOwnType(const std::string &type) {
+static const HostLayerType *findOwnType(const std::string &type) {
   if (type == kDetectionEvaluate)
     return &detectionEvaluateType();
   if (type == kDetectionFiles)
@@ -25,8 +25,8 @@ static const HostType *findOwnType(const std::string &type) {
   return nullptr;
 }
 
-const HostType *HostLayers::find(const std::string &type) const {
-  if (const HostType *own = findOwnType(type))
+const HostLayerType *HostLayers::find(const std::string &type) const {
+  if (const HostLayerType *own = findOwnType(type))
     return own;
   if (!types)
     return nullptr;
@@ -39,11 +39,11 @@ static std::string nameOf(const plan::Program &program,
   return "host " + program.name() + "/" + step.layer();
 }
 
-HostInstance &HostLayers::instance(int program, const HostType &type,
+HostLayer &HostLayers::instance(int program, const HostLayerType &type,
                                    const plan::HostCall &step) {
   Layer &layer = layers[{program, step.settings()}];
   if (!layer.instance) {
-    HostSetup setup;
+    HostLayerSetup setup;
     setup.type = step.type();
     setup.layer = step.layer();
     setup.settings = step.settings();
@@ -109,10 +109,10 @@ void HostLayers::restore(const States &states) {
 }
 
 void HostLayers::call(int program, const plan::HostCall &step,
-                      HostArguments &arguments) {
+                      HostLayerArguments &arguments) {
   const std::string who =
       "layer '" + step.layer() + "' (type '" + step.type() + "'): ";
-  const HostType *type = find(step.type());
+  const HostLayerType *type = find(step.type());
   if (!type)
     throw Error(ExitStatus::Usage,
                 who + "the program that runs the plan computes layers of this "
@@ -124,7 +124,7 @@ void HostLayers::call(int program, const plan::HostCall &step,
     throw badInput(who + "the plan needs its backward pass, and the type has "
                          "no backward function");
   try {
-    HostInstance &layer = instance(program, *type, step);
+    HostLayer &layer = instance(program, *type, step);
     if (forward)
       layer.forward(arguments);
     else

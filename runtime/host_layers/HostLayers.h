@@ -19,7 +19,7 @@
 namespace brew::runtime {
 
 /// A layer, as its functions get to know it.
-struct HostSetup {
+struct HostLayerSetup {
   std::string type, layer;
   std::string settings; ///< caffe.LayerParameter as text
   std::string paramStr; ///< its python_param.param_str
@@ -28,7 +28,7 @@ struct HostSetup {
 };
 
 /// A bottom or top in a call: dense row-major values of the plan's precision.
-struct HostBlob {
+struct HostLayerBlob {
   std::vector<std::int64_t> dims;
   std::int64_t count = 1;
   void *values = nullptr;   ///< of bottoms read, of tops written by forward
@@ -36,18 +36,18 @@ struct HostBlob {
                             ///< null for a bottom that gets none
 };
 
-struct HostArguments {
+struct HostLayerArguments {
   bool f64 = false; ///< elements are double, else float
-  std::vector<HostBlob> bottoms, tops;
+  std::vector<HostLayerBlob> bottoms, tops;
 };
 
 /// One layer of one program of an executor. Its functions say why they failed
 /// by throwing Error, without the layer's name.
-class HostInstance {
+class HostLayer {
 public:
-  virtual ~HostInstance() = default;
-  virtual void forward(HostArguments &arguments) = 0;
-  virtual void backward(HostArguments &arguments) = 0;
+  virtual ~HostLayer() = default;
+  virtual void forward(HostLayerArguments &arguments) = 0;
+  virtual void backward(HostLayerArguments &arguments) = 0;
   /// What later calls depend on beside their arguments; empty: nothing.
   virtual std::vector<double> state() const { return {}; }
   /// Goes on from what state() of an equal layer gave. Throws Error (1) if it
@@ -56,33 +56,33 @@ public:
 };
 
 /// A type of layers. Used from several threads at a time.
-class HostType {
+class HostLayerType {
 public:
-  virtual ~HostType() = default;
+  virtual ~HostLayerType() = default;
   /// Whether a gradient passes such layers.
   virtual bool hasBackward() const = 0;
-  /// Throws like a HostInstance.
-  virtual std::unique_ptr<HostInstance>
-  create(const HostSetup &setup) const = 0;
+  /// Throws like a HostLayer.
+  virtual std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const = 0;
 };
 
 /// By the name of the type.
-using HostTypes = std::map<std::string, std::shared_ptr<const HostType>>;
+using HostLayerTypes = std::map<std::string, std::shared_ptr<const HostLayerType>>;
 
 /// The layers of one executor, each made before its first call.
 class HostLayers {
 public:
   /// `types` may be null: there are none.
   HostLayers(const plan::Manifest &manifest,
-             std::shared_ptr<const HostTypes> types)
+             std::shared_ptr<const HostLayerTypes> types)
       : manifest(manifest), types(std::move(types)) {}
 
   /// Computes a step of a program. Throws Error that names the layer: (2) if
   /// nobody gave its type, (1) if it has to pass a gradient and cannot, else
   /// what its functions say.
-  void call(int program, const plan::HostCall &step, HostArguments &arguments);
+  void call(int program, const plan::HostCall &step, HostLayerArguments &arguments);
 
-  /// What layers remember of their calls (HostInstance::state), by the name of
+  /// What layers remember of their calls (HostLayer::state), by the name of
   /// each: "host PROGRAM/LAYER", with a number where that is not unique.
   using States = std::map<std::string, std::vector<double>>;
   States states() const;
@@ -94,17 +94,17 @@ public:
 
 private:
   /// The program's type of that name or the runtime's own, or null.
-  const HostType *find(const std::string &type) const;
-  HostInstance &instance(int program, const HostType &type,
+  const HostLayerType *find(const std::string &type) const;
+  HostLayer &instance(int program, const HostLayerType &type,
                          const plan::HostCall &step);
   std::string freeName(const std::string &name) const;
 
   struct Layer {
     std::string name;
-    std::unique_ptr<HostInstance> instance;
+    std::unique_ptr<HostLayer> instance;
   };
   const plan::Manifest &manifest;
-  std::shared_ptr<const HostTypes> types;
+  std::shared_ptr<const HostLayerTypes> types;
   /// By program and settings, which hold name, bottoms and tops: names need not
   /// be unique.
   std::map<std::pair<int, std::string>, Layer> layers;

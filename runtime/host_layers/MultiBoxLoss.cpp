@@ -56,9 +56,9 @@ struct Terms {
   double normalizer = 1;
 };
 
-class MultiBoxLoss : public HostInstance {
+class MultiBoxLoss : public HostLayer {
 public:
-  explicit MultiBoxLoss(const HostSetup &setup) {
+  explicit MultiBoxLoss(const HostLayerSetup &setup) {
     if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
                                                        &layer) ||
         setup.bottoms.size() != 4 || setup.bottoms[2].size() < 3)
@@ -68,13 +68,13 @@ public:
     priorCount = setup.bottoms[2][2] / 4;
   }
 
-  void forward(HostArguments &arguments) override {
+  void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
       forwardOf<double>(arguments);
     else
       forwardOf<float>(arguments);
   }
-  void backward(HostArguments &arguments) override {
+  void backward(HostLayerArguments &arguments) override {
     if (arguments.f64)
       backwardOf<double>(arguments);
     else
@@ -88,7 +88,7 @@ private:
            layer.propagate_down(bottom);
   }
 
-  template <typename Real> void forwardOf(HostArguments &arguments) {
+  template <typename Real> void forwardOf(HostLayerArguments &arguments) {
     const Settings &settings = layer.multibox_loss_param();
     auto valuesOf = [&](std::size_t i) {
       return static_cast<const Real *>(arguments.bottoms[i].values);
@@ -168,12 +168,12 @@ private:
     return loss;
   }
 
-  template <typename Real> void backwardOf(HostArguments &arguments) {
+  template <typename Real> void backwardOf(HostLayerArguments &arguments) {
     const Settings &settings = layer.multibox_loss_param();
     const double scale =
         *static_cast<const Real *>(arguments.tops[0].gradient) /
         terms.normalizer;
-    for (HostBlob &bottom : arguments.bottoms)
+    for (HostLayerBlob &bottom : arguments.bottoms)
       if (bottom.gradient)
         std::fill_n(static_cast<Real *>(bottom.gradient), bottom.count,
                     Real(0));
@@ -215,17 +215,17 @@ private:
   Terms terms;
 };
 
-class MultiBoxLossType : public HostType {
+class MultiBoxLossType : public HostLayerType {
 public:
   bool hasBackward() const override { return true; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     return std::make_unique<MultiBoxLoss>(setup);
   }
 };
 
 } // namespace
 
-const HostType &multiBoxLossType() {
+const HostLayerType &multiBoxLossType() {
   static const MultiBoxLossType type;
   return type;
 }

@@ -12,6 +12,6 @@ inline constexpr const char *kMultiBoxLoss = "MultiBoxLoss";
 /// divided as loss_param says (by the number of matches); what propagate_down
 /// excludes is left out, as in SSD. Gradients are those of the matches that the
 /// forward pass has found.
-const HostType &multiBoxLossType();
+const HostLayerType &multiBoxLossType();
 
 } // namespace brew::runtime

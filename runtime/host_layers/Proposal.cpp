@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::int64_t kRegion = 5; ///< image and corners
 
-class ProposalLayer : public HostInstance {
+class ProposalLayer : public HostLayer {
 public:
-  explicit ProposalLayer(const HostSetup &setup) {
+  explicit ProposalLayer(const HostLayerSetup &setup) {
     caffe::LayerParameter layer;
     if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
                                                        &layer) ||
@@ -27,19 +27,19 @@ public:
     anchors = anchorsOf(settings);
   }
 
-  void forward(HostArguments &arguments) override {
+  void forward(HostLayerArguments &arguments) override {
     if (arguments.f64)
       find<double>(arguments);
     else
       find<float>(arguments);
   }
-  void backward(HostArguments &) override {
+  void backward(HostLayerArguments &) override {
     throw Error(ExitStatus::Bug, "Proposal has no gradients");
   }
 
 private:
   /// Whether bottoms and tops have the shapes that the settings ask for.
-  static bool fits(const HostSetup &setup,
+  static bool fits(const HostLayerSetup &setup,
                    const caffe::ProposalParameter &settings) {
     const auto &bottoms = setup.bottoms, &tops = setup.tops;
     const std::int64_t anchorsOfPlace = caffe::anchorCount(settings);
@@ -58,10 +58,10 @@ private:
            (tops.size() == 2 || tops[1] == Dims{rows});
   }
 
-  template <typename Real> void find(HostArguments &arguments) const {
-    const HostBlob &scores = arguments.bottoms[0];
-    const HostBlob &offsets = arguments.bottoms[1];
-    const HostBlob &info = arguments.bottoms[2];
+  template <typename Real> void find(HostLayerArguments &arguments) const {
+    const HostLayerBlob &scores = arguments.bottoms[0];
+    const HostLayerBlob &offsets = arguments.bottoms[1];
+    const HostLayerBlob &info = arguments.bottoms[2];
     const std::int64_t images = scores.dims[0];
     auto *rows = static_cast<Real *>(arguments.tops[0].values);
     Real *rowScores = arguments.tops.size() == 3
@@ -109,17 +109,17 @@ private:
   std::vector<Box<double>> anchors;
 };
 
-class ProposalType : public HostType {
+class ProposalType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     return std::make_unique<ProposalLayer>(setup);
   }
 };
 
 } // namespace
 
-const HostType &proposalType() {
+const HostLayerType &proposalType() {
   static const ProposalType type;
   return type;
 }

@@ -12,6 +12,6 @@ namespace brew::runtime {
 /// none does.
 inline constexpr const char *kProposal = "Proposal";
 
-const HostType &proposalType();
+const HostLayerType &proposalType();
 
 } // namespace brew::runtime

@@ -306,21 +306,21 @@ TEST(Executor, NeedsNoCompiler) {
 }
 
 /// A host layer that leaves its tops and gradients as they are.
-struct Idle : HostType, HostInstance {
+struct Idle : HostLayerType, HostLayer {
   bool hasBackward() const override { return true; }
-  std::unique_ptr<HostInstance> create(const HostSetup &) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &) const override {
     return std::make_unique<Idle>();
   }
-  void forward(HostArguments &) override {}
-  void backward(HostArguments &) override {}
+  void forward(HostLayerArguments &) override {}
+  void backward(HostLayerArguments &) override {}
 };
 
 TEST(Executor, RunsTheCompletePlan) {
   PlanBuilder b = completePlan();
   ExecutorOptions options;
   options.threads = 2;
-  options.hostTypes =
-      std::make_shared<HostTypes>(HostTypes{{"Own", std::make_shared<Idle>()}});
+  options.hostLayerTypes =
+      std::make_shared<HostLayerTypes>(HostLayerTypes{{"Own", std::make_shared<Idle>()}});
   Executor executor(b.build(), options);
   EXPECT_EQ(executor.findProgram("update"), 1);
   executor.run(0);

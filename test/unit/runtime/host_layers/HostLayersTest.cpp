@@ -42,19 +42,19 @@ template <typename Action> std::string errorOf(const Action &action) {
   }
 }
 
-using Pass = std::function<void(HostArguments &)>;
+using Pass = std::function<void(HostLayerArguments &)>;
 
 /// A type whose functions are the test's, and which keeps a record.
-class TestType : public HostType {
+class TestType : public HostLayerType {
 public:
   Pass forward, backward;
   bool passesGradients = true;
-  std::function<void(const HostSetup &)> onCreate;
-  mutable std::vector<HostSetup> made;
+  std::function<void(const HostLayerSetup &)> onCreate;
+  mutable std::vector<HostLayerSetup> made;
   mutable int gone = 0;
 
   bool hasBackward() const override { return passesGradients; }
-  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
     if (onCreate)
       onCreate(setup);
     made.push_back(setup);
@@ -62,31 +62,31 @@ public:
   }
 
 private:
-  struct Instance : HostInstance {
+  struct Instance : HostLayer {
     explicit Instance(const TestType &owner) : type(owner) {}
     ~Instance() override { ++type.gone; }
-    void forward(HostArguments &arguments) override { type.forward(arguments); }
-    void backward(HostArguments &arguments) override {
+    void forward(HostLayerArguments &arguments) override { type.forward(arguments); }
+    void backward(HostLayerArguments &arguments) override {
       type.backward(arguments);
     }
     const TestType &type;
   };
 };
 
-template <typename Value> Value *valuesOf(const HostBlob &blob) {
+template <typename Value> Value *valuesOf(const HostLayerBlob &blob) {
   return static_cast<Value *>(blob.values);
 }
-template <typename Value> Value *gradientOf(const HostBlob &blob) {
+template <typename Value> Value *gradientOf(const HostLayerBlob &blob) {
   return static_cast<Value *>(blob.gradient);
 }
 
 /// y = x * x, and its gradient.
-template <typename Value> void square(HostArguments &a) {
+template <typename Value> void square(HostLayerArguments &a) {
   for (std::int64_t i = 0; i < a.tops[0].count; ++i)
     valuesOf<Value>(a.tops[0])[i] =
         valuesOf<Value>(a.bottoms[0])[i] * valuesOf<Value>(a.bottoms[0])[i];
 }
-template <typename Value> void squareBackward(HostArguments &a) {
+template <typename Value> void squareBackward(HostLayerArguments &a) {
   for (std::int64_t i = 0; i < a.bottoms[0].count; ++i)
     gradientOf<Value>(a.bottoms[0])[i] =
         2 * valuesOf<Value>(a.bottoms[0])[i] * gradientOf<Value>(a.tops[0])[i];
@@ -104,9 +104,9 @@ ExecutorOptions optionsWith(const std::shared_ptr<TestType> &type,
   ExecutorOptions options;
   options.threads = 2;
   options.tune = false;
-  auto types = std::make_shared<HostTypes>();
+  auto types = std::make_shared<HostLayerTypes>();
   types->emplace(name, type);
-  options.hostTypes = types;
+  options.hostLayerTypes = types;
   return options;
 }
 
@@ -168,22 +168,22 @@ void set(Executor &executor, std::uint32_t index,
 using Values = std::vector<double>;
 
 /// Its layers count their calls: y = x + how many there were before.
-class CountingType : public HostType {
+class CountingType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostInstance> create(const HostSetup &) const override {
+  std::unique_ptr<HostLayer> create(const HostLayerSetup &) const override {
     return std::make_unique<Instance>();
   }
 
 private:
-  struct Instance : HostInstance {
-    void forward(HostArguments &a) override {
+  struct Instance : HostLayer {
+    void forward(HostLayerArguments &a) override {
       for (std::int64_t i = 0; i < a.tops[0].count; ++i)
         valuesOf<float>(a.tops[0])[i] =
             valuesOf<float>(a.bottoms[0])[i] + calls;
       ++calls;
     }
-    void backward(HostArguments &) override {}
+    void backward(HostLayerArguments &) override {}
     std::vector<double> state() const override {
       return {static_cast<double>(calls)};
     }
@@ -342,10 +342,10 @@ TEST_F(HostLayers, GetTheBuffersThemselvesOnTheCpu) {
   build();
   auto type = squareType();
   std::vector<void *> seen;
-  type->forward = [&](HostArguments &a) {
+  type->forward = [&](HostLayerArguments &a) {
     seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient};
   };
-  type->backward = [&](HostArguments &a) {
+  type->backward = [&](HostLayerArguments &a) {
     seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient,
             a.tops[0].gradient};
   };
@@ -364,11 +364,11 @@ TEST_F(HostLayers, WriteNothingBackButResultsOnAGpu) {
     GTEST_SKIP() << "on the CPU bottoms are the buffers themselves";
   build();
   auto type = squareType();
-  type->forward = [](HostArguments &a) {
+  type->forward = [](HostLayerArguments &a) {
     square<float>(a);
     valuesOf<float>(a.bottoms[0])[0] = 77;
   };
-  type->backward = [](HostArguments &a) {
+  type->backward = [](HostLayerArguments &a) {
     squareBackward<float>(a);
     valuesOf<float>(a.bottoms[0])[0] = 77;
     valuesOf<float>(a.tops[0])[0] = 77;
@@ -403,13 +403,13 @@ TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
   addBackward(program, {x}, {left, right}, {x, right}, dx);
   // x is no top's gradient of its own, but of the right dimensions.
   auto type = squareType();
-  type->forward = [](HostArguments &a) {
+  type->forward = [](HostLayerArguments &a) {
     for (int i = 0; i < 6; ++i) {
       valuesOf<float>(a.tops[0])[i] = valuesOf<float>(a.bottoms[0])[i];
       valuesOf<float>(a.tops[1])[i] = 10 * valuesOf<float>(a.bottoms[0])[i];
     }
   };
-  type->backward = [](HostArguments &a) {
+  type->backward = [](HostLayerArguments &a) {
     for (int i = 0; i < 6; ++i)
       gradientOf<float>(a.bottoms[0])[i] =
           gradientOf<float>(a.tops[0])[i] + gradientOf<float>(a.tops[1])[i];
@@ -448,7 +448,7 @@ TEST_F(HostLayers, ComputeInThePlansPrecision) {
   addForward(program, {x}, {y});
   addBackward(program, {x}, {y}, {dy}, dx);
   auto type = squareType();
-  type->forward = [](HostArguments &a) {
+  type->forward = [](HostLayerArguments &a) {
     EXPECT_TRUE(a.f64);
     square<double>(a);
   };
@@ -466,7 +466,7 @@ TEST_F(HostLayers, SeeFloatsWhereActivationsHave16Bits) {
   y = b.buffer("y", {2}, {}, BF16);
   addForward(b.program("main"), {x}, {y});
   auto type = squareType();
-  type->forward = [](HostArguments &a) {
+  type->forward = [](HostLayerArguments &a) {
     EXPECT_FALSE(a.f64);
     square<float>(a);
   };
@@ -487,11 +487,11 @@ TEST_F(HostLayers, OfNoBottomsAndBottomsWithoutGradient) {
       .mutable_bottom_gradients(0)
       ->set_bottom(1);
   auto type = squareType();
-  type->forward = [](HostArguments &a) {
+  type->forward = [](HostLayerArguments &a) {
     valuesOf<float>(a.tops[0])[0] = 5;
     valuesOf<float>(a.tops[0])[1] = 6;
   };
-  type->backward = [](HostArguments &a) {
+  type->backward = [](HostLayerArguments &a) {
     EXPECT_EQ(a.bottoms[0].gradient, nullptr);
     std::copy_n(valuesOf<float>(a.bottoms[1]), 2,
                 gradientOf<float>(a.bottoms[1]));
@@ -518,11 +518,11 @@ TEST_F(HostLayers, Errors) {
     EXPECT_EQ(errorOf([&] { Executor(b.build()).run(0); }), error);
   }
   Executor executor(b.build(), optionsWith(type));
-  type->onCreate = [](const HostSetup &) { throw unavailable("no camera"); };
+  type->onCreate = [](const HostLayerSetup &) { throw unavailable("no camera"); };
   EXPECT_EQ(errorOf([&] { executor.run(0); }),
             "3: layer 'sq' (type 'Square'): no camera");
   type->onCreate = nullptr;
-  type->forward = [](HostArguments &) { throw badInput("x is odd"); };
+  type->forward = [](HostLayerArguments &) { throw badInput("x is odd"); };
   EXPECT_EQ(errorOf([&] { executor.runTimed(0, [](std::size_t, double) {}); }),
             "1: layer 'sq' (type 'Square'): x is odd");
   EXPECT_EQ(errorOf([&] { executor.start({0}); }),
@@ -544,7 +544,7 @@ TEST_F(HostLayers, AreCalledByTheThreadThatRuns) {
   build();
   auto type = squareType();
   std::thread::id seen;
-  type->forward = [&](HostArguments &) { seen = std::this_thread::get_id(); };
+  type->forward = [&](HostLayerArguments &) { seen = std::this_thread::get_id(); };
   ExecutorOptions options = optionsWith(type);
   options.pool = std::make_shared<WorkerPool>(2);
   Executor executor(b.build(), options);
@@ -566,7 +566,7 @@ TEST_F(HostLayers, MayRunAnotherNetOfTheSamePool) {
   options.pool = std::make_shared<WorkerPool>(2);
   Executor other(plan, options);
   auto outer = squareType();
-  outer->forward = [&](HostArguments &a) {
+  outer->forward = [&](HostLayerArguments &a) {
     set(other, x, Values(4, valuesOf<float>(a.bottoms[0])[0]));
     other.run(0);
     const Values squares = get(other, out);
@@ -619,9 +619,9 @@ TEST(HostStates, GoOnElsewhere) {
   addForward(program, {x}, {z}, "count")
       .set_settings("name: \"count\" top: \"z\"");
   ExecutorOptions options;
-  auto types = std::make_shared<HostTypes>();
+  auto types = std::make_shared<HostLayerTypes>();
   types->emplace("Square", std::make_shared<CountingType>());
-  options.hostTypes = types;
+  options.hostLayerTypes = types;
 
   Executor first(b.build(), options);
   EXPECT_TRUE(first.hostLayers().states().empty()); // nobody was called yet
@@ -659,7 +659,7 @@ TEST(HostStates, DetectionEvaluateKnowsItsImage) {
   ASSERT_NE(mkdtemp(folder), nullptr);
   const std::string list = std::string(folder) + "/sizes.txt";
   std::ofstream(list) << "a 10 20\n\nb 30 40\nc 50 60\n";
-  HostSetup setup;
+  HostLayerSetup setup;
   setup.settings = "detection_evaluate_param { num_classes: 2 "
                    "background_label_id: 0 name_size_file: '" +
                    list + "' }";
@@ -671,12 +671,12 @@ TEST(HostStates, DetectionEvaluateKnowsItsImage) {
                                 1, 1, 0, .1F, .1F, .5F, .5F, 0};
   std::vector<float> result(15);
   auto blob = [](std::vector<float> &values) {
-    HostBlob made;
+    HostLayerBlob made;
     made.count = static_cast<std::int64_t>(values.size());
     made.values = values.data();
     return made;
   };
-  HostArguments arguments;
+  HostLayerArguments arguments;
   arguments.bottoms = {blob(found), blob(objects)};
   arguments.tops = {blob(result)};
   const auto first = detectionEvaluateType().create(setup);

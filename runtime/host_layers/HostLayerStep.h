@@ -1,4 +1,4 @@
-//===- HostStep.h - A host layer's step made ready --------------*- C++ -*-===//
+//===- HostLayerStep.h - A host layer's step made ready --------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/host_layers/HostLayers.h"
@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 /// A call of a host layer, with the places that its operands go through.
-class HostStep {
+class HostLayerStep {
 public:
   struct Operand {
     std::uint32_t index; ///< of the buffer
@@ -23,7 +23,7 @@ public:
   };
 
   /// `manifest` and `layers` outlive it.
-  HostStep(const plan::Manifest &manifest, int program,
+  HostLayerStep(const plan::Manifest &manifest, int program,
            const plan::HostCall &call, HostLayers &layers);
 
   const std::vector<Operand> &operands() const { return all; }
@@ -42,7 +42,7 @@ private:
   int program;
   HostLayers *layers;
   std::vector<Operand> all;
-  HostArguments arguments;
+  HostLayerArguments arguments;
   /// By operand: values in the form that functions take, where the buffer has
   /// another; empty where they get its own memory.
   std::vector<std::vector<std::byte>> staging;

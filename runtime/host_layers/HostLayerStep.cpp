@@ -1,11 +1,11 @@
-//===- HostStep.cpp - A host layer's step made ready ----------------------===//
-#include "runtime/host_layers/HostStep.h"
+//===- HostLayerStep.cpp - A host layer's step made ready ----------------------===//
+#include "runtime/host_layers/HostLayerStep.h"
 
 #include "caffe/weights/Layout.h"
 
 namespace brew::runtime {
 
-HostStep::HostStep(const plan::Manifest &manifest, int programIndex,
+HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
                    const plan::HostCall &call, HostLayers &hostLayers)
     : step(&call), program(programIndex), layers(&hostLayers) {
   const plan::DataType precision = manifest.target().precision();
@@ -17,10 +17,10 @@ HostStep::HostStep(const plan::Manifest &manifest, int programIndex,
     staged.push_back(!caffe::isPlain(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
-    std::vector<HostBlob> &blobs = top ? arguments.tops : arguments.bottoms;
+    std::vector<HostLayerBlob> &blobs = top ? arguments.tops : arguments.bottoms;
     for (std::uint32_t index : indices) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-      HostBlob blob;
+      HostLayerBlob blob;
       blob.dims = caffe::toVector(buffer.dims());
       blob.count = plan::elementCount(buffer);
       add(index, written, top, false, blobs.size());
@@ -38,10 +38,10 @@ HostStep::HostStep(const plan::Manifest &manifest, int programIndex,
   staging.resize(all.size());
 }
 
-void HostStep::compute(const std::vector<std::byte *> &memory) {
+void HostLayerStep::compute(const std::vector<std::byte *> &memory) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Operand &operand = all[i];
-    HostBlob &blob =
+    HostLayerBlob &blob =
         (operand.top ? arguments.tops : arguments.bottoms)[operand.position];
     void *values = memory[i];
     if (staged[i]) {
@@ -59,7 +59,7 @@ void HostStep::compute(const std::vector<std::byte *> &memory) {
   layers->call(program, *step, arguments);
 }
 
-void HostStep::store(std::size_t operand, std::byte *memory) const {
+void HostLayerStep::store(std::size_t operand, std::byte *memory) const {
   if (!staged[operand])
     return;
   const plan::Buffer &buffer = *all[operand].buffer;
