@@ -295,7 +295,7 @@ void Validator::checkInitialValues(std::uint32_t segment, const Buffer &buffer,
 void Validator::checkPersistent() const {
   std::set<std::string> names;
   for (const NamedBuffer &state : manifest.persistent()) {
-    const std::string where = "carried state '" + state.name() + "'";
+    const std::string where = "persistent state '" + state.name() + "'";
     require(names.insert(state.name()).second, where,
             "there is another of its name");
     const Buffer &values =

@@ -198,7 +198,7 @@ void Validator::checkCopy(const CopyCall &call, int program,
 void Validator::checkAllReduce(const AllReduceCall &call, int program,
                                const std::string &where) const {
   require(call.has_kind() && call.has_bucket(), where,
-          "the part or the bucket of a sum over ranks is missing");
+          "the kind or the bucket of an all-reduce is missing");
   require(call.buffer_indices_size() > 0, where, "it adds up no buffer");
   const bool starts = call.kind() == AllReduceCall::START;
   require(call.source_buffer_indices_size() ==

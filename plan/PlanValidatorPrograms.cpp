@@ -30,11 +30,11 @@ void Validator::checkProgram(int index, const std::string &where) const {
   for (int i = 0; i < program.steps_size(); ++i)
     checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
   for (const DataInput &input : program.data_inputs()) {
-    require(input.has_layer(), where, "a feed's layer is missing");
-    require(input.buffer_indices_size() > 0, where, "a feed has no buffers");
+    require(input.has_layer(), where, "a data input's layer is missing");
+    require(input.buffer_indices_size() > 0, where, "a data input has no buffers");
     for (std::uint32_t inputBuffer : input.buffer_indices())
-      checkWritable(buffer(true, inputBuffer, index, where, "a feed's buffer"),
-                    where + ", feed");
+      checkWritable(buffer(true, inputBuffer, index, where, "a data input's buffer"),
+                    where + ", data input");
     if (input.has_pixel_conversion())
       checkPixelConversion(input, index, where);
   }
@@ -54,14 +54,14 @@ void Validator::checkProgram(int index, const std::string &where) const {
     }
   std::set<std::string> gradientNames;
   for (const NamedBuffer &gradient : program.output_gradients()) {
-    require(!gradient.name().empty(), where, "a seed's name is missing");
+    require(!gradient.name().empty(), where, "an output gradient's name is missing");
     require(gradientNames.insert(gradient.name()).second, where,
-            "two seeds have the same name");
+            "two output gradients have the same name");
     const Buffer &written = buffer(gradient.has_buffer_index(), gradient.buffer_index(),
-                                   index, where, "a seed's buffer");
+                                   index, where, "an output gradient's buffer");
     require(written.type() == F32 || written.type() == F64, where,
-            "a seed is neither F32 nor F64");
-    checkWritable(written, where + ", seed");
+            "an output gradient is neither F32 nor F64");
+    checkWritable(written, where + ", output gradient");
   }
   for (int i = 0; i < program.layers_size(); ++i)
     checkLayer(program.layers(i), index,
@@ -114,49 +114,49 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
 void Validator::checkPixelConversion(const DataInput &input, int program,
                             const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
-          "a feed has a conversion of pixels in a CPU plan");
+          "a data input has a conversion of pixels in a CPU plan");
   const PixelConversion &pixels = input.pixel_conversion();
   require(pixels.has_kernel_index() &&
               pixels.kernel_index() <
                   static_cast<std::uint32_t>(manifest.kernels_size()),
-          where, "a feed's kernel does not exist");
+          where, "a data input's kernel does not exist");
   const Buffer &top =
-      buffer(true, input.buffer_indices(0), program, where, "a feed's buffer");
+      buffer(true, input.buffer_indices(0), program, where, "a data input's buffer");
   require(top.dims_size() == 4, where,
           "a conversion of pixels makes no images");
   require(pixels.mean_dims_size() == 0 || pixels.mean_dims_size() == 3, where,
-          "the mean of a feed's pixels has not three dimensions");
+          "the mean of a data input's pixels has not three dimensions");
   double count = 1;
   for (std::int64_t dim : pixels.mean_dims()) {
-    require(dim >= 1, where, "the mean of a feed's pixels is empty");
+    require(dim >= 1, where, "the mean of a data input's pixels is empty");
     count *= double(dim);
   }
   require(count * sizeof(float) <= double(kMaxBytes), where,
-          "the mean of a feed's pixels is too large");
+          "the mean of a data input's pixels is too large");
   require(pixels.image_dims_size() == 2, where,
-          "the images of a feed's pixels have not two dimensions");
+          "the images of a data input's pixels have not two dimensions");
   count = double(top.dims(0)) * double(top.dims(1));
   bool isTop = true, isMean = true;
   for (int i = 0; i < 2; ++i) {
     const std::int64_t dim = pixels.image_dims(i);
     require(dim >= top.dims(2 + i), where,
-            "the images of a feed's pixels are smaller than its top's");
+            "the images of a data input's pixels are smaller than its top's");
     count *= double(dim);
     isTop &= dim == top.dims(2 + i);
     isMean &= pixels.mean_dims_size() && dim == pixels.mean_dims(1 + i);
   }
   require(count <= double(kMaxBytes), where,
-          "the images of a feed's pixels are too large");
+          "the images of a data input's pixels are too large");
   // A crop lies at the same place in both.
   const bool meanIsImage = pixels.mean_dims_size() &&
                            (pixels.mean_dims(1) > 1 || pixels.mean_dims(2) > 1);
   require(!meanIsImage || isTop || isMean, where,
-          "the images of a feed's pixels have not the mean's size");
+          "the images of a data input's pixels have not the mean's size");
   const Kernel &kernel =
       manifest.kernels(static_cast<int>(pixels.kernel_index()));
   require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,
-          "a feed's kernel has another number of arguments");
-  require(kernel.stages() == 1, where, "a feed's kernel has several stages");
+          "a data input's kernel has another number of arguments");
+  require(kernel.stages() == 1, where, "a data input's kernel has several stages");
 }
 
 void Validator::checkLayer(const Layer &layer, int program,

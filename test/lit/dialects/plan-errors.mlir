@@ -1,17 +1,17 @@
 // RUN: %brew-opt %s --verify-diagnostics --split-input-file
 
-// The text of a feed's configuration is read where it stands, once.
+// The text of a data input's configuration is read where it stands, once.
 plan.arena transient size 512
 plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<2x3x4x5xf32>
-  // expected-error @below {{a feed's configuration is no LayerParameter}}
+  // expected-error @below {{a data input's configuration is no LayerParameter}}
   plan.data_input "in" "Data"(%data) {config = "no such field: 1", folder = ""} : memref<2x3x4x5xf32>
 }
 
 // -----
 
 brew.program @config train {
-  // expected-error @below {{a feed's configuration is no LayerParameter}}
+  // expected-error @below {{a data input's configuration is no LayerParameter}}
   %a = brew.data_input "in" "Input" {config = "no_field: 1", folder = ".", tops = ["x"]} : tensor<*xf32>
 }
 

@@ -129,7 +129,7 @@ const BrokenStep kSteps[] = {
        call.set_kind(brew::plan::AllReduceCall::WAIT);
        call.add_buffer_indices(ConvDw);
      },
-     "the part or the bucket of a sum over ranks is missing"},
+     "the kind or the bucket of an all-reduce is missing"},
     {"AllReduceSources",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();

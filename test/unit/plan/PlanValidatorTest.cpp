@@ -362,17 +362,17 @@ const BrokenRule kRules[] = {
      "feed's layer is missing"},
     {"NoFeedBuffers",
      [](Manifest &m) { program(m).mutable_data_inputs(0)->clear_buffer_indices(); },
-     "a feed has no buffers"},
+     "a data input has no buffers"},
     {"FeedBufferMissing",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 99);
      },
-     "a feed's buffer does not exist"},
+     "a data input's buffer does not exist"},
     {"FeedOfOtherProgram",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 14);
      },
-     "a feed's buffer belongs to another program"},
+     "a data input's buffer belongs to another program"},
     {"FeedIntoConstant",
      [](Manifest &m) {
        program(m).mutable_data_inputs(0)->set_buffer_indices(1, 13);
@@ -451,14 +451,14 @@ const BrokenRule kRules[] = {
          seed->set_buffer_index(program(m).blobs(0).buffer_index());
        }
      },
-     "two seeds have the same name"},
+     "two output gradients have the same name"},
     {"SeedOfIntegers",
      [](Manifest &m) {
        NamedBuffer *seed = program(m).add_output_gradients();
        seed->set_name("y");
        seed->set_buffer_index(program(m).item_counts(0).buffer_index());
      },
-     "a seed is neither F32 nor F64"},
+     "an output gradient is neither F32 nor F64"},
     // layers
     {"LayerWithoutShape",
      [](Manifest &m) { program(m).mutable_layers(0)->clear_shapes(); },
