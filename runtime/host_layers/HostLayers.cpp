@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 /// The runtime's own type of that name, or null.
-static const HostLayerType *findOwnType(const std::string &type) {
+static const HostLayerType *findBuiltinType(const std::string &type) {
   if (type == kDetectionEvaluate)
     return &detectionEvaluateType();
   if (type == kDetectionFiles)
@@ -26,7 +26,7 @@ static const HostLayerType *findOwnType(const std::string &type) {
 }
 
 const HostLayerType *HostLayers::find(const std::string &type) const {
-  if (const HostLayerType *own = findOwnType(type))
+  if (const HostLayerType *own = findBuiltinType(type))
     return own;
   if (!types)
     return nullptr;
@@ -59,15 +59,15 @@ HostLayer &HostLayers::instance(int program, const HostLayerType &type,
       setup.tops.push_back(dimsOf(top));
     layer.instance = type.create(setup);
     if (layer.name.empty())
-      layer.name = freeName(nameOf(manifest.programs(program), step));
+      layer.name = uniqueName(nameOf(manifest.programs(program), step));
   }
-  if (auto state = waiting.extract(layer.name))
+  if (auto state = pendingStates.extract(layer.name))
     layer.instance->restore(state.mapped());
   return *layer.instance;
 }
 
 /// `name`, or with the first number that makes it unique.
-std::string HostLayers::freeName(const std::string &name) const {
+std::string HostLayers::uniqueName(const std::string &name) const {
   std::string result = name;
   for (int number = 2;; ++number) {
     bool isTaken = false;
@@ -80,9 +80,9 @@ std::string HostLayers::freeName(const std::string &name) const {
 }
 
 HostLayers::States HostLayers::states() const {
-  States result = waiting;
+  States result = pendingStates;
   for (const auto &[key, layer] : layers)
-    if (layer.instance && !waiting.count(layer.name))
+    if (layer.instance && !pendingStates.count(layer.name))
       if (std::vector<double> state = layer.instance->state(); !state.empty())
         result.emplace(layer.name, std::move(state));
   return result;
@@ -102,10 +102,10 @@ void HostLayers::restore(const States &states) {
   for (auto &[key, layer] : layers)
     if (layer.instance && !layer.instance->state().empty())
       layer.instance.reset();
-  waiting.clear();
+  pendingStates.clear();
   for (const auto &[name, values] : states)
     if (hasState(name))
-      waiting.emplace(name, values);
+      pendingStates.emplace(name, values);
 }
 
 void HostLayers::call(int program, const plan::HostCall &step,

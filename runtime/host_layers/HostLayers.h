@@ -97,7 +97,7 @@ private:
   const HostLayerType *find(const std::string &type) const;
   HostLayer &instance(int program, const HostLayerType &type,
                          const plan::HostCall &step);
-  std::string freeName(const std::string &name) const;
+  std::string uniqueName(const std::string &name) const;
 
   struct Layer {
     std::string name;
@@ -108,7 +108,7 @@ private:
   /// By program and settings, which hold name, bottoms and tops: names need not
   /// be unique.
   std::map<std::pair<int, std::string>, Layer> layers;
-  States waiting; ///< for the next call of their layers
+  States pendingStates; ///< for the next call of their layers
 };
 
 } // namespace brew::runtime
