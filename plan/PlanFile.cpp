@@ -57,7 +57,7 @@ struct PlanFile::Impl {
   [[noreturn]] void damaged(const std::string &what) const {
     throw badInput(path + ": damaged plan: " + what);
   }
-  std::string makeAnew(const Header &header) const;
+  std::string recompileCommand(const Header &header) const;
   void load();
 };
 
@@ -86,7 +86,7 @@ std::string quoted(const std::string &word) {
 
 /// The command that makes a plan of another format anew, as far as the plan
 /// still tells. Nothing of it is used but for that text.
-std::string PlanFile::Impl::makeAnew(const Header &header) const {
+std::string PlanFile::Impl::recompileCommand(const Header &header) const {
   Manifest other;
   const bool isInside = header.manifestOffset >= sizeof(Header) &&
                         header.manifestOffset <= size &&
@@ -106,7 +106,7 @@ std::string PlanFile::Impl::makeAnew(const Header &header) const {
   if (input.empty())
     input = other.has_solver() ? "SOLVER.prototxt" : "NET.prototxt";
   const bool isCuda = other.target().kind() == Target::CUDA;
-  return "to make it anew: brewc " + quoted(input) +
+  return "to recompile it: brewc " + quoted(input) +
          (isCuda ? " --target cuda" : "") + " -o " + quoted(path);
 }
 
@@ -137,7 +137,7 @@ void PlanFile::Impl::load() {
         std::to_string(header.formatVersion) + " and was written by " +
         (header.formatVersion > kFormatVersion ? "a newer" : "an older") +
         " brewc; this program reads format version " +
-        std::to_string(kFormatVersion) + "; " + makeAnew(header));
+        std::to_string(kFormatVersion) + "; " + recompileCommand(header));
   if (header.fileSize != size)
     damaged("its header says " + std::to_string(header.fileSize) +
             " bytes, the file has " + std::to_string(size));

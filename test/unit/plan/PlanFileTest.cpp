@@ -95,7 +95,7 @@ std::string otherFormat(std::string bytes, std::uint32_t version) {
 TEST(PlanFile, OtherFormatsNameTheCommand) {
   const std::string reads = "; this program reads format version " +
                             std::to_string(kFormatVersion) +
-                            "; to make it anew: brewc ";
+                            "; to recompile it: brewc ";
   PlanBuilder builder = completePlan();
   builder.manifest.clear_solver();
   builder.manifest.set_input_prototxt("nets/le net.prototxt");
@@ -137,11 +137,11 @@ TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
                         " and was written by an older brewc; this program "
                         "reads format version " +
                         std::to_string(kFormatVersion) +
-                        "; to make it anew: brewc small.prototxt -o " + start +
+                        "; to recompile it: brewc small.prototxt -o " + start +
                         "deploy.plan");
     EXPECT_EQ(statusOfOpen(start + "solver.plan", text), ExitStatus::BadInput);
     // The first did not say what it was made from.
-    EXPECT_NE(text.find(std::string("; to make it anew: brewc ") +
+    EXPECT_NE(text.find(std::string("; to recompile it: brewc ") +
                         (version == 1 ? "SOLVER" : "small_solver") +
                         ".prototxt -o "),
               std::string::npos)
