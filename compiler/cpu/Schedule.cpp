@@ -1,4 +1,4 @@
-//===- Schedule.cpp - How the loops of a subKernel run --------------===//
+//===- KernelSchedule.cpp - How the loops of a subKernel run --------------===//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/cpu/Schedule.h"

@@ -1,4 +1,4 @@
-//===- Schedule.cpp - When a hook is due ----------------------------------===//
+//===- KernelSchedule.cpp - When a hook is due ----------------------------------===//
 
 #include "runtime/train/hooks/Schedule.h"
 
