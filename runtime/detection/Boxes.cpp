@@ -85,7 +85,7 @@ Box<float> withoutPadding(const caffe::ResizeParameter &resize, float aspect) {
 
 } // namespace
 
-PixelBox inPixels(const Box<float> &box, int height, int width,
+PixelBox toPixels(const Box<float> &box, int height, int width,
                   const caffe::ResizeParameter *resize) {
   const auto mode =
       resize ? resize->resize_mode() : caffe::ResizeParameter::WARP;

@@ -40,7 +40,7 @@ Box<Real> intersectionOf(const Box<Real> &a, const Box<Real> &b) {
 
 /// The intersection over the union, of boxes with these areas.
 template <typename Real>
-Real overlapOf(const Box<Real> &a, Real areaA, const Box<Real> &b, Real areaB,
+Real intersectionOverUnion(const Box<Real> &a, Real areaA, const Box<Real> &b, Real areaB,
                bool normalized = true) {
   const Box<Real> shared = intersectionOf(a, b);
   const Real edge = normalized ? 0 : 1;
@@ -52,8 +52,8 @@ Real overlapOf(const Box<Real> &a, Real areaA, const Box<Real> &b, Real areaB,
   return both / (areaA + areaB - both);
 }
 template <typename Real>
-Real overlapOf(const Box<Real> &a, const Box<Real> &b) {
-  return overlapOf(a, areaOf(a), b, areaOf(b));
+Real intersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
+  return intersectionOverUnion(a, areaOf(a), b, areaOf(b));
 }
 
 /// The part of `box` that lies in `other`, from 0 to 1.
@@ -125,7 +125,7 @@ struct PixelBox {
 /// What a box in fractions of a net's input is in pixels of an image of
 /// `height` x `width`, which `resize` (null: a plain one) has fitted to the
 /// input.
-PixelBox inPixels(const Box<float> &box, int height, int width,
+PixelBox toPixels(const Box<float> &box, int height, int width,
                   const caffe::ResizeParameter *resize);
 
 } // namespace brew::runtime

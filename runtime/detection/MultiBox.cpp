@@ -63,7 +63,7 @@ Matches<Real> matchBoxes(const Settings &settings,
     }
     for (int j : wanted) {
       const Real overlap =
-          overlapOf(boxes[i], truths[static_cast<std::size_t>(j)].box);
+          intersectionOverUnion(boxes[i], truths[static_cast<std::size_t>(j)].box);
       if (overlap > kLeast) {
         result.overlap[i] = std::max(result.overlap[i], overlap);
         pairs.push_back({i, j, overlap});
@@ -157,7 +157,7 @@ std::vector<int> suppressed(const std::vector<Box<Real>> &boxes,
     if (areaOf(box) < kTooSmall)
       continue;
     if (std::none_of(kept.begin(), kept.end(), [&](int better) {
-          return overlapOf(boxes[static_cast<std::size_t>(better)], box) >
+          return intersectionOverUnion(boxes[static_cast<std::size_t>(better)], box) >
                  threshold;
         }))
       kept.push_back(candidate);

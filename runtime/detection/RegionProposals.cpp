@@ -37,7 +37,7 @@ template <typename Real> Real pixelsOf(const Box<Real> &box) {
 }
 
 template <typename Real>
-Real sharePixels(const Box<Real> &a, const Box<Real> &b) {
+Real pixelIntersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
   const Real width =
       extentOf(std::max(a.left, b.left), std::min(a.right, b.right));
   const Real height =
@@ -120,7 +120,7 @@ std::vector<Proposal<Real>> propose(const caffe::ProposalParameter &settings,
       break;
     const bool overlaps =
         std::any_of(kept.begin(), kept.end(), [&](const Proposal<Real> &other) {
-          return sharePixels(other.box, next.box) > most;
+          return pixelIntersectionOverUnion(other.box, next.box) > most;
         });
     if (!overlaps)
       kept.push_back(next);

@@ -114,7 +114,7 @@ private:
       return {box, areaOf(box)};
     const NamedSize &size =
         sizes[(firstImage + static_cast<std::size_t>(image)) % sizes.size()];
-    return inPixels(box, size.height, size.width,
+    return toPixels(box, size.height, size.width,
                     settings.has_resize_param() ? &settings.resize_param()
                                                 : nullptr);
   }
@@ -127,7 +127,7 @@ private:
     Object *best = nullptr;
     for (Object &object : objects) {
       const PixelBox other = compared(object.box, image);
-      const float overlap = overlapOf(box.box, box.area, other.box, other.area,
+      const float overlap = intersectionOverUnion(box.box, box.area, other.box, other.area,
                                       /*normalized=*/sizes.empty());
       if (overlap > most) {
         most = overlap;

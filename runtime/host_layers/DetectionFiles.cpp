@@ -115,7 +115,7 @@ private:
     const NamedSize &image = images[seen];
     const caffe::SaveOutputParameter &save = settings.save_output_param();
     const Box<float> pixels =
-        inPixels(box, image.height, image.width,
+        toPixels(box, image.height, image.width,
                  save.has_resize_param() ? &save.resize_param() : nullptr)
             .box;
     auto round = [](float x) { return std::round(x * 100) / 100.0; };

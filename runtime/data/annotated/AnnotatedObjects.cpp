@@ -45,7 +45,7 @@ bool satisfies(const Box<float> &part, const Objects &objects,
     return true;
   for (const formats::AnnotatedObject &object : objects) {
     const Box<float> box = boxOf(object);
-    if (overlap.hold(overlapOf(part, box)) &&
+    if (overlap.hold(intersectionOverUnion(part, box)) &&
         ofPart.hold(coverageOf(part, box)) &&
         ofObject.hold(coverageOf(box, part)))
       return true;

@@ -219,7 +219,7 @@ TEST(Objects, ConstraintsOfParts) {
   ASSERT_FALSE(parts.empty());
   EXPECT_LT(parts.size(), 200U);
   for (const Box<float> &part : parts) {
-    EXPECT_GE(overlapOf(part, boxOf(objects[0])), 0.4F);
+    EXPECT_GE(intersectionOverUnion(part, boxOf(objects[0])), 0.4F);
     EXPECT_GE(part.left, 0);
     EXPECT_LE(part.bottom, 1 + 1e-6F);
   }
