@@ -1,4 +1,4 @@
-//===- FunctionText.cpp - Writes plan.kernel operations for tests -----------===//
+//===- KernelText.cpp - Writes plan.kernel operations for tests -----------===//
 
 #include "KernelText.h"
 
