@@ -2,7 +2,7 @@
 //
 // Turns every plan.kernel into a function of the form that LowerToLLVM.h
 // describes, choosing per part of a kernel how its loops run (see
-// KernelSchedule.h).
+// Schedule.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once

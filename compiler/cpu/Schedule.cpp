@@ -1,4 +1,4 @@
-//===- KernelSchedule.cpp - How the loops of a subKernel run --------------===//
+//===- Schedule.cpp - How the loops of a subKernel run --------------===//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/cpu/Schedule.h"

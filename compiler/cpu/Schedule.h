@@ -1,4 +1,4 @@
-//===- KernelSchedule.h - How the loops of a subKernel run ------*- C++ -*-===//
+//===- Schedule.h - How the loops of a subKernel run ------*- C++ -*-===//
 //
 // Three schedules. All enumerate some leading grid loops with the range that
 // the runtime hands out, and leave contiguous inner loops to LLVM's vectoriser.

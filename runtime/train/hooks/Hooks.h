@@ -1,7 +1,7 @@
 //===- Hooks.h - What happens at set times of a training run ----*- C++ -*-===//
 //
 // Each line of a file of hooks says when, on what condition, and what
-// (HookLine.h, KernelSchedule.h, Criterion.h, HookAction.h):
+// (HookLine.h, Schedule.h, Criterion.h, HookAction.h):
 //
 //   # run.hooks
 //   rate: every 1 iteration do set base_lr from rates.txt

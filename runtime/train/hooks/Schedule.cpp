@@ -1,4 +1,4 @@
-//===- KernelSchedule.cpp - When a hook is due ----------------------------------===//
+//===- Schedule.cpp - When a hook is due ----------------------------------===//
 
 #include "runtime/train/hooks/Schedule.h"
 

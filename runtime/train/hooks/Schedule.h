@@ -1,4 +1,4 @@
-//===- KernelSchedule.h - When a hook is due --------------------------*- C++ -*-===//
+//===- Schedule.h - When a hook is due --------------------------*- C++ -*-===//
 //
 //   schedule = "every" [N] trigger [K "times"]   after each N, at most K of them
 //            | "after" N trigger                 once
