@@ -8,7 +8,7 @@ namespace brew::runtime {
 
 template <typename Real>
 std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
-                            bool inTarget, const Box<Real> &box) {
+                            bool varianceInTarget, const Box<Real> &box) {
   const Box<Real> &from = prior.box;
   const Real width = from.right - from.left, height = from.bottom - from.top;
   std::array<Real, 4> offsets = {box.left - from.left, box.top - from.top,
@@ -24,20 +24,20 @@ std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
         std::log((box.right - box.left) / width),
         std::log((box.bottom - box.top) / height)};
   }
-  if (!inTarget)
+  if (!varianceInTarget)
     for (std::size_t i = 0; i < 4; ++i)
       offsets[i] /= prior.variance[i];
   return offsets;
 }
 
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool inTarget,
+Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool varianceInTarget,
                   const Real *offsets) {
   const Box<Real> &from = prior.box;
   const Real width = from.right - from.left, height = from.bottom - from.top;
   std::array<Real, 4> by;
   for (std::size_t i = 0; i < 4; ++i)
-    by[i] = inTarget ? offsets[i] : prior.variance[i] * offsets[i];
+    by[i] = varianceInTarget ? offsets[i] : prior.variance[i] * offsets[i];
   if (code == caffe::PriorBoxParameter::CENTER_SIZE) {
     const Real x = by[0] * width + (from.left + from.right) / 2;
     const Real y = by[1] * height + (from.top + from.bottom) / 2;

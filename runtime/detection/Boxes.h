@@ -107,14 +107,14 @@ template <typename Real> struct Prior {
 };
 
 /// The offsets of `box` from a prior; divided by its variances unless these are
-/// `inTarget`. Sides of the prior, and with CENTER_SIZE of the box, are
+/// `varianceInTarget`. Sides of the prior, and with CENTER_SIZE of the box, are
 /// positive.
 template <typename Real>
 std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
-                            bool inTarget, const Box<Real> &box);
+                            bool varianceInTarget, const Box<Real> &box);
 /// The box that has these offsets.
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool inTarget,
+Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool varianceInTarget,
                   const Real *offsets);
 
 /// A box in pixels of the image that it was found in.

@@ -15,9 +15,9 @@
 
 namespace brew::runtime {
 
-std::vector<NamedSize> readNameSizes(const std::string &path) {
+std::vector<NamedImageSize> readNameSizeFile(const std::string &path) {
   static const char form[] = "NAME HEIGHT WIDTH";
-  std::vector<NamedSize> result;
+  std::vector<NamedImageSize> result;
   for (const formats::TextLine &line : formats::readTextLines(path, form)) {
     const std::vector<std::string> words = formats::wordsOf(line.text);
     if (words.empty())
@@ -36,7 +36,7 @@ std::vector<NamedSize> readNameSizes(const std::string &path) {
   return result;
 }
 
-std::map<int, std::string> readLabelNames(const std::string &path) {
+std::map<int, std::string> readLabelMap(const std::string &path) {
   caffe::LabelMap labels;
   google::protobuf::TextFormat::Parser parser;
   struct Collector : google::protobuf::io::ErrorCollector {

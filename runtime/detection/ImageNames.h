@@ -8,7 +8,7 @@
 
 namespace brew::runtime {
 
-struct NamedSize {
+struct NamedImageSize {
   std::string name;
   int height, width; ///< at least 1
 };
@@ -16,10 +16,10 @@ struct NamedSize {
 /// Lines of NAME HEIGHT WIDTH, in the order of a database's records. Throws
 /// Error: 3 if the file cannot be read, 1 for a line that is not such, and if
 /// there is none.
-std::vector<NamedSize> readNameSizes(const std::string &path);
+std::vector<NamedImageSize> readNameSizeFile(const std::string &path);
 
 /// The names of labels, from a LabelMap in text form. Throws Error: 3 if the
 /// file cannot be read, 1 if it is no label map or names a label twice.
-std::map<int, std::string> readLabelNames(const std::string &path);
+std::map<int, std::string> readLabelMap(const std::string &path);
 
 } // namespace brew::runtime

@@ -23,7 +23,7 @@ std::vector<Box<Real>> decodedBoxes(const Settings &settings,
   std::vector<Box<Real>> boxes;
   for (std::size_t i = 0; i < priors.size(); ++i) {
     if (settings.code_type() != caffe::PriorBoxParameter::CORNER)
-      requireExtent(priors[i]);
+      requirePositiveSize(priors[i]);
     boxes.push_back(decoded(
         priors[i], settings.code_type(), settings.encode_variance_in_target(),
         locations + locationOf(settings, static_cast<std::int64_t>(i), label)));
@@ -35,7 +35,7 @@ std::vector<Box<Real>> decodedBoxes(const Settings &settings,
 /// with PER_PREDICTION each other box with the true one it overlaps most.
 template <typename Real>
 Matches<Real> matchBoxes(const Settings &settings,
-                         const std::vector<TrueBox<Real>> &truths, int label,
+                         const std::vector<GroundTruthBox<Real>> &truths, int label,
                          const std::vector<Box<Real>> &boxes) {
   using Found = Matches<Real>;
   Found result;
@@ -104,7 +104,7 @@ Matches<Real> matchBoxes(const Settings &settings,
 template <typename Real>
 std::vector<Matches<Real>>
 matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
-            const std::vector<TrueBox<Real>> &truths, const Real *locations) {
+            const std::vector<GroundTruthBox<Real>> &truths, const Real *locations) {
   using Found = Matches<Real>;
   std::vector<Found> result;
   if (truths.empty())
@@ -143,7 +143,7 @@ matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
 /// Numbers of the candidates that remain if each but the best is dropped that
 /// overlaps a better one, best first.
 template <typename Real>
-std::vector<int> suppressed(const std::vector<Box<Real>> &boxes,
+std::vector<int> suppressNonMaxima(const std::vector<Box<Real>> &boxes,
                             const std::vector<int> &ranking, Real threshold,
                             int most) {
   constexpr Real kTooSmall = static_cast<Real>(1e-5);
@@ -168,14 +168,14 @@ std::vector<int> suppressed(const std::vector<Box<Real>> &boxes,
 /// What each prior loses now, which hard examples are chosen by.
 template <typename Real>
 std::vector<Real>
-lossesOf(const Settings &settings, const std::vector<Prior<Real>> &priors,
-         const std::vector<TrueBox<Real>> &truths,
+miningLosses(const Settings &settings, const std::vector<Prior<Real>> &priors,
+         const std::vector<GroundTruthBox<Real>> &truths,
          const Predictions<Real> &predictions, const Matches<Real> &matches) {
   std::vector<Real> losses(priors.size());
   const std::int64_t classes = settings.num_classes();
   for (std::size_t i = 0; i < priors.size(); ++i) {
     int target = static_cast<int>(settings.background_label_id());
-    const TrueBox<Real> *truth =
+    const GroundTruthBox<Real> *truth =
         matches.isMatched(i)
             ? &truths[static_cast<std::size_t>(matches.truth[i])]
             : nullptr;
@@ -191,20 +191,20 @@ lossesOf(const Settings &settings, const std::vector<Prior<Real>> &priors,
         predictions.locations + locationOf(settings, prior, matches.label));
     for (int k = 0; k < 4; ++k)
       losses[i] += locationLoss<Real>(settings.loc_loss_type(),
-                                      pair.predicted[k] - pair.wanted[k]);
+                                      pair.predicted[k] - pair.target[k]);
   }
   return losses;
 }
 
 /// Locations are shared: there is one list of matches.
 template <typename Real>
-void mine(const Settings &settings, const std::vector<Prior<Real>> &priors,
-          const std::vector<TrueBox<Real>> &truths,
+void mineExamples(const Settings &settings, const std::vector<Prior<Real>> &priors,
+          const std::vector<GroundTruthBox<Real>> &truths,
           const Predictions<Real> &predictions, ImageMatches<Real> &image) {
   Matches<Real> &matches = image.byLabel.front();
   const bool hard = settings.mining_type() == Settings::HARD_EXAMPLE;
   const std::vector<Real> losses =
-      lossesOf(settings, priors, truths, predictions, matches);
+      miningLosses(settings, priors, truths, predictions, matches);
   std::vector<int> ranking;
   std::size_t positives = 0;
   for (std::size_t i = 0; i < priors.size(); ++i) {
@@ -235,7 +235,7 @@ void mine(const Settings &settings, const std::vector<Prior<Real>> &priors,
     else
       boxes =
           decodedBoxes(settings, priors, predictions.locations, matches.label);
-    ranking = suppressed<Real>(
+    ranking = suppressNonMaxima<Real>(
         boxes, ranking, static_cast<Real>(settings.nms_param().nms_threshold()),
         settings.nms_param().top_k());
     most = std::min(most, ranking.size());
@@ -260,22 +260,22 @@ void mine(const Settings &settings, const std::vector<Prior<Real>> &priors,
 template <typename Real>
 ImageMatches<Real> matchImage(const Settings &settings,
                               const std::vector<Prior<Real>> &priors,
-                              const std::vector<TrueBox<Real>> &truths,
+                              const std::vector<GroundTruthBox<Real>> &truths,
                               const Predictions<Real> &predictions) {
   ImageMatches<Real> image;
   image.byLabel = matchLabels(settings, priors, truths, predictions.locations);
   if (!image.byLabel.empty() && settings.mining_type() != Settings::NONE)
-    mine(settings, priors, truths, predictions, image);
+    mineExamples(settings, priors, truths, predictions, image);
   return image;
 }
 
 template ImageMatches<float> matchImage(const Settings &,
                                         const std::vector<Prior<float>> &,
-                                        const std::vector<TrueBox<float>> &,
+                                        const std::vector<GroundTruthBox<float>> &,
                                         const Predictions<float> &);
 template ImageMatches<double> matchImage(const Settings &,
                                          const std::vector<Prior<double>> &,
-                                         const std::vector<TrueBox<double>> &,
+                                         const std::vector<GroundTruthBox<double>> &,
                                          const Predictions<double> &);
 
 } // namespace brew::runtime

@@ -14,7 +14,7 @@
 
 namespace brew::runtime {
 
-template <typename Real> struct TrueBox {
+template <typename Real> struct GroundTruthBox {
   Box<Real> box;
   int label = 0;
 };
@@ -24,8 +24,8 @@ template <typename Real> struct TrueBox {
 /// (1) for an image that is not one of `images` and a label that is the
 /// background's or no class.
 template <typename Real>
-std::vector<std::vector<TrueBox<Real>>>
-readTrueBoxes(const Real *rows, std::int64_t count, std::int64_t images,
+std::vector<std::vector<GroundTruthBox<Real>>>
+readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
               const caffe::MultiBoxLossParameter &settings);
 
 /// The priors, from 4 * `count` corners and as many variances. Throws Error (1)
@@ -35,7 +35,7 @@ std::vector<Prior<Real>> readPriors(const Real *values, std::int64_t count);
 
 /// Throws Error (1) for a prior without width or height, of which nothing can
 /// be told relative to its size.
-template <typename Real> void requireExtent(const Prior<Real> &prior);
+template <typename Real> void requirePositiveSize(const Prior<Real> &prior);
 
 /// What the predictions of one label were matched with.
 template <typename Real> struct Matches {
@@ -73,7 +73,7 @@ inline std::int64_t locationOf(const caffe::MultiBoxLossParameter &settings,
 /// The target of a matched prior's confidences.
 template <typename Real>
 int classOf(const caffe::MultiBoxLossParameter &settings,
-            const TrueBox<Real> &box) {
+            const GroundTruthBox<Real> &box) {
   return settings.map_object_to_agnostic()
              ? static_cast<int>(settings.background_label_id()) + 1
              : box.label;
@@ -82,9 +82,9 @@ int classOf(const caffe::MultiBoxLossParameter &settings,
 /// Four offsets of a prediction and those that it should have had, both divided
 /// by the variances.
 template <typename Real> struct LocationPair {
-  Real predicted[4], wanted[4];
+  Real predicted[4], target[4];
   /// What the offsets that learn (else 0) were divided by.
-  Real learns[4];
+  Real divisor[4];
 };
 /// Throws Error (1) for a prior without extent.
 template <typename Real>
@@ -96,7 +96,7 @@ template <typename Real>
 Real locationLoss(caffe::MultiBoxLossParameter::LocLossType type,
                   Real difference);
 template <typename Real>
-Real locationSlope(caffe::MultiBoxLossParameter::LocLossType type,
+Real locationLossDerivative(caffe::MultiBoxLossParameter::LocLossType type,
                    Real difference);
 
 /// The loss of one prior's confidences where `target` is its class; -1: none
@@ -110,7 +110,7 @@ Real confidenceLoss(const caffe::MultiBoxLossParameter &settings,
 template <typename Real>
 ImageMatches<Real> matchImage(const caffe::MultiBoxLossParameter &settings,
                               const std::vector<Prior<Real>> &priors,
-                              const std::vector<TrueBox<Real>> &truths,
+                              const std::vector<GroundTruthBox<Real>> &truths,
                               const Predictions<Real> &predictions);
 
 } // namespace brew::runtime

@@ -9,7 +9,7 @@
 
 namespace brew::runtime {
 
-std::vector<Box<double>> anchorsOf(const caffe::ProposalParameter &settings) {
+std::vector<Box<double>> makeAnchors(const caffe::ProposalParameter &settings) {
   std::vector<Box<double>> anchors;
   const double base = settings.base_size(), centre = (base - 1) / 2;
   for (const float ratio : caffe::anchorRatios(settings)) {
@@ -50,7 +50,7 @@ Real pixelIntersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
 
 /// The box that four offsets, `stride` apart, make of an anchor.
 template <typename Real>
-Box<Real> moved(const Box<Real> &anchor, const Real *offsets,
+Box<Real> decodeAnchor(const Box<Real> &anchor, const Real *offsets,
                 std::int64_t stride) {
   const Real width = extentOf(anchor.left, anchor.right);
   const Real height = extentOf(anchor.top, anchor.bottom);
@@ -85,7 +85,7 @@ std::vector<Proposal<Real>> candidates(const caffe::ProposalParameter &settings,
                                   static_cast<Real>(anchors[k].bottom + down)};
         const std::int64_t offsets =
             static_cast<std::int64_t>(k) * 4 * plane + place;
-        const Box<Real> whole = moved(anchor, maps.offsets + offsets, plane);
+        const Box<Real> whole = decodeAnchor(anchor, maps.offsets + offsets, plane);
         if (std::isnan(score) || std::isnan(whole.left) ||
             std::isnan(whole.right) || std::isnan(whole.top) ||
             std::isnan(whole.bottom))

@@ -16,7 +16,7 @@
 namespace brew::runtime {
 
 /// The boxes around the first place of a map: of each ratio, all scales.
-std::vector<Box<double>> anchorsOf(const caffe::ProposalParameter &settings);
+std::vector<Box<double>> makeAnchors(const caffe::ProposalParameter &settings);
 
 template <typename Real> struct Proposal {
   Box<Real> box;

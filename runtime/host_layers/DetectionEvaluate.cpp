@@ -37,7 +37,7 @@ public:
       throw badInput("damaged plan: not the settings of a DetectionEvaluate");
     settings = layer.detection_evaluate_param();
     if (!settings.name_size_file().empty())
-      sizes = readNameSizes(formats::requirePath(
+      sizes = readNameSizeFile(formats::requirePath(
           settings.name_size_file(), {setup.paramStr}, "name_size_file"));
   }
 
@@ -112,7 +112,7 @@ private:
   PixelBox compared(const Box<float> &box, int image) const {
     if (sizes.empty())
       return {box, areaOf(box)};
-    const NamedSize &size =
+    const NamedImageSize &size =
         sizes[(firstImage + static_cast<std::size_t>(image)) % sizes.size()];
     return toPixels(box, size.height, size.width,
                     settings.has_resize_param() ? &settings.resize_param()
@@ -192,7 +192,7 @@ private:
   }
 
   caffe::DetectionEvaluateParameter settings;
-  std::vector<NamedSize> sizes;
+  std::vector<NamedImageSize> sizes;
   std::size_t firstImage = 0; ///< of the next batch, among the sizes
 };
 

@@ -30,9 +30,9 @@ public:
     settings = layer.detection_output_param();
     const caffe::SaveOutputParameter &save = settings.save_output_param();
     batch = setup.bottoms[1][0];
-    images = readNameSizes(formats::requirePath(
+    images = readNameSizeFile(formats::requirePath(
         save.name_size_file(), {setup.paramStr}, "name_size_file"));
-    labels = readLabelNames(formats::requirePath(
+    labels = readLabelMap(formats::requirePath(
         save.label_map_file(), {setup.paramStr}, "label_map_file"));
     wanted = save.has_num_test_image() ? save.num_test_image() : images.size();
     if (wanted > images.size())
@@ -112,7 +112,7 @@ private:
 
   void add(int label, float score, const Box<float> &box) {
     nameOf(label);
-    const NamedSize &image = images[seen];
+    const NamedImageSize &image = images[seen];
     const caffe::SaveOutputParameter &save = settings.save_output_param();
     const Box<float> pixels =
         toPixels(box, image.height, image.width,
@@ -202,7 +202,7 @@ private:
   }
 
   caffe::DetectionOutputParameter settings;
-  std::vector<NamedSize> images;
+  std::vector<NamedImageSize> images;
   std::map<int, std::string> labels;
   std::int64_t batch = 0;
   std::size_t wanted = 0, seen = 0;

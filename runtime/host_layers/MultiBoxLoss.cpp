@@ -93,7 +93,7 @@ private:
     auto valuesOf = [&](std::size_t i) {
       return static_cast<const Real *>(arguments.bottoms[i].values);
     };
-    const auto truths = readTrueBoxes(
+    const auto truths = readGroundTruth(
         valuesOf(3), arguments.bottoms[3].count / 8, images, settings);
     const auto priors = readPriors(valuesOf(2), priorCount);
     const std::int64_t perImage = arguments.bottoms[0].count / images;
@@ -158,12 +158,12 @@ private:
         locationPair(settings, prior, truth, prediction);
     double loss = 0;
     for (int k = 0; k < 4; ++k) {
-      const Real difference = pair.predicted[k] - pair.wanted[k];
+      const Real difference = pair.predicted[k] - pair.target[k];
       loss += locationLoss(settings.loc_loss_type(), difference);
-      if (pair.learns[k] != 0)
+      if (pair.divisor[k] != 0)
         terms.locations.push_back(
-            {at + k, locationSlope(settings.loc_loss_type(), difference) /
-                         pair.learns[k]});
+            {at + k, locationLossDerivative(settings.loc_loss_type(), difference) /
+                         pair.divisor[k]});
     }
     return loss;
   }

@@ -24,7 +24,7 @@ public:
         !fits(setup, layer.proposal_param()))
       throw badInput("damaged plan: not the settings of a Proposal");
     settings = layer.proposal_param();
-    anchors = anchorsOf(settings);
+    anchors = makeAnchors(settings);
   }
 
   void forward(HostLayerArguments &arguments) override {

@@ -1,4 +1,4 @@
-//===- MultiBoxTerms.cpp - What a MultiBoxLoss sums up --------------------===//
+//===- MultiBoxLossTerms.cpp - What a MultiBoxLoss sums up --------------------===//
 
 #include "runtime/detection/MultiBox.h"
 
@@ -12,10 +12,10 @@ namespace brew::runtime {
 using Settings = caffe::MultiBoxLossParameter;
 
 template <typename Real>
-std::vector<std::vector<TrueBox<Real>>>
-readTrueBoxes(const Real *rows, std::int64_t count, std::int64_t images,
+std::vector<std::vector<GroundTruthBox<Real>>>
+readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
               const Settings &settings) {
-  std::vector<std::vector<TrueBox<Real>>> result(
+  std::vector<std::vector<GroundTruthBox<Real>>> result(
       static_cast<std::size_t>(images));
   for (std::int64_t i = 0; i < count; ++i) {
     const Real *row = rows + i * 8;
@@ -58,7 +58,7 @@ std::vector<Prior<Real>> readPriors(const Real *values, std::int64_t count) {
   return priors;
 }
 
-template <typename Real> void requireExtent(const Prior<Real> &prior) {
+template <typename Real> void requirePositiveSize(const Prior<Real> &prior) {
   if (!(prior.box.right > prior.box.left && prior.box.bottom > prior.box.top))
     throw badInput("a prior has no extent, so nothing can be told relative to "
                    "its size");
@@ -69,24 +69,24 @@ LocationPair<Real>
 locationPair(const Settings &settings, const Prior<Real> &prior,
              const Box<Real> &truth, const Real *prediction) {
   const CodeType code = settings.code_type();
-  const bool inTarget = settings.encode_variance_in_target();
+  const bool varianceInTarget = settings.encode_variance_in_target();
   if (code != caffe::PriorBoxParameter::CORNER)
-    requireExtent(prior);
-  const std::array<Real, 4> wanted = encoded(prior, code, inTarget, truth);
+    requirePositiveSize(prior);
+  const std::array<Real, 4> wanted = encoded(prior, code, varianceInTarget, truth);
   std::array<Real, 4> corners = {0, 0, 0, 0};
   if (settings.bp_inside()) {
     const Box<Real> box = settings.use_prior_for_matching()
                               ? prior.box
-                              : decoded(prior, code, inTarget, prediction);
+                              : decoded(prior, code, varianceInTarget, prediction);
     corners = {box.left, box.top, box.right, box.bottom};
   }
   LocationPair<Real> pair;
   for (std::size_t k = 0; k < 4; ++k) {
     const bool learns = corners[k] >= 0 && corners[k] <= 1;
-    const Real by = inTarget ? prior.variance[k] : 1;
-    pair.wanted[k] = wanted[k] / by;
-    pair.predicted[k] = learns ? prediction[k] / by : pair.wanted[k];
-    pair.learns[k] = learns ? by : 0;
+    const Real by = varianceInTarget ? prior.variance[k] : 1;
+    pair.target[k] = wanted[k] / by;
+    pair.predicted[k] = learns ? prediction[k] / by : pair.target[k];
+    pair.divisor[k] = learns ? by : 0;
   }
   return pair;
 }
@@ -100,7 +100,7 @@ Real locationLoss(Settings::LocLossType type, Real difference) {
 }
 
 template <typename Real>
-Real locationSlope(Settings::LocLossType type, Real difference) {
+Real locationLossDerivative(Settings::LocLossType type, Real difference) {
   if (type == Settings::L2 || std::fabs(difference) < 1)
     return difference;
   return difference > 0 ? 1 : -1;
@@ -128,14 +128,14 @@ Real confidenceLoss(const Settings &settings, const Real *confidences,
 }
 
 #define INSTANTIATE(Real)                                                      \
-  template std::vector<std::vector<TrueBox<Real>>> readTrueBoxes(              \
+  template std::vector<std::vector<GroundTruthBox<Real>>> readGroundTruth(              \
       const Real *, std::int64_t, std::int64_t, const Settings &);             \
   template std::vector<Prior<Real>> readPriors(const Real *, std::int64_t);    \
-  template void requireExtent(const Prior<Real> &);                            \
+  template void requirePositiveSize(const Prior<Real> &);                            \
   template LocationPair<Real> locationPair(                                    \
       const Settings &, const Prior<Real> &, const Box<Real> &, const Real *); \
   template Real locationLoss(Settings::LocLossType, Real);                     \
-  template Real locationSlope(Settings::LocLossType, Real);                    \
+  template Real locationLossDerivative(Settings::LocLossType, Real);                    \
   template Real confidenceLoss(const Settings &, const Real *, int);
 INSTANTIATE(float)
 INSTANTIATE(double)
