@@ -32,14 +32,14 @@ int64_t scratchOf(dialects::plan::ConvolutionOp call, bool isDeployed,
   std::optional<plan::Buffer> b;
   if (call.getB())
     b = ::described(call.getB());
-  if (!plan::winograd::isPossible(described, x, w, b ? &*b : nullptr, y))
+  if (!plan::winograd::isApplicable(described, x, w, b ? &*b : nullptr, y))
     return 0;
   auto weights = call.getW().getDefiningOp<dialects::plan::BufferOp>();
   const bool isConstant =
       isDeployed && weights.getArena() == dialects::plan::ArenaKind::Parameters;
   uint64_t most = 0;
   for (int64_t count = 1; count <= threads; ++count) {
-    const auto size = plan::winograd::sizeOf(described, x, y, isConstant,
+    const auto size = plan::winograd::convolutionSizeOf(described, x, y, isConstant,
                                              static_cast<int>(count));
     if (const int64_t tile = plan::winograd::fastestTile(size))
       most = std::max(most,

@@ -16,34 +16,34 @@ constexpr double kGradientRate = 85e9;        // oneDNN's convolution by weights
 constexpr double kCacheRate = 15e9;           // bytes of sums
 constexpr double kMemoryRate = 15e9;          // bytes of weights, by all cores
 constexpr std::int64_t kBlockBytes = 3 << 19; // of sums that stay near a core
-constexpr std::int64_t kFewestTiles = 64;     // for fast products
-constexpr std::int64_t kMostBytes = 64 << 20; // of sums, wherever they are
+constexpr std::int64_t kMinTiles = 64;     // for fast products
+constexpr std::int64_t kMaxBlockBytes = 64 << 20; // of sums, wherever they are
 constexpr std::int64_t kWeightBytes = 4 << 20; // of their sums, in a cache
 constexpr std::int64_t kInputBytes = 16 << 20; // of their sums, likewise
-constexpr std::int64_t kPartOutputs = 48;      // columns of oneDNN's product
-constexpr double kPartRate = 30e9; // bytes of sums of weights of such a part
+constexpr std::int64_t kSliceOutputs = 48;      // columns of oneDNN's product
+constexpr double kSliceRate = 30e9; // bytes of sums of weights of such a part
 
-double weightBytes(const Size &size, std::int64_t m) {
-  return 4.0 * static_cast<double>(products(m) * size.inputs * size.outputs);
+double weightBytes(const ConvolutionSize &size, std::int64_t m) {
+  return 4.0 * static_cast<double>(productCount(m) * size.inputs * size.outputs);
 }
 
 /// Sums of weights that do not stay in the caches are made when they are
 /// needed, those of some outputs, where the sums of all inputs do stay there.
-bool isByOutputs(const Size &size, std::int64_t m) {
+bool isByOutputs(const ConvolutionSize &size, std::int64_t m) {
   return !size.isConstant && weightBytes(size, m) > kWeightBytes &&
-         4 * products(m) * size.inputs * size.tiles(m) <= kInputBytes;
+         4 * productCount(m) * size.inputs * size.tiles(m) <= kInputBytes;
 }
 
-double secondsOf(const Size &size, std::int64_t m) {
+double secondsOf(const ConvolutionSize &size, std::int64_t m) {
   const auto tiles = static_cast<double>(size.tiles(m));
-  const auto rows = static_cast<double>(products(m)) * tiles;
+  const auto rows = static_cast<double>(productCount(m)) * tiles;
   const auto channels = static_cast<double>(size.inputs + size.outputs);
   const double multiply =
       2 * rows * static_cast<double>(size.inputs * size.outputs) / kRate;
   // Written, read and the data beside them.
   const double sums = 4 * rows * channels * 2.5 / kCacheRate;
   if (isByOutputs(size, m))
-    return (multiply + sums + weightBytes(size, m) / kPartRate) / size.threads;
+    return (multiply + sums + weightBytes(size, m) / kSliceRate) / size.threads;
   const double passes = size.isConstant ? 1 : 2.5;
   return (multiply + sums) / size.threads +
          passes * weightBytes(size, m) / kMemoryRate;
@@ -59,22 +59,22 @@ bool isChannelsLast(const Buffer &buffer) {
 
 } // namespace
 
-Block blockOf(const Size &size, std::int64_t m) {
+TileBlock tileBlockOf(const ConvolutionSize &size, std::int64_t m) {
   const std::int64_t tiles = size.tiles(m);
   if (isByOutputs(size, m))
-    return {tiles, std::min(size.outputs, kPartOutputs * size.threads)};
-  const std::int64_t bytes = 4 * products(m) * (size.inputs + size.outputs);
+    return {tiles, std::min(size.outputs, kSliceOutputs * size.threads)};
+  const std::int64_t bytes = 4 * productCount(m) * (size.inputs + size.outputs);
   std::int64_t most =
-      std::max(kFewestTiles, kBlockBytes * size.threads / bytes);
+      std::max(kMinTiles, kBlockBytes * size.threads / bytes);
   // Sums of weights are read and written with each block.
   if (size.direction == BACKWARD_WEIGHTS)
     most = std::max(most, std::min(size.inputs * size.outputs * 4 /
                                        (size.inputs + size.outputs),
-                                   kMostBytes / bytes));
+                                   kMaxBlockBytes / bytes));
   return {std::min(most, tiles), size.outputs};
 }
 
-std::int64_t fastestTile(const Size &size) {
+std::int64_t fastestTile(const ConvolutionSize &size) {
   const double rate =
       size.direction == BACKWARD_WEIGHTS ? kGradientRate : kRate;
   const double direct =
@@ -90,7 +90,7 @@ std::int64_t fastestTile(const Size &size) {
   return best;
 }
 
-bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
+bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
                 const Buffer *b, const Buffer &y) {
   if (call.group() != 1 || !isChannelsLast(x) || !isChannelsLast(y) ||
       !isFloat(w) || w.dims(2) != 3 || w.dims(3) != 3 || (b && !isFloat(*b)))
@@ -101,7 +101,7 @@ bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
   });
 }
 
-Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
+ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
             bool isConstant, int threads) {
   const bool isBack = call.direction() == BACKWARD_DATA;
   const Buffer &in = isBack ? y : x, &out = isBack ? x : y;
@@ -118,12 +118,12 @@ Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
 std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
                           std::int64_t columns) {
   return sizeof(float) *
-         static_cast<std::uint64_t>(products(tile) * rows * columns +
-                                    (products(tile) - 1) * kChannelStep);
+         static_cast<std::uint64_t>(productCount(tile) * rows * columns +
+                                    (productCount(tile) - 1) * kChannelStep);
 }
 
-std::uint64_t scratchBytes(const Size &size, std::int64_t tile, bool hasBias) {
-  const Block block = blockOf(size, tile);
+std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile, bool hasBias) {
+  const TileBlock block = tileBlockOf(size, tile);
   std::uint64_t bytes = alignUp(matrixBytes(tile, block.tiles, size.inputs)) +
                         alignUp(matrixBytes(tile, block.tiles, block.outputs));
   if (!size.isConstant)

@@ -18,7 +18,7 @@ namespace brew::plan::winograd {
 inline constexpr std::int64_t kChannelStep = 16;
 
 /// A convolution of 3x3 with stride 1, as the sums and products see it.
-struct Size {
+struct ConvolutionSize {
   Direction direction;
   std::int64_t images;
   /// Outputs of an image: pixels of dx going back by the data.
@@ -41,33 +41,33 @@ struct Size {
 };
 
 /// Products of matrices for tiles of m x m.
-inline std::int64_t products(std::int64_t m) { return (m + 2) * (m + 2); }
+inline std::int64_t productCount(std::int64_t m) { return (m + 2) * (m + 2); }
 
 /// What is made, multiplied and summed up again at a time, so that it stays in
 /// the caches: blocks of tiles by all weights, or all tiles by the weights of
 /// some outputs.
-struct Block {
+struct TileBlock {
   std::int64_t tiles, outputs;
 };
-Block blockOf(const Size &size, std::int64_t m);
+TileBlock tileBlockOf(const ConvolutionSize &size, std::int64_t m);
 
 /// The tile of the fastest way, 2 or 4, or 0: oneDNN's convolution. By a model
 /// without a clock: the same plan gives the same bits on every run.
-std::int64_t fastestTile(const Size &size);
+std::int64_t fastestTile(const ConvolutionSize &size);
 
 /// Whether the algorithms' conditions hold: f32, 3x3, stride 1, no groups,
 /// channels side by side. `b` may be null.
-bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
+bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
                 const Buffer *b, const Buffer &y);
 
 /// `isConstant`: the weights stay as they are from run to run.
-Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
+ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
             bool isConstant, int threads);
 
 /// What a call reserves of scratch for its sums with tiles of `tile`; what the
 /// library's products need themselves comes on top. `hasBias`: a bias, or the
 /// gradient by one.
-std::uint64_t scratchBytes(const Size &size, std::int64_t tile, bool hasBias);
+std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile, bool hasBias);
 
 /// Bytes of `rows` x `columns` matrices of sums, one for each product.
 std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,

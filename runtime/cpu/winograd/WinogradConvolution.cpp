@@ -25,10 +25,10 @@ namespace brew::runtime {
 
 using dnnl::memory;
 using plan::ConvolutionCall;
-using plan::winograd::Block;
-using plan::winograd::blockOf;
-using plan::winograd::products;
-using plan::winograd::Size;
+using plan::winograd::TileBlock;
+using plan::winograd::tileBlockOf;
+using plan::winograd::productCount;
+using plan::winograd::ConvolutionSize;
 using winograd::Matrices;
 using winograd::OutputEpilogue;
 using winograd::Images;
@@ -41,9 +41,9 @@ namespace {
 static_assert(winograd::kChannelStep == plan::winograd::kChannelStep,
               "what is taken is what the transforms can do");
 
-bool isPossible(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
+bool isApplicable(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
                 BoundBuffer b, BoundBuffer y) {
-  return plan::winograd::isPossible(call, *x.buffer, *w.buffer, b.buffer,
+  return plan::winograd::isApplicable(call, *x.buffer, *w.buffer, b.buffer,
                                     *y.buffer);
 }
 
@@ -90,9 +90,9 @@ Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
   return result;
 }
 
-Size sizeOf(const DnnlContext &context, const ConvolutionCall &call,
+ConvolutionSize convolutionSizeOf(const DnnlContext &context, const ConvolutionCall &call,
             BoundBuffer x, BoundBuffer w, BoundBuffer y) {
-  return plan::winograd::sizeOf(call, *x.buffer, *y.buffer, w.isConstant,
+  return plan::winograd::convolutionSizeOf(call, *x.buffer, *y.buffer, w.isConstant,
                                 context.threads);
 }
 
@@ -106,7 +106,7 @@ class WinogradConvolution : public CpuCall {
 public:
   /// Throws dnnl::error where oneDNN has no product of such matrices.
   WinogradConvolution(DnnlContext &context, const ConvolutionCall &call,
-                      const Size &size, std::int64_t tile,
+                      const ConvolutionSize &size, std::int64_t tile,
                       const Transforms &transforms, BoundBuffer x,
                       BoundBuffer w, BoundBuffer b, BoundBuffer y);
 
@@ -154,9 +154,9 @@ private:
 
   DnnlContext &context;
   const Threads &workers;
-  const Size size;
+  const ConvolutionSize size;
   const std::int64_t tile, tiles;
-  const Block block;
+  const TileBlock block;
   const Transforms &transforms;
   const winograd::TileGrid grid;
   Images in, out;
@@ -178,12 +178,12 @@ private:
 
 WinogradConvolution::WinogradConvolution(DnnlContext &context,
                                          const ConvolutionCall &call,
-                                         const Size &size, std::int64_t tile,
+                                         const ConvolutionSize &size, std::int64_t tile,
                                          const Transforms &transforms,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y)
     : context(context), workers(*context.workers), size(size), tile(tile),
-      tiles(size.tiles(tile)), block(blockOf(size, tile)),
+      tiles(size.tiles(tile)), block(tileBlockOf(size, tile)),
       transforms(transforms), grid{size.rows(tile), size.columns(tile)},
       in(imagesOf(x)), out(imagesOf(y)),
       weights(weightsOf(w, call.direction())) {
@@ -229,7 +229,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
 memory::desc WinogradConvolution::matrices(std::int64_t rows,
                                            std::int64_t columns) const {
   const std::int64_t stride = rows * columns + winograd::kChannelStep;
-  return {{products(tile), rows, columns},
+  return {{productCount(tile), rows, columns},
           memory::data_type::f32,
           memory::dims{stride, columns, 1}};
 }
@@ -461,14 +461,14 @@ void WinogradConvolution::finishBias() const {
 std::unique_ptr<CpuCall>
 makeWinograd(DnnlContext &context, const ConvolutionCall &call, BoundBuffer x,
              BoundBuffer w, BoundBuffer b, BoundBuffer y, std::int64_t tile) {
-  if (!isPossible(call, x, w, b, y))
+  if (!isApplicable(call, x, w, b, y))
     return nullptr;
   const Transforms *transforms = transformsFor(tile);
   if (!transforms)
     return nullptr;
   try {
     return std::make_unique<WinogradConvolution>(context, call,
-                                                 sizeOf(context, call, x, w, y),
+                                                 convolutionSizeOf(context, call, x, w, y),
                                                  tile, *transforms, x, w, b, y);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
@@ -483,7 +483,7 @@ std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
                                         BoundBuffer x, BoundBuffer w,
                                         BoundBuffer b, BoundBuffer y) {
   std::vector<std::int64_t> tiles;
-  if (!context.exactConvolutions && isPossible(call, x, w, b, y))
+  if (!context.exactConvolutions && isApplicable(call, x, w, b, y))
     for (std::int64_t tile : {4, 2})
       if (transformsFor(tile))
         tiles.push_back(tile);
@@ -493,9 +493,9 @@ std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
 std::int64_t winogradTile(const DnnlContext &context,
                           const ConvolutionCall &call, BoundBuffer x,
                           BoundBuffer w, BoundBuffer b, BoundBuffer y) {
-  if (context.exactConvolutions || !isPossible(call, x, w, b, y))
+  if (context.exactConvolutions || !isApplicable(call, x, w, b, y))
     return 0;
-  return plan::winograd::fastestTile(sizeOf(context, call, x, w, y));
+  return plan::winograd::fastestTile(convolutionSizeOf(context, call, x, w, y));
 }
 
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,

@@ -146,7 +146,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   // What the compiler tells; oneDNN's products need little themselves.
   namespace model = brew::plan::winograd;
   const std::uint64_t known = model::scratchBytes(
-      model::sizeOf(call, x.buffer, y.buffer, test.isConstant, context.threads),
+      model::convolutionSizeOf(call, x.buffer, y.buffer, test.isConstant, context.threads),
       test.tile, hasBias);
   EXPECT_GE(made->scratchBytes(), known);
   EXPECT_LE(made->scratchBytes(), known + known / 16);
@@ -257,17 +257,17 @@ TEST(WinogradModel, ChoosesTheFastest) {
 }
 
 TEST(WinogradModel, TakesHeavyWeightsByOutputs) {
-  using brew::plan::winograd::blockOf;
-  using brew::plan::winograd::Size;
+  using brew::plan::winograd::tileBlockOf;
+  using brew::plan::winograd::ConvolutionSize;
   for (std::int64_t tile : {2, 4}) {
-    const Size heavy{BACKWARD_WEIGHTS, 1, 5, 7, 352, 208, false, 2};
-    EXPECT_EQ(blockOf(heavy, tile).tiles, heavy.tiles(tile));
-    EXPECT_LT(blockOf(heavy, tile).outputs, 208);
+    const ConvolutionSize heavy{BACKWARD_WEIGHTS, 1, 5, 7, 352, 208, false, 2};
+    EXPECT_EQ(tileBlockOf(heavy, tile).tiles, heavy.tiles(tile));
+    EXPECT_LT(tileBlockOf(heavy, tile).outputs, 208);
     // Few weights; inputs that do not stay in the caches; fixed weights.
-    for (const Size &other : {Size{FORWARD, 8, 14, 14, 64, 64, false, 2},
-                              Size{FORWARD, 64, 56, 56, 512, 512, false, 2},
-                              Size{FORWARD, 1, 5, 7, 352, 208, true, 2}})
-      EXPECT_EQ(blockOf(other, tile).outputs, other.outputs);
+    for (const ConvolutionSize &other : {ConvolutionSize{FORWARD, 8, 14, 14, 64, 64, false, 2},
+                              ConvolutionSize{FORWARD, 64, 56, 56, 512, 512, false, 2},
+                              ConvolutionSize{FORWARD, 1, 5, 7, 352, 208, true, 2}})
+      EXPECT_EQ(tileBlockOf(other, tile).outputs, other.outputs);
   }
 }
 
