@@ -1,7 +1,7 @@
 //===- PlanWeights.cpp - Weights that go into a plan ----------------------===//
 #include "compiler/manifest/PlanWeights.h"
 
-#include "caffe/weights/GivenValues.h"
+#include "caffe/weights/ProvidedWeights.h"
 #include "caffe/weights/InitialValues.h"
 #include "caffe/weights/Layout.h"
 #include "caffe/weights/WeightBinding.h"
@@ -71,11 +71,11 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
                     const prototxt::InlineBlobs &blobs,
                     const plan::Manifest &manifest, const std::string &file,
                     bool allowMissing, prototxt::Diagnostics &diagnostics) {
-  caffe::GivenValues given(manifest);
+  caffe::ProvidedWeights given(manifest);
   for (const auto &[key, blob] : blobs)
     given.add(manifest, key.first);
   given.add(binding);
-  const std::vector<std::string> without = given.layersWithout(layers);
+  const std::vector<std::string> without = given.layersWithoutWeights(layers);
   if (!without.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
         caffe::missingWeightsText({file}, without, /*isError=*/true));

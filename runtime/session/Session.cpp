@@ -111,7 +111,7 @@ void Session::initialise(const std::vector<std::string> &weights,
 void Session::fillParameters() {
   if (sharesParameters)
     return;
-  given = caffe::GivenValues(manifest());
+  given = caffe::ProvidedWeights(manifest());
   if (!plan::embedsWeights(manifest()))
     return params.fill(currentSeed);
   for (int i = 0; i < manifest().arenas_size(); ++i) {
@@ -169,11 +169,11 @@ void Session::loadFile(const std::string &path,
                        caffe::MissingWeights missing) {
   const formats::Weights weights = formats::readWeights(path);
   const caffe::WeightBinding binding = params.bind(weights, path);
-  caffe::GivenValues now = given;
+  caffe::ProvidedWeights now = given;
   now.add(binding);
   std::vector<std::string> without;
   if (missing != caffe::MissingWeights::Note)
-    without = now.layersWithout(params.layers());
+    without = now.layersWithoutWeights(params.layers());
   if (!without.empty() && missing == caffe::MissingWeights::Refuse)
     throw badInput(caffe::missingWeightsText(files, without, /*isError=*/true));
   params.write(binding);

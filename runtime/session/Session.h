@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "caffe/weights/GivenValues.h"
+#include "caffe/weights/ProvidedWeights.h"
 #include "plan/PlanFile.h"
 #include "runtime/data/DataPipeline.h"
 #include "runtime/executor/Executor.h"
@@ -227,7 +227,7 @@ private:
   std::uint64_t currentSeed;
   ReaderOptions reading;
   bool sharesParameters, allowMissingWeights;
-  caffe::GivenValues given;
+  caffe::ProvidedWeights given;
   std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<DataPipeline>> pipelines; ///< by program
 };

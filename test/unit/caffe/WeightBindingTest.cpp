@@ -1,5 +1,5 @@
 //===- WeightBindingTest.cpp - Files against parameters -------------------===//
-#include "caffe/weights/GivenValues.h"
+#include "caffe/weights/ProvidedWeights.h"
 #include "test/common/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -40,11 +40,11 @@ public:
 
   /// Layers that have nothing from weights so far.
   std::vector<std::string> missing() const {
-    return given.layersWithout(layers);
+    return given.layersWithoutWeights(layers);
   }
 
   std::map<std::string, std::vector<float>> bound;
-  brew::caffe::GivenValues given{plan::Manifest()};
+  brew::caffe::ProvidedWeights given{plan::Manifest()};
 
 private:
   std::vector<brew::caffe::FileLayer> layers;
@@ -172,7 +172,7 @@ TEST(WeightBinding, BatchNormOfThreeBlobs) {
               [&] { other.bind(weights); });
 }
 
-TEST(GivenValues, AreTheLayersOfAllFiles) {
+TEST(ProvidedWeights, AreTheLayersOfAllFiles) {
   Net net;
   for (const char *name : {"a", "b", "c", "d"})
     net.add(name, "InnerProduct", {{1}, {1}});
@@ -195,7 +195,7 @@ TEST(GivenValues, AreTheLayersOfAllFiles) {
             "no weights for 2 layers of the net, left to fillers: b, d");
 }
 
-TEST(GivenValues, SharersNeedNone) {
+TEST(ProvidedWeights, SharersNeedNone) {
   Net net;
   net.add("owner", "InnerProduct", {{1}, {1}});
   net.add("sharer", "InnerProduct", {{1}, {1}}, {0, 1});
@@ -204,14 +204,14 @@ TEST(GivenValues, SharersNeedNone) {
   EXPECT_EQ(net.missing(), std::vector<std::string>{"half"});
 }
 
-TEST(GivenValues, LayersOfAFileAreComplete) {
+TEST(ProvidedWeights, LayersOfAFileAreComplete) {
   // NVCaffe's layer keeps the scale and bias that Caffe's file lacks.
   Net net = batchNorm(5);
   net.bind(file("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})}));
   EXPECT_EQ(net.missing(), std::vector<std::string>());
 }
 
-TEST(GivenValues, AreThoseOfThePlan) {
+TEST(ProvidedWeights, AreThoseOfThePlan) {
   plan::Manifest manifest;
   for (const char *layer : {"a", "a", "b"}) {
     plan::Parameter &parameter = *manifest.add_parameters();
@@ -227,11 +227,11 @@ TEST(GivenValues, AreThoseOfThePlan) {
       {"b", "", {{&manifest.parameters(2), {}, false}}}};
   // The prototxt has one blob of the layer.
   manifest.mutable_parameters(0)->set_initial_segment_index(0);
-  EXPECT_EQ(brew::caffe::GivenValues(manifest).layersWithout(layers),
+  EXPECT_EQ(brew::caffe::ProvidedWeights(manifest).layersWithoutWeights(layers),
             std::vector<std::string>{"b"});
   plan::Arena &arena = *manifest.add_arenas();
   arena.set_kind(plan::PARAMETERS);
   arena.set_initial_segment_index(0);
-  EXPECT_EQ(brew::caffe::GivenValues(manifest).layersWithout(layers),
+  EXPECT_EQ(brew::caffe::ProvidedWeights(manifest).layersWithoutWeights(layers),
             std::vector<std::string>());
 }

@@ -1,6 +1,6 @@
-//===- GivenValues.cpp - Parameters that fillers alone have set -----------===//
+//===- ProvidedWeights.cpp - Parameters that fillers alone have set -----------===//
 
-#include "caffe/weights/GivenValues.h"
+#include "caffe/weights/ProvidedWeights.h"
 
 #include "plan/PlanFile.h"
 
@@ -18,7 +18,7 @@ std::string joined(const std::vector<std::string> &names) {
 
 } // namespace
 
-GivenValues::GivenValues(const plan::Manifest &manifest)
+ProvidedWeights::ProvidedWeights(const plan::Manifest &manifest)
     : hasAll(plan::embedsWeights(manifest)) {
   std::set<std::string> layers;
   for (const plan::Parameter &parameter : manifest.parameters())
@@ -28,14 +28,14 @@ GivenValues::GivenValues(const plan::Manifest &manifest)
     add(manifest, layer);
 }
 
-void GivenValues::add(const plan::Manifest &manifest,
+void ProvidedWeights::add(const plan::Manifest &manifest,
                       const std::string &layer) {
   for (const plan::Parameter &parameter : manifest.parameters())
     if (parameter.layer() == layer)
       add(parameter.buffer_index());
 }
 
-void GivenValues::add(const WeightBinding &binding) {
+void ProvidedWeights::add(const WeightBinding &binding) {
   for (const auto &[buffer, blob] : binding.values)
     add(buffer);
   for (const FileLayer *layer : binding.common)
@@ -45,7 +45,7 @@ void GivenValues::add(const WeightBinding &binding) {
 }
 
 std::vector<std::string>
-GivenValues::layersWithout(const std::vector<FileLayer> &layers) const {
+ProvidedWeights::layersWithoutWeights(const std::vector<FileLayer> &layers) const {
   std::vector<std::string> names;
   if (hasAll)
     return names;

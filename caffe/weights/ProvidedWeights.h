@@ -1,4 +1,4 @@
-//===- GivenValues.h - Parameters that fillers alone have set ---*- C++ -*-===//
+//===- ProvidedWeights.h - Parameters that fillers alone have set ---*- C++ -*-===//
 #pragma once
 
 #include "caffe/weights/WeightBinding.h"
@@ -13,11 +13,11 @@ namespace brew::caffe {
 /// Which parameters of a plan have values that somebody gave: the plan, the
 /// prototxt, a weight file, or a caller. The others have those of their
 /// fillers, with which a net for inference computes nonsense.
-class GivenValues {
+class ProvidedWeights {
 public:
   /// What the plan itself gives: its embedded weights, and layers of which the
   /// prototxt has blobs.
-  explicit GivenValues(const plan::Manifest &manifest);
+  explicit ProvidedWeights(const plan::Manifest &manifest);
 
   /// Adds the values of a weight file. A layer that the file has is complete,
   /// whatever it has of it.
@@ -31,7 +31,7 @@ public:
   /// The layers that have parameters of their own without given values, in the
   /// order of `layers`.
   std::vector<std::string>
-  layersWithout(const std::vector<FileLayer> &layers) const;
+  layersWithoutWeights(const std::vector<FileLayer> &layers) const;
 
 private:
   std::set<std::uint32_t> buffers;
