@@ -7,7 +7,7 @@ import numpy as np
 
 from brew import Error
 
-from . import _graph, _layers, _log, _weights, _whole
+from . import _graph, _layers, _log, _weights, _fused
 from ._blob import Blob
 from ._nccl import NCCL
 from ._net_params import Parameters
@@ -88,7 +88,7 @@ class NetCore(Parameters):
         self._find_backward(net, blob_needs, layer_needs, bottom_needs)
         self._index_of = index
         self._blob_of = {name: self._blobs[i] for name, i in index.items()}
-        self._runs = _whole.Runs(self)
+        self._fused_nets = _fused.FusedNetCache(self)
         self._sources = [i for i, bottoms in enumerate(self._bottom_index) if not bottoms]
         self._losses = [blob for blob, weight in zip(self._blobs, self._loss_weights) if weight]
         self._weights_of_losses = [weight for weight in self._loss_weights if weight]
@@ -222,13 +222,13 @@ class NetCore(Parameters):
             self._inside.release()
 
     def _forward(self, start, end):
-        """Runs layers ``start`` to ``end``; the weighted sum of their losses."""
+        """FusedNetCache layers ``start`` to ``end``; the weighted sum of their losses."""
         with self._running():
             if start == 0 and end == len(self._layers) - 1:
-                found = self._whole_forward()
+                found = self._fused_forward()
                 if found is not None:
                     return found
-                self._runs.last = None
+                self._fused_nets.last = None
             return self._forward_layers(start, end)
 
     def _run_sources(self):
@@ -241,11 +241,11 @@ class NetCore(Parameters):
     def _loss(self):
         return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel())) for blob in self._losses)
 
-    def _whole_forward(self):
+    def _fused_forward(self):
         """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
         that are trained only solvers run whole passes: between the two of others a user may
         write what counts, and a second forward pass would draw anew."""
-        runs = self._runs
+        runs = self._fused_nets
         if self._phase != caffe_pb2.TEST or runs.backward_wanted or not runs.allowed(self):
             return None
         self._run_sources()
@@ -259,20 +259,20 @@ class NetCore(Parameters):
         runs.last = whole
         return self._loss()
 
-    def _whole_step(self, fresh=False, solver=None):
+    def _fused_step(self, fresh=False, solver=None):
         """Both passes of a solver's iteration; the loss, or None as above. Gradients of
         parameters are added to those that are there, or with ``fresh`` take their place.
 
         With ``solver`` nobody looks at them before its update, for which the plan's own program
-        is then left in ``_runs.update`` where that can do it."""
-        self._runs.update = None
-        found = self._whole_step_or_none(fresh, solver)
+        is then left in ``_fused_nets.update`` where that can do it."""
+        self._fused_nets.update = None
+        found = self._fused_step_or_none(fresh, solver)
         if found is None and fresh:
             self.clear_param_diffs()
         return found
 
-    def _whole_step_or_none(self, fresh, solver):
-        runs = self._runs
+    def _fused_step_or_none(self, fresh, solver):
+        runs = self._fused_nets
         if self._force_backward or not any(self._loss_weights) or runs.loss_is_read or not runs.allowed(self):
             return None
         if not any(self._layer_needs):
@@ -293,7 +293,7 @@ class NetCore(Parameters):
                 update = whole.update
                 if solver is None or update is None or not update.takes_over(solver):
                     update = None
-                whole.both(fresh, update)
+                whole.forward_backward(fresh, update)
                 runs.update = update
             except Error as error:
                 raise RuntimeError(str(error)) from error
@@ -304,10 +304,10 @@ class NetCore(Parameters):
             runs.last = None
             return self._loss()
 
-    def _settle(self):
+    def _rerun_layers(self):
         """Before a backward pass layer by layer: has every layer run on what the whole
         forward pass computed; what was written since is there again afterwards."""
-        runs = self._runs
+        runs = self._fused_nets
         runs.backward_wanted = True
         whole, runs.last = runs.last, None
         if whole is None:
@@ -355,7 +355,7 @@ class NetCore(Parameters):
     def _backward(self, start, end):
         with self._running():
             if any(self._layer_needs):
-                self._settle()
+                self._rerun_layers()
             self._backward_layers(start, end)
 
     def _backward_layers(self, start, end):

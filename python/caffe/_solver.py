@@ -57,7 +57,7 @@ class SGDSolver:
         self._history = [np.zeros(blob.shape, np.float32)
                          for _ in range(self._rule.slots) for blob in self.net._learnable]
         if self._kind == "SGD":
-            self.net._runs.rule = _updating.rule_of(self.param)
+            self.net._fused_nets.rule = _updating.rule_of(self.param)
 
     # --- nets
 
@@ -168,19 +168,19 @@ class SGDSolver:
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
                 untouched = fresh and all(reducer._is_alone for reducer in self._reducers)
-                both = self.net._whole_step(fresh, self if untouched else None)
+                forward_backward = self.net._fused_step(fresh, self if untouched else None)
                 fresh = False
-                if both is None:
-                    both = self.net._forward(0, last)
+                if forward_backward is None:
+                    forward_backward = self.net._forward(0, last)
                     self.net._backward(last, 0)
-                loss += both
+                loss += forward_backward
             self._smooth(loss / p.iter_size, start)
             if p.display and self._iteration % p.display == 0 and _state.is_root():
                 self._display()
             for _, on_gradients_ready in self._callbacks:
                 on_gradients_ready()
-            if self.net._runs.update is not None:
-                self._update_by(self.net._runs.update)
+            if self.net._fused_nets.update is not None:
+                self._update_by(self.net._fused_nets.update)
             else:
                 self.apply_update()
             if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():

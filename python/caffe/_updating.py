@@ -41,7 +41,7 @@ def solver_message(rule, net):
 
 
 class Update:
-    """Updates the parameters of a Whole whose plan is a solver's."""
+    """Updates the parameters of a FusedNet whose plan is a solver's."""
 
     def __init__(self, whole, net, layers, seed):
         self.whole, self.net = whole, net
@@ -50,7 +50,7 @@ class Update:
         self.trainer = Trainer(session, [], [], "", False, 0, "", False, [], "", "", [])
         session.set_seed(seed)
         numbers = {id(blob): i for i, blob in enumerate(net._learnable)}
-        self.rule = net._runs.rule
+        self.rule = net._fused_nets.rule
         self.rate = self.rule.base_lr
         #: Histories, which are the changes, by the parameters' numbers.
         self.changes = {}

@@ -213,10 +213,10 @@ class Solvers(Case):
                 solver.param.max_iter = 2
                 feed(solver.net)
                 solver.step(2)
-                self.assertIsNotNone(solver.net._runs.update)
+                self.assertIsNotNone(solver.net._fused_nets.update)
                 solver.step(10)
                 self.assertTrue(check(solver.lr))
-                self.assertIsNone(solver.net._runs.update)
+                self.assertIsNone(solver.net._fused_nets.update)
                 self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
 
     def test_adam_is_that_of_c(self):

@@ -31,7 +31,7 @@ class Updates(Case):
                           "snapshot_after_train: false snapshot_prefix: '%s' %s"
                           % (self.write(text), self.path("snap"), more or "lr_policy: 'fixed'"), "s.prototxt")
         made = [caffe.SGDSolver(file) for _ in range(count)]
-        made[-1].net._runs.rule = None
+        made[-1].net._fused_nets.rule = None
         for solver in made:
             fill(solver.net, 4)
             for blob in solver.net.params.get("bn", []):
@@ -40,7 +40,7 @@ class Updates(Case):
         return made
 
     def is_in_plan(self, solver):
-        return solver.net._runs.update is not None
+        return solver.net._fused_nets.update is not None
 
     def same(self, one, two, diffs=True):
         for layer in two.net.params:
@@ -142,7 +142,7 @@ class Updates(Case):
         one, two = self.solvers()
         for solver in (one, two):
             solver.step(2)
-        update = one.net._runs.update
+        update = one.net._fused_nets.update
 
         class Trainer:
             def __getattr__(self, name):

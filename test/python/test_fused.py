@@ -1,4 +1,4 @@
-"""Whole runs of caffe.Net are one plan, and nobody can tell."""
+"""FusedNet runs of caffe.Net are one plan, and nobody can tell."""
 import unittest
 
 import caffe
@@ -35,7 +35,7 @@ def layer_by_layer(net):
     return net
 
 
-class Whole(Case):
+class FusedNet(Case):
     def pair(self, text, phase=caffe.TEST):
         """A net that may run whole, and one that never does."""
         nets = caffe.Net(self.write(text), phase), layer_by_layer(caffe.Net(self.path("net.prototxt"), phase))
@@ -93,8 +93,8 @@ class Whole(Case):
         x = numbers(1, 2, 3, 8, 8)
         for net in (one, two):
             net.forward(data=x)
-        self.assertIsNotNone(one._runs.last)
-        self.assertIsNone(two._runs.last)
+        self.assertIsNotNone(one._fused_nets.last)
+        self.assertIsNone(two._fused_nets.last)
         self.same(one, two)
 
     def test_values_stay_until_the_next_run(self):
@@ -160,7 +160,7 @@ class Whole(Case):
                 net.blobs["data"].reshape(batch, 3, 8, 8)
                 net.forward(data=numbers(batch, batch, 3, 8, 8))
             self.same(one, two)
-        self.assertLessEqual(len(one._runs.plans), 4)
+        self.assertLessEqual(len(one._fused_nets.plans), 4)
         self.assertLessEqual(len(two._layers[1].variants), 8)
 
     def test_shared_parameters(self):
@@ -186,7 +186,7 @@ layer { name: 'g' type: 'Reshape' bottom: 'b' top: 'g' reshape_param { shape { d
 layer { name: 'e' type: 'Eltwise' bottom: 'f' bottom: 'g' top: 'e' }""")
         for net in (one, two):
             net.forward(x=numbers(1, 2, 4, 3, 3))
-        self.assertIsNotNone(one._runs.last)
+        self.assertIsNotNone(one._fused_nets.last)
         self.same(one, two)
 
     def solvers(self, net):
@@ -207,7 +207,7 @@ layer { name: 'e' type: 'Eltwise' bottom: 'f' bottom: 'g' top: 'e' }""")
 layer { name: 'tanh' type: 'TanH' bottom: 'ip1' top: 'tanh' }
 layer { name: 'sum' type: 'Eltwise' bottom: 'ip1' bottom: 'tanh' bottom: 'ip1' top: 'sum' }
 layer { name: 'ip2'""").replace("'ip2' type: 'InnerProduct' bottom: 'ip1'", "'ip2' type: 'InnerProduct' bottom: 'sum'"))
-        self.assertIsNotNone(one._runs.found)
+        self.assertIsNotNone(one._fused_nets.found)
         splits = [name for name in one.blobs if "_split_" in name]
         self.assertEqual(len(splits), 3, splits)
         self.same(one, two, diffs=True)
@@ -243,7 +243,7 @@ layer { name: 'loss'""")
                     solver.step(2)
                 self.same(one.net, two.net)
                 self.close(one.net.blobs["ip1"].diff, two.net.blobs["ip1"].diff)
-            self.assertIsNotNone(one.net._runs.found)
+            self.assertIsNotNone(one.net._fused_nets.found)
 
     def test_statistics_and_weights_lie_where_they_are_looked_at(self):
         file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 lr_policy: 'fixed' max_iter: 9 "
@@ -261,7 +261,7 @@ layer { name: 'loss'""")
             for solver in (one, two):
                 solver.step(steps)
             self.same(one.net, two.net)
-        homeless = [port.name[2] for port in one.net._runs.found[1].homeless]
+        homeless = [port.name[2] for port in one.net._fused_nets.found[1].homeless]
         self.assertEqual(homeless, [])
 
 

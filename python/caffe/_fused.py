@@ -1,4 +1,4 @@
-"""Whole nets as one plan, for runs from the first layer to the last that nobody can look into.
+"""FusedNet nets as one plan, for runs from the first layer to the last that nobody can look into.
 
 Such a plan keeps every blob to the end of its run, so that all can be read then, and is as
 fast as one that keeps none but for a few percent. Blobs take their values from it when they
@@ -16,7 +16,7 @@ from ._ports import Port
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
-_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
+_UNFUSED = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
           "DetectionEvaluate", "MultiBoxLoss")
 
 
@@ -37,10 +37,10 @@ def message_of(net, learns):
     return result
 
 
-def may_be_whole(net):
+def can_fuse(net):
     """Whether the net's layers can be one plan at all."""
     for param, layer in zip(net._params, net._layers):
-        if param.type in _APART or getattr(layer, "reads_files", False) and param.bottom:
+        if param.type in _UNFUSED or getattr(layer, "reads_files", False) and param.bottom:
             return False
         if param.HasField("phase") and param.phase != net._phase:
             return False
@@ -57,7 +57,7 @@ def may_be_whole(net):
     return True
 
 
-class Whole:
+class FusedNet:
     """A net's plan for the present shapes of its sources. Raises CompileError, Error."""
 
     def __init__(self, net, learns, rule=None):
@@ -153,7 +153,7 @@ class Whole:
             if memory.pending is not port:  # else nobody has looked since the last run
                 port.offer(memory)
 
-    def both(self, fresh, update=None):
+    def forward_backward(self, fresh, update=None):
         """Forward and backward, after take_params(); gradients of parameters are added to
         those that are there, or with ``fresh`` take their place. With ``update``, its trainer runs them."""
         self._feed()
@@ -188,7 +188,7 @@ class Whole:
                 blob.diff[...] = 0
 
 
-class Runs:
+class FusedNetCache:
     """Which of a net's runs are whole ones."""
 
     _KEPT = 4  # plans, each with its memory
@@ -197,7 +197,7 @@ class Runs:
         self.possible = None  # not known yet
         self.plans = {}
         self.found = None  # the one that was run last, with `learns`
-        self.last = None  # the Whole whose values the blobs have
+        self.last = None  # the FusedNet whose values the blobs have
         self.backward_wanted = False
         self.rule = None  # of the solver whose net it is, where plans can update by it
         self.update = None  # what is to update the parameters after the last step's passes
@@ -207,11 +207,11 @@ class Runs:
     def allowed(self, net):
         """Whether the net's runs may be whole at all."""
         if self.possible is None:
-            self.possible = may_be_whole(net)
+            self.possible = can_fuse(net)
         return self.possible and not any(net._hooks.values())
 
     def find(self, net, learns):
-        """The net's Whole for its shapes; None where it has none."""
+        """The net's FusedNet for its shapes; None where it has none."""
         if self.found is not None and self.found[0] == learns and self.found[1].fits():
             return self.found[1]
         net.reshape()
@@ -234,7 +234,7 @@ class Runs:
     def _make(self, net, learns):
         if learns and self.rule is not None:
             try:
-                return Whole(net, learns, self.rule)
+                return FusedNet(net, learns, self.rule)
             except (CompileError, Error):
                 self.rule = None
-        return Whole(net, learns)
+        return FusedNet(net, learns)

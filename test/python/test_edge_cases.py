@@ -45,7 +45,7 @@ class WithoutItems(Case):
     def test_layers_that_read_them(self):
         net = caffe.Net(self.write("""force_backward: true
             layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 } } }
-            layer { name: 'rows' type: 'Python' bottom: 'x' top: 'rows' python_param { module: 'test_corners' layer: 'Rows' } }
+            layer { name: 'rows' type: 'Python' bottom: 'x' top: 'rows' python_param { module: 'test_edge_cases' layer: 'Rows' } }
             layer { name: 'ip' type: 'InnerProduct' bottom: 'rows' top: 'ip' inner_product_param { num_output: 2
               weight_filler { type: 'constant' value: 1 } } }
             layer { name: 'r' type: 'ReLU' bottom: 'ip' top: 'ip' }
@@ -181,7 +181,7 @@ class Weights(Case):
         self.assertNotEqual(float(two.forward()["loss"]), first)
 
 
-class Runs(Case):
+class FusedNetCache(Case):
     def test_start_and_end_over_layers_in_place(self):
         net = caffe.Net(self.write(DEPLOY), caffe.TEST)
         fill(net)
