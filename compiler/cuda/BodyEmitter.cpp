@@ -111,7 +111,7 @@ BodyEmitter::Operand BodyEmitter::named(Value value, const Code &expression,
                                   bool isPrimary) {
   // What is only widened gets its name then.
   if (expression.isWord() ||
-      (value.hasOneUse() && (expression.width(TextStyle::Plain) <= kInlined ||
+      (value.hasOneUse() && (expression.width(TextStyle::Canonical) <= kInlined ||
                              isa<arith::ExtFOp>(*value.user_begin()))))
     return {expression, isPrimary};
   return {variable(value.getType(), expression), true};

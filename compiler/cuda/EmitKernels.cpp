@@ -50,8 +50,8 @@ public:
     describeArguments();
     emitSubKernels(schedule);
     Code signature = signatureOf(symbol, schedule);
-    result.text = head() + print(signature, TextStyle::Named);
-    result.canonical = print(signature, TextStyle::Plain);
+    result.text = head() + print(signature, TextStyle::Readable);
+    result.canonical = print(signature, TextStyle::Canonical);
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
     result.stages = static_cast<uint32_t>(schedule.stageBlocks.size());

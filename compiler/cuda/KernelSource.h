@@ -52,19 +52,19 @@ struct KernelSource {
 
   /// An identifier like `wanted`, in plain text like `plain`, that was not
   /// given before.
-  Code unique(llvm::StringRef wanted, llvm::StringRef plain) {
-    symbols.push_back({names.unique(wanted), plainNames.unique(plain)});
+  Code unique(llvm::StringRef wanted, llvm::StringRef canonical) {
+    symbols.push_back({names.unique(wanted), canonicalNames.unique(canonical)});
     return Code::name(symbols.back());
   }
   /// The name of `argument` with `suffix`, or one like it.
   Code derived(const Code &argument, const char *suffix) {
-    const Identifier &symbol = *argument.identifier();
-    return unique(symbol.name + suffix, symbol.plain + suffix);
+    const Identifier \&identifier = *argument.identifier();
+    return unique(symbol.name + suffix, symbol.canonical + suffix);
   }
   /// A new array of shared memory, of the stage at hand.
-  Code share(llvm::StringRef wanted, llvm::StringRef plain,
+  Code share(llvm::StringRef wanted, llvm::StringRef canonical,
                  mlir::Type element, int64_t count) {
-    shared.push_back({unique(wanted, plain), element, count, stage});
+    shared.push_back({unique(wanted, canonical), element, count, stage});
     return shared.back().name;
   }
   /// `prefix` and a number, for values that have no name of their own.
@@ -85,7 +85,7 @@ struct KernelSource {
   }
 
 private:
-  UniqueNames names, plainNames;
+  UniqueNames names, canonicalNames;
   std::deque<Identifier> symbols; ///< where they stay
 };
 

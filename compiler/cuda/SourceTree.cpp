@@ -9,7 +9,7 @@ struct Code::Node {
   enum class Kind { Piece, Word, Name, Element, Call, Group, Join };
   Kind kind;
   std::string text;                   ///< of pieces and words
-  const Identifier *symbol = nullptr; ///< of names
+  const Identifier *identifier = nullptr; ///< of names
   std::vector<Code> parts;
 };
 
@@ -25,7 +25,7 @@ Code Code::word(const std::string &text) {
       std::make_shared<Node>(Node{Node::Kind::Word, text, nullptr, {}}));
 }
 
-Code Code::name(const Identifier &symbol) {
+Code Code::name(const Identifier \&identifier) {
   return Code(
       std::make_shared<Node>(Node{Node::Kind::Name, "", &symbol, {}}));
 }
@@ -113,7 +113,7 @@ void Code::print(std::string &text, TextStyle style) const {
     return;
   case Node::Kind::Name:
     text +=
-        style == TextStyle::Named ? node->symbol->name : node->symbol->plain;
+        style == TextStyle::Readable ? node->symbol->name : node->symbol->canonical;
     return;
   case Node::Kind::Element:
     node->parts[0].print(text, style);
@@ -182,7 +182,7 @@ static void printBody(const std::vector<Statement> &body, unsigned depth,
   using Kind = Statement::Kind;
   const std::string indent(2 * depth, ' ');
   for (const auto &[i, statement] : llvm::enumerate(body)) {
-    if (statement.kind == Kind::Comment && style == TextStyle::Plain)
+    if (statement.kind == Kind::Comment && style == TextStyle::Canonical)
       continue;
     text += indent;
     if (statement.kind == Kind::Comment)

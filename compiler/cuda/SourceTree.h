@@ -21,11 +21,11 @@ namespace brew::compiler::cuda {
 /// An identifier of the text: what readers see, and what it is called where the
 /// text is to be free of names.
 struct Identifier {
-  std::string name, plain;
+  std::string name, canonical;
 };
 
 /// Whether a text is for readers, or to be compared.
-enum class TextStyle { Named, Plain };
+enum class TextStyle { Readable, Canonical };
 
 /// An expression, or a part of one; cheap to copy. `a + " + " + b` joins parts.
 class Code {
@@ -39,7 +39,7 @@ public:
   static Code word(const std::string &text);
   static Code word(int64_t number) { return word(std::to_string(number)); }
   /// A variable or argument; `symbol` outlives the tree.
-  static Code name(const Identifier &symbol);
+  static Code name(const Identifier \&identifier);
   static Code element(const Code &array, const Code &index);
   static Code call(const Code &function,
                        llvm::ArrayRef<Code> arguments);
@@ -56,7 +56,7 @@ public:
   /// Whether it is no more than that name.
   bool isName(const Code &name) const;
   /// What a name stands for; null if it is no name.
-  const Identifier *symbol() const;
+  const Identifier *identifier() const;
   /// Whether that name, or an element of any array, is part of it.
   bool reads(const Code &name) const;
   bool readsElement() const;

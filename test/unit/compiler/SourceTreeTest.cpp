@@ -7,7 +7,7 @@ namespace brew::compiler {
 namespace {
 
 std::string textOf(const cuda::Code &code,
-                   cuda::TextStyle style = cuda::TextStyle::Named) {
+                   cuda::TextStyle style = cuda::TextStyle::Readable) {
   std::string text;
   code.print(text, style);
   EXPECT_EQ(text.size(), code.width(style));
@@ -22,7 +22,7 @@ TEST(CudaTree, IsPrintedWithNamesOrWithout) {
       cuda::Code::element(cuda::Code::name(conv), "i + 1") + " * " +
       cuda::Code::group(cuda::Code::word(2) + " - " + "x");
   EXPECT_EQ(textOf(code), "conv1[i + 1] * (2 - x)");
-  EXPECT_EQ(textOf(code, cuda::TextStyle::Plain), "b[i + 1] * (2 - x)");
+  EXPECT_EQ(textOf(code, cuda::TextStyle::Canonical), "b[i + 1] * (2 - x)");
   EXPECT_EQ(
       textOf(cuda::Code::call("fmaf", {cuda::Code::name(conv), "x"})),
       "fmaf(conv1, x)");
@@ -72,8 +72,8 @@ TEST(CudaTree, StatementsContainStatements) {
   statements.close();
   statements.line("g();");
   std::string named, plain;
-  statements.print(named, cuda::TextStyle::Named);
-  statements.print(plain, cuda::TextStyle::Plain);
+  statements.print(named, cuda::TextStyle::Readable);
+  statements.print(plain, cuda::TextStyle::Canonical);
   EXPECT_EQ(named, "  if (x) {\n"
                    "    // 'conv1'\n"
                    "    conv1 = 1;\n"
