@@ -58,8 +58,8 @@ struct KernelSource {
   }
   /// The name of `argument` with `suffix`, or one like it.
   Code derived(const Code &argument, const char *suffix) {
-    const Identifier \&identifier = *argument.identifier();
-    return unique(symbol.name + suffix, symbol.canonical + suffix);
+    const Identifier &identifier = *argument.identifier();
+    return unique(identifier.name + suffix, identifier.canonical + suffix);
   }
   /// A new array of shared memory, of the stage at hand.
   Code share(llvm::StringRef wanted, llvm::StringRef canonical,

@@ -25,9 +25,9 @@ Code Code::word(const std::string &text) {
       std::make_shared<Node>(Node{Node::Kind::Word, text, nullptr, {}}));
 }
 
-Code Code::name(const Identifier \&identifier) {
+Code Code::name(const Identifier &identifier) {
   return Code(
-      std::make_shared<Node>(Node{Node::Kind::Name, "", &symbol, {}}));
+      std::make_shared<Node>(Node{Node::Kind::Name, "", &identifier, {}}));
 }
 
 Code Code::element(const Code &array, const Code &index) {
@@ -80,11 +80,11 @@ Code Code::bare() const {
 }
 
 bool Code::isName(const Code &name) const {
-  return symbol() && symbol() == name.identifier();
+  return identifier() && identifier() == name.identifier();
 }
 
-const Identifier *Code::symbol() const {
-  return node ? node->symbol : nullptr;
+const Identifier *Code::identifier() const {
+  return node ? node->identifier : nullptr;
 }
 
 bool Code::reads(const Code &name) const {
@@ -113,7 +113,7 @@ void Code::print(std::string &text, TextStyle style) const {
     return;
   case Node::Kind::Name:
     text +=
-        style == TextStyle::Readable ? node->symbol->name : node->symbol->canonical;
+        style == TextStyle::Readable ? node->identifier->name : node->identifier->canonical;
     return;
   case Node::Kind::Element:
     node->parts[0].print(text, style);

@@ -38,8 +38,8 @@ public:
   /// A number, a word of the language or of CUDA: needs no parentheses.
   static Code word(const std::string &text);
   static Code word(int64_t number) { return word(std::to_string(number)); }
-  /// A variable or argument; `symbol` outlives the tree.
-  static Code name(const Identifier \&identifier);
+  /// A variable or argument; `identifier` outlives the tree.
+  static Code name(const Identifier &identifier);
   static Code element(const Code &array, const Code &index);
   static Code call(const Code &function,
                        llvm::ArrayRef<Code> arguments);
