@@ -1,19 +1,19 @@
 """Compares what two plans compute from the same inputs.
 
 The error of a dataset is the norm of the difference over the norm of the reference. How
-large it may be is learnt from a CPU plan of the same precision (the yardstick), which
+large it may be is learnt from a CPU plan of the same precision (the expected_errors), which
 rounds as often as the GPU's.
 """
 
 import math
 import statistics
 
-# How many times the yardstick's error is accepted.
+# How many times the expected_errors's error is accepted.
 ACCEPTED = 3
-# Errors below are never a reason to fail: of single numbers, such as losses, the yardstick's
+# Errors below are never a reason to fail: of single numbers, such as losses, the expected_errors's
 # may be small by chance.
 NEGLIGIBLE = {"f32": 1e-5, "tf32": 1e-3, "f16": 5e-4, "bf16": 2e-3}
-# A yardstick with larger errors says nothing: a gradient of zeros would pass.
+# A expected_errors with larger errors says nothing: a gradient of zeros would pass.
 INFORMATIVE = 0.25
 
 
@@ -83,33 +83,33 @@ def first_values(name, have, want):
             "expected": want.ravel()[:6].tolist()}
 
 
-def groups_of(yardstick):
+def groups_of(expected_errors):
     """Group (data, param_diff, ...) -> dataset -> error, of informative datasets. Raises
     Disagreement if those are less than half of a group."""
     groups = {}
-    for name, error in yardstick.items():
+    for name, error in expected_errors.items():
         groups.setdefault(name.split("/")[0], {})[name] = error
     for group, errors_of in groups.items():
         useful = {name: error for name, error in errors_of.items()
                   if error <= INFORMATIVE}
         if 2 * len(useful) < len(errors_of):
-            raise Disagreement("only {} of {} datasets in {} have a yardstick of at most "
+            raise Disagreement("only {} of {} datasets in {} have an expected error of at most "
                                "{}".format(len(useful), len(errors_of), group,
                                            INFORMATIVE))
         groups[group] = useful
     return groups
 
 
-def judge(found, yardstick, precision):
+def judge(found, expected_errors, precision):
     """The worst of the errors `found` (dataset -> error), as {"blob", "error",
     "expected_error", "ratio", "compared"}. Raises Disagreement if it is more than ACCEPTED
-    times the yardstick's. A yardstick that is small by chance counts as the median of its
+    times the expected_errors's. A expected_errors that is small by chance counts as the median of its
     group, without zeros (parameters that no step has changed)."""
-    if set(found) != set(yardstick):
-        raise Disagreement("there is no yardstick for " + ", ".join(
-            sorted(set(found) ^ set(yardstick))[:5]))
+    if set(found) != set(expected_errors):
+        raise Disagreement("there are no expected errors for " + ", ".join(
+            sorted(set(found) ^ set(expected_errors))[:5]))
     worst = {"ratio": -1.0, "compared": 0}
-    for group in groups_of(yardstick).values():
+    for group in groups_of(expected_errors).values():
         rounded = [error for error in group.values() if error]
         usual = statistics.median(rounded) if rounded else 0.0
         for name in group:

@@ -23,7 +23,7 @@ import compare
 import plans
 import schedule
 import tool
-import yardsticks
+import cpu_reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -87,11 +87,11 @@ def make_bench(bench, binaries, rows, archs):
     described = plans.write_sources(bench, nets)
     wanted = [plan for row in rows for plan in plans.plans_of(row)]
     if any(row.kind == "losses" for row in rows):
-        yardsticks.make_records(binaries, ROOT / "examples" / "mnist" / "data", bench)
+        cpu_reference.make_records(binaries, ROOT / "examples" / "mnist" / "data", bench)
     compiled = plans.compile_all(binaries / "brewc", bench, wanted, archs)
     return {"rows": [row.name for row in rows], "nets": described, "plans": compiled,
-            "yardsticks": yardsticks.agreement(binaries, bench, rows, described, archs),
-            "losses": yardsticks.training(binaries, bench, rows, archs)}
+            "expected_errors": cpu_reference.agreement(binaries, bench, rows, described, archs),
+            "losses": cpu_reference.training(binaries, bench, rows, archs)}
 
 
 def cpu_commands(package, index):
@@ -149,7 +149,7 @@ def pack(binaries, shared, archs, output, rows):
             if shared:
                 compile_cases(package, binaries, shared, archs)
             index = make_bench(package / "bench", binaries, rows, archs)
-        except (tool.ToolError, yardsticks.YardstickError,
+        except (tool.ToolError, cpu_reference.CpuReferenceError,
                 compare.Disagreement) as error:
             raise PackError(str(error)) from error
         (package / "bench" / "index.json").write_text(json.dumps(index, indent=1))

@@ -12,7 +12,7 @@ import machine
 import processes
 import results
 import schedule
-import yardsticks
+import cpu_reference
 from torch_server import TorchServer
 
 
@@ -113,7 +113,7 @@ class Package:
 
     def inputs(self, row, key="inputs"):
         """BLOB=d,d,... of the blobs that the row's mode reads."""
-        return yardsticks.inputs_of(self.index["nets"][row.net][key], row.mode)
+        return cpu_reference.inputs_of(self.index["nets"][row.net][key], row.mode)
 
     def engines(self):
         """One file for all rows: what training measured serves inference."""

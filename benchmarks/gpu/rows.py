@@ -14,7 +14,7 @@ import compare
 import plans
 import processes
 import schedule
-import yardsticks
+import cpu_reference
 from package import RowFailed
 
 MEASURED = re.compile(r"Average on the GPU: \S+ ms\. "
@@ -52,7 +52,7 @@ def brew(package, row):
     log = package.call([package.tool, "time", plan["plan"], "--random-input",
                         "--iterations", package.index["nets"][row.net]["steps"],
                         "--profile", trace, *package.engines(),
-                        *yardsticks.weights_flags(package.bench, row.net,
+                        *cpu_reference.weights_flags(package.bench, row.net,
                                                   row.mode)]).stderr
     loss = INITIAL_LOSS.search(log)
     if loss and not math.isfinite(float(loss.group(1))):
@@ -106,9 +106,9 @@ def torch(package, row):
 def agree(package, row):
     """What the GPU's plan computes against the CPU's plan in f32 from the same inputs,
     judged by how far a CPU plan of the row's precision is off."""
-    yardstick = package.index["yardsticks"].get(row.name)
-    if not yardstick:
-        raise RowFailed("the package has no yardstick for it")
+    expected_errors = package.index["expected_errors"].get(row.name)
+    if not expected_errors:
+        raise RowFailed("the package has no expected errors for it")
     inputs = package.bench / "inputs.h5"
     compare.write_inputs(inputs, package.inputs(row, "agree_inputs"))
     outputs = []
@@ -116,7 +116,7 @@ def agree(package, row):
         outputs.append(package.bench / ("agree_" + target + ".h5"))
         outputs[-1].unlink(missing_ok=True)
         plan = package.plan(plans.agree_name(row, target, precision))
-        command = yardsticks.eval_command(
+        command = cpu_reference.eval_command(
             package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
             outputs[-1])
         if target == "cuda":
@@ -125,7 +125,7 @@ def agree(package, row):
             command += package.engines() if is_tuned(row) else ["--no-tune"]
         package.call(command)
     try:
-        return compare.judge(compare.errors(*outputs), yardstick, row.precision)
+        return compare.judge(compare.errors(*outputs), expected_errors, row.precision)
     except compare.Disagreement as error:
         values = [compare.datasets(path) for path in outputs]
         name = error.details.get("blob")
@@ -166,11 +166,11 @@ def losses(package, row):
         weights.append(found[-1].read_bytes())
     for path in package.bench.glob("trained_run*"):
         path.unlink()
-    trained = yardsticks.losses_of(logs[0])
+    trained = cpu_reference.losses_of(logs[0])
     if len(trained) != len(expected["losses"]):
         raise RowFailed("{} losses were displayed and not {}".format(
             len(trained), len(expected["losses"])))
-    deviation = yardsticks.deviation(trained, expected["losses"])
+    deviation = cpu_reference.deviation(trained, expected["losses"])
     result = {"deviation": deviation, "tolerance": expected["tolerance"],
               "first": trained[0], "last": trained[-1]}
     if "environment" in how and not re.search("NCCL", logs[0]):
@@ -231,7 +231,7 @@ def sanitize(package, row):
     inputs = package.bench / "inputs.h5"
     compare.write_inputs(inputs, package.inputs(row, "agree_inputs"))
     plan = package.plan(plans.agree_name(row, "cuda", row.precision))
-    done = package.run([*words, *yardsticks.eval_command(
+    done = package.run([*words, *cpu_reference.eval_command(
         package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
         package.bench / "sanitized.h5"), "--no-tune"])
     if done.status == 0:

@@ -35,7 +35,7 @@ def write_tool(path, text):
 def write_index(folder, **more):
     """The index of a package in `folder`."""
     (folder / "bench").mkdir(exist_ok=True)
-    index = {"rows": [], "nets": {}, "plans": {}, "yardsticks": {}, "losses": {}}
+    index = {"rows": [], "nets": {}, "plans": {}, "expected_errors": {}, "losses": {}}
     (folder / "bench" / "index.json").write_text(json.dumps(dict(index, **more)))
     (folder / "settings.json").write_text('{"archs": "sm_90"}')
 

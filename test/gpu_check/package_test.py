@@ -23,7 +23,7 @@ import table
 import timed_nets
 import tool
 import unpack
-import yardsticks
+import cpu_reference
 
 BINARIES = Path(os.environ.get("BREW_BIN", ROOT / "build/release/bin"))
 # Compiles for the CPU; of plans for GPUs it prints a report and writes its arguments, and
@@ -272,12 +272,12 @@ class Pack(Folder):
         # Rows of recorded cases need these.
         self.assertEqual(index["rows"], [
             row.name for row in rows if "cases" not in row.name])
-        yardstick = index["yardsticks"]["agree lenet train f32"]
-        self.assertIn("param_diff/conv1/0", yardstick)
-        self.assertTrue(all(0 <= error < 1e-4 for error in yardstick.values()))
+        expected_errors = index["expected_errors"]["agree lenet train f32"]
+        self.assertIn("param_diff/conv1/0", expected_errors)
+        self.assertTrue(all(0 <= error < 1e-4 for error in expected_errors.values()))
         losses = index["losses"]["f32"]
         self.assertGreaterEqual(len(losses["losses"]), 20)
-        self.assertEqual(losses["tolerance"], yardsticks.LEAST_TOLERANCE)
+        self.assertEqual(losses["tolerance"], cpu_reference.LEAST_TOLERANCE)
         timed = (package / "bench/lenet-train-cuda-f32.plan").read_text()
         self.assertIn("--gpu-arch=sm_90", timed)
         self.assertIn("--batch=64 --input-shape=data=64,1,28,28", timed)

@@ -16,7 +16,7 @@ import rows
 import schedule
 import table
 import timed_nets
-import yardsticks
+import cpu_reference
 
 # Keeps its arguments; what it prints and computes is in files.
 BREW_RUN = """#!/bin/sh
@@ -60,7 +60,7 @@ class Rows(Folder):
         write_index(self.folder, plans=plans, nets={
             "net": {"steps": 7, "inputs": ["x=4,3,8,8", "label=4"],
                     "agree_inputs": ["x=2,3,8,8", "label=2"]}},
-            yardsticks={"agree net train bf16": {"data/c": 0.02, "data/d": 0.02}},
+            cpu_reference={"agree net train bf16": {"data/c": 0.02, "data/d": 0.02}},
             losses={name: {"losses": [2.0, 1.0], "tolerance": 0.001}
                     for name in ("f32", "deterministic", "one_rank")})
         self.bench = self.folder / "bench"
@@ -272,24 +272,24 @@ class Rows(Folder):
 class Judging(unittest.TestCase):
     def test_a_yardstick_that_is_small_by_chance(self):
         # Expected: the median of the others, without what no step has changed.
-        yardstick = {"diff/a": 0.0, "diff/b": 0.01, "diff/c": 0.02, "diff/d": 0.03,
+        expected_errors = {"diff/a": 0.0, "diff/b": 0.01, "diff/c": 0.02, "diff/d": 0.03,
                      "diff/e": 0.0}
-        found = dict(yardstick, **{"diff/a": 0.05})
-        worst = compare.judge(found, yardstick, "bf16")
+        found = dict(expected_errors, **{"diff/a": 0.05})
+        worst = compare.judge(found, expected_errors, "bf16")
         self.assertEqual((worst["blob"], worst["compared"]), ("diff/a", 5))
         self.assertAlmostEqual(worst["ratio"], 2.5)
         with self.assertRaisesRegex(compare.Disagreement, "diff/a has an error of 0.07"):
-            compare.judge(dict(found, **{"diff/a": 0.07}), yardstick, "bf16")
+            compare.judge(dict(found, **{"diff/a": 0.07}), expected_errors, "bf16")
 
     def test_groups_have_yardsticks_of_their_own(self):
-        yardstick = {"data/loss": 1e-5, "diff/a": 0.1, "diff/b": 0.1}
+        expected_errors = {"data/loss": 1e-5, "diff/a": 0.1, "diff/b": 0.1}
         with self.assertRaisesRegex(compare.Disagreement, "data/loss has an error of 0.1"):
-            compare.judge({"data/loss": 0.1, "diff/a": 0.1, "diff/b": 0.1}, yardstick,
+            compare.judge({"data/loss": 0.1, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "bf16")
         # What a single number may be off.
-        compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, yardstick, "bf16")
+        compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors, "bf16")
         with self.assertRaises(compare.Disagreement):
-            compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, yardstick,
+            compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "f32")
 
     def test_yardsticks_that_say_nothing(self):
@@ -300,16 +300,16 @@ class Judging(unittest.TestCase):
         self.assertEqual(worst["compared"], 4)
         bad = dict.fromkeys(good, 0.8)
         with self.assertRaisesRegex(compare.Disagreement,
-                                    "only 0 of 4 datasets in diff have a yardstick"):
+                                    "only 0 of 4 datasets in diff have an expected error"):
             compare.judge(good, bad, "bf16")
 
     def test_what_has_no_yardstick(self):
         for found in ({"a": 0.0, "b": 0.0}, {}):
-            with self.assertRaisesRegex(compare.Disagreement, "no yardstick for"):
+            with self.assertRaisesRegex(compare.Disagreement, "no expected errors for"):
                 compare.judge(found, {"a": 0.0}, "f32")
 
     def test_losses_in_a_log(self):
-        self.assertEqual(yardsticks.losses_of(
+        self.assertEqual(cpu_reference.losses_of(
             "I1 solver.cpp:218] Iteration 0 (0 iter/s, 0s/1 iters), loss = 2.5\n"
             "I1 solver.cpp:237]     Train net output #0: loss = 9 (* 1 = 9 loss)\n"
             "I1 solver.cpp:218] Iteration 20, loss = 0.25\n"), [2.5, 0.25])

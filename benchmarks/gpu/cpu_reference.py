@@ -18,7 +18,7 @@ LEAST_TOLERANCE = 1e-3
 SHARE = 0.128  # of 10,000 digits: 20 batches of 64
 
 
-class YardstickError(Exception):
+class CpuReferenceError(Exception):
     """A CPU plan that was to be computed with cannot be."""
 
 
@@ -26,7 +26,7 @@ def run(command, folder):
     done = subprocess.run([str(word) for word in command], cwd=folder,
                           capture_output=True, text=True)
     if done.returncode != 0:
-        raise YardstickError("{}: {}".format(" ".join(map(str, command)),
+        raise CpuReferenceError("{}: {}".format(" ".join(map(str, command)),
                                              done.stderr.strip()[-600:]))
     return done.stderr
 
@@ -49,7 +49,7 @@ def eval_command(tool, folder, plan, net, mode, inputs, outputs):
             + (["--gradients"] if mode == "train" else []))
 
 
-def yardstick_plan(row):
+def reference_plan(row):
     """The CPU plan that rounds as often as the GPU's; for f32 (and tf32, which no CPU
     has, in bf16) one that adds up in another order."""
     if row.precision == "f32":
@@ -61,19 +61,19 @@ def agreement(tools, folder, rows, described, archs):
     """Row name -> dataset -> error of a CPU plan of the row's precision against one in
     f32. Compiles those plans in `folder` and deletes the ones that do not travel."""
     wanted = [row for row in rows if row.kind == "agree"]
-    plans = {row.name: (agree_plan(row, "cpu", "f32"), yardstick_plan(row))
+    plans = {row.name: (agree_plan(row, "cpu", "f32"), reference_plan(row))
              for row in wanted}
     compiled = compile_all(tools / "brewc", folder,
                            [plan for pair in plans.values() for plan in pair], archs)
     result = {}
     for row in wanted:
-        inputs = folder / "yardstick_inputs.h5"
+        inputs = folder / "reference_inputs.h5"
         compare.write_inputs(inputs, inputs_of(
             described[row.net]["agree_inputs"], row.mode))
         outputs = []
         for plan in plans[row.name]:
             if "error" in compiled[plan.name]:
-                raise YardstickError("{}: {}".format(plan.name,
+                raise CpuReferenceError("{}: {}".format(plan.name,
                                                      compiled[plan.name]["error"]))
             outputs.append(folder / (plan.name + ".h5"))
             run(eval_command(tools / "brew-run", folder, plan.name + ".plan", row.net,
@@ -82,7 +82,7 @@ def agreement(tools, folder, rows, described, archs):
         try:
             compare.groups_of(result[row.name])
         except compare.Disagreement as error:
-            raise YardstickError("{}: {}".format(row.name, error)) from error
+            raise CpuReferenceError("{}: {}".format(row.name, error)) from error
         for path in [inputs, *outputs]:
             path.unlink()
     travels = {pair[0].name for pair in plans.values()}
@@ -128,7 +128,7 @@ def training(tools, folder, rows, archs):
         losses = []
         for plan in plans:
             if "error" in compiled[plan.name]:
-                raise YardstickError("{}: {}".format(plan.name,
+                raise CpuReferenceError("{}: {}".format(plan.name,
                                                      compiled[plan.name]["error"]))
             losses.append(losses_of(run([tools / "brew-run", "train",
                                          plan.name + ".plan"], folder)))
@@ -137,7 +137,7 @@ def training(tools, folder, rows, archs):
             path.unlink()
         exact, rounded = losses
         if len(exact) < 20 or len(rounded) != len(exact):
-            raise YardstickError("losses {}: {} and {} were displayed".format(
+            raise CpuReferenceError("losses {}: {} and {} were displayed".format(
                 row.detail, len(exact), len(rounded)))
         result[row.detail] = {"losses": exact, "tolerance": max(
             LEAST_TOLERANCE, compare.ACCEPTED * deviation(rounded, exact))}
