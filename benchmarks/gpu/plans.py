@@ -39,10 +39,10 @@ class Plan(NamedTuple):
 
 def timed_name(row):
     name = "{}-{}-cuda-{}".format(row.net, row.mode, row.precision)
-    return name + ("-" + row.detail.replace(" ", "-") if is_choice(row) else "")
+    return name + ("-" + row.detail.replace(" ", "-") if is_ablation(row) else "")
 
 
-def is_choice(row):
+def is_ablation(row):
     return row.kind == "brew" and row.detail
 
 
@@ -56,8 +56,8 @@ def losses_name(row):
 
 def timed_plan(row):
     flags = ["--precision=" + row.precision]
-    if is_choice(row):
-        flags += schedule.CHOICES[row.detail]
+    if is_ablation(row):
+        flags += schedule.ABLATIONS[row.detail]
     return Plan(timed_name(row), source_of(row.net, row.mode, shapes_of(row.net), ""), "cuda",
                 flags)
 

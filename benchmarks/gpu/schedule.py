@@ -13,9 +13,9 @@ USUAL = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
          "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
 EAGER = ("eager", "channels_last")
 # Precision of the rows that measure what one pass is worth.
-CHOICE_PRECISION = "bf16"
+ABLATION_PRECISION = "bf16"
 # Name -> flags of brewc: decisions of the compiler that rest on its model of the GPU.
-CHOICES = {
+ABLATIONS = {
     "without fuse-launches": ["--without=fuse-launches"],
     "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
     "with recompute": ["--memory-limit=4300M"],
@@ -61,13 +61,13 @@ def brew(part, net, mode, precision):
 
 def again(part, net):
     """The same measurement once more: how much it varies within a run."""
-    return Row("{} train {} brew again".format(net, CHOICE_PRECISION), "brew", part,
-               net, "train", CHOICE_PRECISION)
+    return Row("{} train {} brew again".format(net, ABLATION_PRECISION), "brew", part,
+               net, "train", ABLATION_PRECISION)
 
 
-def choice(part, net, name):
-    return Row("{} train {} brew {}".format(net, CHOICE_PRECISION, name), "brew",
-               part, net, "train", CHOICE_PRECISION, name)
+def ablation(part, net, name):
+    return Row("{} train {} brew {}".format(net, ABLATION_PRECISION, name), "brew",
+               part, net, "train", ABLATION_PRECISION, name)
 
 
 def torch(part, net, mode, precision, variant):
@@ -104,7 +104,7 @@ def first_call():
     yield Row("cases cuda", "cases", 1)
     for name in ("without fuse-launches", "with recompute",
                  "without fuse-pooling-backward"):
-        yield choice(1, "resnet50", name)
+        yield ablation(1, "resnet50", name)
     yield again(1, "resnet50")
     yield agree(1, "lenet", "train", "f32")
     yield agree(1, "lenet", "train", "bf16")
@@ -128,7 +128,7 @@ def second_call():
         yield sanitize(2, "cases", tool)
     yield brew(2, "lenet", "infer", "bf16")
     yield agree(2, "resnet50", "infer", "bf16")
-    yield choice(2, "lenet", "without fuse-launches")
+    yield ablation(2, "lenet", "without fuse-launches")
     for net in ("googlenet", "vgg16", "mobilenet"):
         yield torch(2, net, "train", "bf16", "channels_last")
     yield torch(2, "lenet", "train", "bf16", "compile_graph")
@@ -143,8 +143,8 @@ def everything():
                 yield brew(3, net, mode, precision)
                 yield torch(3, net, mode, precision, VARIANTS[0])
     for net in NETS:
-        for name in CHOICES:
-            yield choice(3, net, name)
+        for name in ABLATIONS:
+            yield ablation(3, net, name)
         for mode in MODES:
             for precision in PRECISIONS:
                 if precision == "f32" or net not in CHAOTIC or mode == "infer":

@@ -2,7 +2,7 @@
 
 import results
 from package import Package
-from schedule import CHOICE_PRECISION, CHOICES
+from schedule import ABLATION_PRECISION, ABLATIONS
 from timed_nets import MODES, PRECISIONS, VARIANTS
 
 HEAD = ("| net, batch | step | type | Brew ms | images/s | best PyTorch ms | "
@@ -78,18 +78,18 @@ def checks(done):
                                                      failed or result["summary"])
 
 
-def choices(done, nets):
+def ablations(done, nets):
     """Lines that say what passes are worth: against the whole step, measured before and
     after."""
     for net in nets:
-        key = "{} train {} brew".format(net, CHOICE_PRECISION)
+        key = "{} train {} brew".format(net, ABLATION_PRECISION)
         whole = [done[name]["median"] * 1e3 for name in (key, key + " again")
                  if "median" in done.get(name, {})]
-        for choice in CHOICES:
-            result = done.get(key + " " + choice, {})
+        for ablation in ABLATIONS:
+            result = done.get(key + " " + ablation, {})
             if "median" in result and whole:
                 yield "- {} {}: {:.3f} ms ({} graph nodes); as it is: {}".format(
-                    net, choice, result["median"] * 1e3, result["nodes"],
+                    net, ablation, result["median"] * 1e3, result["nodes"],
                     ", ".join("{:.3f} ms".format(time) for time in whole))
 
 
@@ -111,7 +111,7 @@ def table(folder):
             lines += [line for precision in PRECISIONS
                       for line in [row(package, done, net, mode, precision)]
                       if line]
-    worth = list(choices(done, package.index["nets"]))
+    worth = list(ablations(done, package.index["nets"]))
     if worth:
         lines += ["", "What passes are worth:", ""] + worth
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
