@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "caffe/DataLayerKinds.h"
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/layers/shape/Shape.h"
@@ -30,7 +30,7 @@ namespace {
 bool hasPixels(DataInputOp feed) {
   const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
   return kind && kind->hasImages() &&
-         brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
+         brew::caffe::recordSelectionOf(feed.getConfig().getLayer()).imagesPerItem ==
              1 &&
          shapeOf(feed.getValues()[0]).size() == 4;
 }

@@ -2,7 +2,7 @@
 #include "passes/graph/DataShapes.h"
 
 #include "caffe/DataLayerKinds.h"
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 #include "formats/hdf5/Hdf5.h"
@@ -26,7 +26,7 @@ public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
        const DataShapeOptions &options)
       : layer(layer), kind(caffe::findDataLayerKind(layer.type())), folders(folders),
-        options(options), selection(caffe::selectionOf(layer)) {}
+        options(options), selection(caffe::recordSelectionOf(layer)) {}
 
   std::vector<DataShape> shapes() {
     std::vector<DataShape> shapes = shapesOfSource();
@@ -82,9 +82,9 @@ private:
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
       settings.set_batch_size(static_cast<uint32_t>(options.batch));
-    const caffe::Selection selection = caffe::selectionOf(layer);
+    const caffe::RecordSelection selection = caffe::recordSelectionOf(layer);
     if (selection.imagesPerItem == 1 &&
-        settings.batch_size() % selection.unit() != 0)
+        settings.batch_size() % selection.recordsPerUnit() != 0)
       throw badInput("batches of " + std::to_string(settings.batch_size()) +
                      " records do not hold whole pairs, which layer '" +
                      layer.name() + "' gives (enable_pair_selection)");
@@ -114,7 +114,7 @@ private:
   const caffe::DataLayerKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
   const DataShapeOptions &options;
-  const caffe::Selection selection;
+  const caffe::RecordSelection selection;
   /// The leading dimension is the layer's or an option's, whatever shape is
   /// given.
   bool hasOwnBatch = false;

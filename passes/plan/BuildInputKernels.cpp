@@ -1,6 +1,6 @@
 //===- BuildInputKernels.cpp - Pixels become a blob on the device ----------===//
 #include "caffe/DataLayerKinds.h"
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -262,7 +262,7 @@ struct BuildInputKernels
       const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
       // Images that lie side by side in an item are converted by the host.
       if (kind && kind->hasImages() &&
-          brew::caffe::selectionOf(feed.getConfig().getLayer()).imagesPerItem ==
+          brew::caffe::recordSelectionOf(feed.getConfig().getLayer()).imagesPerItem ==
               1)
         feeds.push_back(feed);
     });

@@ -11,7 +11,7 @@
 namespace brew::runtime {
 
 DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerText)
-    : layer(std::move(layerText)), selection(caffe::selectionOf(info.layer)),
+    : layer(std::move(layerText)), selection(caffe::recordSelectionOf(info.layer)),
       rank(info.testPhase ? 0 : info.reading.rank),
       ranks(info.testPhase ? 1 : info.reading.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();
@@ -40,15 +40,15 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerTex
 
 void DatabaseRecords::fetch(DatabaseRecord &record) {
   if (fetched == 0)
-    leave(rank * selection.unit());
+    leave(rank * selection.recordsPerUnit());
   find();
   record.key = cursor->key();
   record.value = cursor->value();
   advance();
-  if (++fetched < selection.unit())
+  if (++fetched < selection.recordsPerUnit())
     return;
   fetched = 0;
-  leave((ranks - 1 - rank) * selection.unit());
+  leave((ranks - 1 - rank) * selection.recordsPerUnit());
 }
 
 void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {

@@ -2,7 +2,7 @@
 //-*-===//
 #pragma once
 
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "formats/Database.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/selection/RecordIndex.h"
@@ -41,7 +41,7 @@ public:
   /// As far as it is known: that of LevelDB is once a pass is over.
   std::uint64_t count() const;
   /// See Selection.
-  std::uint64_t triesForAll() const { return selection.triesForAll(count()); }
+  std::uint64_t drawsToCoverAll() const { return selection.drawsToCoverAll(count()); }
   /// Damaged records that were left out when the database was opened.
   std::uint64_t leftOut() const { return table ? table->leftOut() : 0; }
 
@@ -60,7 +60,7 @@ private:
                            std::uint64_t has) const;
 
   std::string layer;
-  const caffe::Selection selection;
+  const caffe::RecordSelection selection;
   std::uint64_t rank, ranks; ///< each unit of a group goes to one
   std::uint64_t fetched = 0; ///< of the present unit
   std::string content;

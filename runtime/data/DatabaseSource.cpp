@@ -48,7 +48,7 @@ private:
           database.replace(&records[static_cast<std::size_t>(number)],
                            static_cast<std::size_t>(count));
         },
-        [this] { return database.triesForAll(); });
+        [this] { return database.drawsToCoverAll(); });
     // Once for a batch, however small the database.
     if (database.at.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,

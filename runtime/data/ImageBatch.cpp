@@ -16,11 +16,11 @@ namespace brew::runtime {
 constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 
 ImageBatch::ImageBatch(const DataLayerInfo &info)
-    : ImageBatch(info, caffe::selectionOf(info.layer)) {}
+    : ImageBatch(info, caffe::recordSelectionOf(info.layer)) {}
 
-ImageBatch::ImageBatch(const DataLayerInfo &info, const caffe::Selection &selection)
+ImageBatch::ImageBatch(const DataLayerInfo &info, const caffe::RecordSelection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
-      itemsPerUnit(static_cast<std::int64_t>(selection.unit()) / imagesPerItem),
+      itemsPerUnit(static_cast<std::int64_t>(selection.recordsPerUnit()) / imagesPerItem),
       allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),

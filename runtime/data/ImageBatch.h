@@ -1,7 +1,7 @@
 //===- ImageBatch.h - Batches of images and labels --------------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
 #include "runtime/data/DecodeThreads.h"
@@ -56,7 +56,7 @@ public:
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
-  ImageBatch(const DataLayerInfo &info, const caffe::Selection &selection);
+  ImageBatch(const DataLayerInfo &info, const caffe::RecordSelection &selection);
   std::int64_t items() const { return tops[0]->dims(0); }
   /// Handles the rows one by one or on all threads; returns those whose records
   /// are bad, in order, with what is wrong.

@@ -21,7 +21,7 @@ class ImageSource : public DecodedSource {
 public:
   explicit ImageSource(const DataLayerInfo &info)
       : DecodedSource(info), parameter(info.layer.image_data_param()),
-        selection(caffe::selectionOf(info.layer)), folders(info.folders) {
+        selection(caffe::recordSelectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
                      ": new_height and new_width are given both or not at all");
@@ -77,14 +77,14 @@ private:
           while (within != 0) // the other half of a pair
             next();
         },
-        [this] { return selection.triesForAll(entries.size()); });
+        [this] { return selection.drawsToCoverAll(entries.size()); });
   }
 
   const formats::ImageListEntry &next() {
     const std::uint64_t number =
         sampler ? sampler->at(at.epoch * entries.size() + at.position)
                 : at.position;
-    within = (within + 1) % selection.unit();
+    within = (within + 1) % selection.recordsPerUnit();
     if (++at.position == entries.size()) {
       at.position = 0;
       ++at.epoch;
@@ -147,12 +147,12 @@ private:
                      std::to_string(entries.size()) + " images of '" + list +
                      "'; not enough to skip");
     // Whole items, and pairs.
-    at.epoch = count * selection.unit() / entries.size();
-    at.position = count * selection.unit() % entries.size();
+    at.epoch = count * selection.recordsPerUnit() / entries.size();
+    at.position = count * selection.recordsPerUnit() % entries.size();
   }
 
   caffe::ImageDataParameter parameter;
-  const caffe::Selection selection;
+  const caffe::RecordSelection selection;
   std::vector<std::string> folders;
   std::string list;
   std::vector<formats::ImageListEntry> entries;

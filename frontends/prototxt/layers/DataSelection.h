@@ -6,7 +6,7 @@
 namespace brew::prototxt {
 
 /// Checks the fields of data_param and image_data_param that
-/// caffe/Selection.h reads.
+/// caffe/RecordSelection.h reads.
 void checkSelection(LayerChecker &c, const caffe::DataParameter &settings);
 void checkSelection(LayerChecker &c, const caffe::ImageDataParameter &settings);
 

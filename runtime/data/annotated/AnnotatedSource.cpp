@@ -40,7 +40,7 @@ public:
         stream(info.seed, "annotations " + info.stream),
         database(info, images.layer()) {
     requireImageAugmentation(transform);
-    const caffe::Selection selection = caffe::selectionOf(info.layer);
+    const caffe::RecordSelection selection = caffe::recordSelectionOf(info.layer);
     if (selection.imagesPerItem != 1 || selection.needsLabels())
       throw badInput(images.layer() +
                      ": balance and images_per_blob are for layers whose "
@@ -93,7 +93,7 @@ private:
           for (DatabaseRecord &record : next)
             rows[static_cast<std::size_t>(number++)].record = std::move(record);
         },
-        [this] { return database.triesForAll(); });
+        [this] { return database.drawsToCoverAll(); });
     if (labels && memory[1])
       writeLabels(memory[1]);
     if (database.at.epoch != epochBefore)

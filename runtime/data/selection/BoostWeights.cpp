@@ -9,7 +9,7 @@
 
 namespace brew::runtime {
 
-std::vector<double> boostWeights(const caffe::Selection &selection,
+std::vector<double> boostWeights(const caffe::RecordSelection &selection,
                                  std::uint64_t count,
                                  const std::vector<std::string> &folders,
                                  const std::string &source,

@@ -1,7 +1,7 @@
 //===- BoostWeights.h - Weights of a source's records -----------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 
 #include <cstdint>
 #include <functional>
@@ -20,7 +20,7 @@ using RecordsOf = std::function<std::optional<std::vector<std::uint64_t>>(
 /// empty if it names none. `source` is where the keys should be. Throws Error:
 /// (3) if the list is not found, (1) if it is wrong or names a record that is
 /// not there.
-std::vector<double> boostWeights(const caffe::Selection &selection,
+std::vector<double> boostWeights(const caffe::RecordSelection &selection,
                                  std::uint64_t count,
                                  const std::vector<std::string> &folders,
                                  const std::string &source,

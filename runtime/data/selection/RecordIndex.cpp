@@ -13,7 +13,7 @@
 namespace brew::runtime {
 
 RecordIndex::RecordIndex(formats::DbReader &reader,
-                         const caffe::Selection &selection,
+                         const caffe::RecordSelection &selection,
                          const DataLayerInfo &info, const std::string &layer)
     : path(reader.path()) {
   using Clock = std::chrono::steady_clock;
@@ -53,7 +53,7 @@ std::string_view RecordIndex::key(std::uint64_t record) const {
 }
 
 SampledRecords
-RecordIndex::takeSampled(const caffe::Selection &selection,
+RecordIndex::takeSampled(const caffe::RecordSelection &selection,
                          const std::vector<std::string> &folders) {
   SampledRecords result;
   result.count = count();

@@ -1,7 +1,7 @@
 //===- RecordIndex.h - The keys of a database's records ---------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "formats/Database.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/selection/Sampler.h"
@@ -21,7 +21,7 @@ public:
   /// `layer` begins messages. Damaged records are left out where bad records
   /// are to be skipped. Throws Error: (1) for a damaged record or database, (3)
   /// if it cannot be read, (1) if no record is left.
-  RecordIndex(formats::DbReader &reader, const caffe::Selection &selection,
+  RecordIndex(formats::DbReader &reader, const caffe::RecordSelection &selection,
               const DataLayerInfo &info, const std::string &layer);
 
   std::uint64_t count() const { return ends.size(); }
@@ -31,7 +31,7 @@ public:
   /// Moves what a sampler needs out of it: labels, and the weights of the list
   /// that `selection` names, if it does. Throws Error: (3) if the list is not
   /// found, (1) if it is wrong or names a record that is not there.
-  SampledRecords takeSampled(const caffe::Selection &selection,
+  SampledRecords takeSampled(const caffe::RecordSelection &selection,
                              const std::vector<std::string> &folders);
 
 private:

@@ -23,7 +23,7 @@ std::string identityOf(const SampledRecords &records) {
          sum(records.labels) + ", weights " + sum(records.weights);
 }
 
-Sampler::Sampler(const caffe::Selection &wanted, SampledRecords sampled,
+Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
                  std::uint64_t seed, const std::string &stream,
                  const std::string &layer)
     : selection(wanted), records(std::move(sampled)),
@@ -81,7 +81,7 @@ void Sampler::check(const std::string &layer) const {
 }
 
 std::uint64_t Sampler::at(std::uint64_t number) {
-  if (!selection.hasPartners())
+  if (!selection.hasPairs())
     return drawn(number);
   const std::uint64_t first = drawn(number / 2);
   return number % 2 ? partner(number / 2, first) : first;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "caffe/RandomStream.h"
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "runtime/data/selection/WeightedChoice.h"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace brew::runtime {
 /// What a sampler knows of a source.
 struct SampledRecords {
   std::uint64_t count = 0;
-  std::vector<int> labels;     ///< of each, if Selection::needsLabels()
+  std::vector<int> labels;     ///< of each, if RecordSelection::needsLabels()
   std::vector<double> weights; ///< of each; empty: all alike
 };
 
@@ -32,7 +32,7 @@ class Sampler {
 public:
   /// `seed` and `stream` name its random numbers. Throws Error (1), beginning
   /// with `layer`, if the records cannot be sampled so.
-  Sampler(const caffe::Selection &selection, SampledRecords records,
+  Sampler(const caffe::RecordSelection &selection, SampledRecords records,
           std::uint64_t seed, const std::string &stream,
           const std::string &layer);
 
@@ -64,7 +64,7 @@ private:
     return places.empty() ? place : places[place];
   }
 
-  caffe::Selection selection;
+  caffe::RecordSelection selection;
   SampledRecords records;
   caffe::RandomStream orders, draws, turns, pairs, kinds;
   std::uint64_t seed;

@@ -1,5 +1,5 @@
 //===- ListsOfRecordsTest.cpp - Lists of lines, and what they select ------===//
-#include "caffe/Selection.h"
+#include "caffe/RecordSelection.h"
 #include "formats/BoostList.h"
 #include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
@@ -69,35 +69,35 @@ TEST_F(ListsOfRecords, Weights) {
               [&] { readBoostList(folder / "absent"); });
 }
 
-TEST(Selection, OfLayers) {
+TEST(RecordSelection, OfLayers) {
   caffe::LayerParameter data = layer("Data");
-  EXPECT_TRUE(selectionOf(data).isSequential());
-  EXPECT_EQ(selectionOf(data).unit(), 1u);
+  EXPECT_TRUE(recordSelectionOf(data).isSequential());
+  EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 1u);
   data.mutable_data_param()->set_enable_pair_selection(true);
-  EXPECT_TRUE(selectionOf(data).isSequential()); // neighbours follow anyway
-  EXPECT_EQ(selectionOf(data).unit(), 2u);
+  EXPECT_TRUE(recordSelectionOf(data).isSequential()); // neighbours follow anyway
+  EXPECT_EQ(recordSelectionOf(data).recordsPerUnit(), 2u);
   data.mutable_data_param()->set_images_per_blob(2);
-  EXPECT_TRUE(selectionOf(data).isSequential());
+  EXPECT_TRUE(recordSelectionOf(data).isSequential());
   data.mutable_data_param()->clear_enable_pair_selection();
-  EXPECT_TRUE(selectionOf(data).balanceMatches); // MyCaffe's default
-  EXPECT_TRUE(selectionOf(data).needsLabels());
+  EXPECT_TRUE(recordSelectionOf(data).balanceMatches); // MyCaffe's default
+  EXPECT_TRUE(recordSelectionOf(data).needsLabels());
   data.mutable_data_param()->set_balance_matches(false);
-  EXPECT_TRUE(selectionOf(data).isSequential());
+  EXPECT_TRUE(recordSelectionOf(data).isSequential());
   data.mutable_data_param()->set_boost_file("f");
-  EXPECT_TRUE(selectionOf(data).random);
+  EXPECT_TRUE(recordSelectionOf(data).random);
   data.mutable_data_param()->set_images_per_blob(0); // only of a damaged plan
-  EXPECT_EQ(selectionOf(data).imagesPerItem, 1u);
+  EXPECT_EQ(recordSelectionOf(data).imagesPerItem, 1u);
 
   caffe::LayerParameter images = layer("ImageData");
   images.mutable_data_param()->set_shuffle(true);
-  EXPECT_TRUE(selectionOf(images).isSequential());
+  EXPECT_TRUE(recordSelectionOf(images).isSequential());
   images.mutable_image_data_param()->set_shuffle(true);
-  EXPECT_TRUE(selectionOf(images).shuffle);
+  EXPECT_TRUE(recordSelectionOf(images).shuffle);
   images.mutable_image_data_param()->set_balance(caffe::DataParameter::LABEL);
-  EXPECT_TRUE(selectionOf(images).balanceLabels);
+  EXPECT_TRUE(recordSelectionOf(images).balanceLabels);
 
   caffe::LayerParameter windows = layer("WindowData");
   windows.mutable_data_param()->set_shuffle(true);
-  EXPECT_TRUE(selectionOf(windows).isSequential());
-  EXPECT_TRUE(selectionOf(layer("ReLU")).isSequential());
+  EXPECT_TRUE(recordSelectionOf(windows).isSequential());
+  EXPECT_TRUE(recordSelectionOf(layer("ReLU")).isSequential());
 }

@@ -211,5 +211,5 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
             self.expect(last() == whole, '%s: killed and resumed it ends elsewhere' % settings)
 
 
-checker.main(Selection, __doc__, 'check_balance', 'check_shuffle', 'check_boosts', 'check_pairs',
+checker.main(RecordSelection, __doc__, 'check_balance', 'check_shuffle', 'check_boosts', 'check_pairs',
              'check_weights', 'check_kills')

@@ -11,13 +11,13 @@
 
 using namespace brew;
 using namespace brew::runtime;
-using caffe::Selection;
+using caffe::RecordSelection;
 
 namespace {
 
 using Numbers = std::vector<std::uint64_t>;
 
-Sampler sampler(const Selection &selection, std::uint64_t count,
+Sampler sampler(const RecordSelection &selection, std::uint64_t count,
                 std::vector<int> labels = {}, std::vector<double> weights = {},
                 std::uint64_t seed = 5) {
   return Sampler(selection, {count, std::move(labels), std::move(weights)},
@@ -47,7 +47,7 @@ std::map<std::uint64_t, int> tally(const Numbers &numbers) {
 const std::vector<int> kLabels = {7, 7, 2, 7, -1, 7, 2, 7, 2, 7};
 
 /// A draw depends on nothing but its number.
-void expectSeekable(const Selection &selection, std::vector<double> weights) {
+void expectSeekable(const RecordSelection &selection, std::vector<double> weights) {
   Sampler whole = sampler(selection, 10, kLabels, weights);
   const Numbers expected = take(whole, 0, 100);
   for (std::uint64_t from : {73, 0, 40, 41, 99}) {
@@ -63,7 +63,7 @@ void expectSeekable(const Selection &selection, std::vector<double> weights) {
 } // namespace
 
 TEST(Sampler, ShufflesEachPassAnew) {
-  Selection selection;
+  RecordSelection selection;
   selection.shuffle = true;
   Sampler it = sampler(selection, 8);
   std::set<Numbers> orders;
@@ -77,7 +77,7 @@ TEST(Sampler, ShufflesEachPassAnew) {
 }
 
 TEST(Sampler, DrawsAllAlike) {
-  Selection selection;
+  RecordSelection selection;
   selection.random = true;
   Sampler it = sampler(selection, 5);
   const auto counts = tally(take(it, 0, 5000));
@@ -88,7 +88,7 @@ TEST(Sampler, DrawsAllAlike) {
 }
 
 TEST(Sampler, DrawsByWeight) {
-  Selection selection;
+  RecordSelection selection;
   selection.random = true;
   Sampler it = sampler(selection, 4, {}, {0, 1, 0.5, 2.5});
   auto counts = tally(take(it, 0, 4000));
@@ -101,7 +101,7 @@ TEST(Sampler, DrawsByWeight) {
 
 TEST(Sampler, LabelsTakeTurns) {
   for (const bool shuffle : {false, true}) {
-    Selection selection;
+    RecordSelection selection;
     selection.balanceLabels = true;
     selection.shuffle = shuffle;
     Sampler it = sampler(selection, 10, kLabels);
@@ -138,7 +138,7 @@ TEST(Sampler, LabelsTakeTurns) {
 }
 
 TEST(Sampler, LabelsOfNoWeightAreNotDrawn) {
-  Selection selection;
+  RecordSelection selection;
   selection.balanceLabels = selection.random = true;
   // Label 2 has none; of label 7 record 9 has three times record 0's.
   std::vector<double> weights(10, 0);
@@ -154,7 +154,7 @@ TEST(Sampler, LabelsOfNoWeightAreNotDrawn) {
 }
 
 TEST(Sampler, NeighboursFollow) {
-  Selection selection;
+  RecordSelection selection;
   selection.random = selection.neighbours = true;
   Sampler it = sampler(selection, 10);
   const Numbers records = take(it, 0, 200);
@@ -169,7 +169,7 @@ TEST(Sampler, NeighboursFollow) {
 TEST(Sampler, OneOfTwoPairsMatches) {
   for (const bool balance : {false, true})
     for (const bool random : {false, true}) {
-      Selection selection;
+      RecordSelection selection;
       selection.imagesPerItem = 2;
       selection.balanceMatches = true;
       selection.balanceLabels = balance;
@@ -202,7 +202,7 @@ TEST(Sampler, OneOfTwoPairsMatches) {
 }
 
 TEST(Sampler, PartnersHaveWeights) {
-  Selection selection;
+  RecordSelection selection;
   selection.imagesPerItem = 2;
   selection.balanceMatches = selection.random = true;
   std::vector<double> weights = {1, 1, 1, 0, 0, 0, 0, 0, 0, 0};
@@ -212,7 +212,7 @@ TEST(Sampler, PartnersHaveWeights) {
 }
 
 TEST(Sampler, Refuses) {
-  Selection selection;
+  RecordSelection selection;
   selection.random = true;
   test::expectError(ExitStatus::BadInput, "the weights of all records are 0",
                     [&] {

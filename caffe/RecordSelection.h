@@ -1,4 +1,4 @@
-//===- Selection.h - Which records a data layer shows -----------*- C++ -*-===//
+//===- RecordSelection.h - Which records a data layer shows -----------*- C++ -*-===//
 //
 // The fields of data_param and image_data_param that say in which order records
 // come and how many make an item of a batch. docs/data.md says what they mean.
@@ -15,7 +15,7 @@ class LayerParameter;
 
 namespace brew::caffe {
 
-struct Selection {
+struct RecordSelection {
   bool shuffle = false;       ///< a new order in each pass
   bool random = false;        ///< each record is drawn, with replacement
   bool balanceLabels = false; ///< labels are equally likely
@@ -32,20 +32,20 @@ struct Selection {
   }
   bool needsLabels() const { return balanceLabels || balanceMatches; }
   /// Whether the second of two records follows from the first.
-  bool hasPartners() const { return balanceMatches || neighbours; }
+  bool hasPairs() const { return balanceMatches || neighbours; }
   /// How many records of `count` come at least before one can say that all that
   /// may come have come; drawn ones may come again and again.
-  std::uint64_t triesForAll(std::uint64_t count) const {
+  std::uint64_t drawsToCoverAll(std::uint64_t count) const {
     constexpr std::uint64_t kOften = 100;
     return random && count < UINT64_MAX / kOften ? count * kOften : count;
   }
   /// Records that belong together, which one rank reads.
-  std::uint64_t unit() const {
-    return imagesPerItem > 1 ? imagesPerItem : hasPartners() ? 2 : 1;
+  std::uint64_t recordsPerUnit() const {
+    return imagesPerItem > 1 ? imagesPerItem : hasPairs() ? 2 : 1;
   }
 };
 
 /// Of a layer of any type; that of a type without such fields is sequential.
-Selection selectionOf(const caffe::LayerParameter &layer);
+RecordSelection recordSelectionOf(const caffe::LayerParameter &layer);
 
 } // namespace brew::caffe

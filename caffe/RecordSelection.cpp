@@ -1,5 +1,5 @@
-//===- Selection.cpp - Which records a data layer shows -------------------===//
-#include "caffe/Selection.h"
+//===- RecordSelection.cpp - Which records a data layer shows -------------------===//
+#include "caffe/RecordSelection.h"
 
 #include "caffe/DataLayerKinds.h"
 #include "formats/caffe.pb.h"
@@ -8,8 +8,8 @@
 
 namespace brew::caffe {
 
-template <typename Settings> static Selection selectionIn(const Settings &of) {
-  Selection result;
+template <typename Settings> static RecordSelection selectionIn(const Settings &of) {
+  RecordSelection result;
   result.shuffle = of.shuffle();
   result.boostFile = of.boost_file();
   result.boostDefault = of.boost_default();
@@ -23,7 +23,7 @@ template <typename Settings> static Selection selectionIn(const Settings &of) {
   return result;
 }
 
-Selection selectionOf(const caffe::LayerParameter &layer) {
+RecordSelection recordSelectionOf(const caffe::LayerParameter &layer) {
   const DataLayerKind *kind = findDataLayerKind(layer.type());
   if (kind && kind->source == DataLayerSource::Images)
     return selectionIn(layer.image_data_param());
