@@ -78,7 +78,7 @@ def filtered(net):
     del result.layer[:]
     for layer in net.layer:
         if layer.include and layer.exclude:
-            raise RuntimeError("layer '%s': specify either include rules or exclude rules, not forward_backward" % layer.name)
+            raise RuntimeError("layer '%s': specify either include rules or exclude rules, not both" % layer.name)
         kept = not layer.include
         if kept and any(meets(rule, net.state, layer) for rule in layer.exclude):
             kept = False

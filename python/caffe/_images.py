@@ -60,7 +60,7 @@ def _corners(old, new):
 
 
 def _centres(old, new):
-    """Where new elements lie among the old ones if forward_backward are cells of one length."""
+    """Where new elements lie among the old ones if both are cells of one length."""
     return (np.arange(new) + 0.5) * (old / new) - 0.5
 
 

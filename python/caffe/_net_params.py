@@ -41,7 +41,7 @@ class Parameters:
             blob._data.take(values)
 
     def share_with(self, other):
-        """Makes the parameters of layers that forward_backward nets have one memory, the other's."""
+        """Makes the parameters of layers that both nets have one memory, the other's."""
         mine = {p.name: made for p, made in zip(self._params, self._layers)}
         for layer, source in zip(other._params, other._layers):
             target = mine.get(layer.name)

@@ -168,12 +168,12 @@ class SGDSolver:
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
                 untouched = fresh and all(reducer._is_alone for reducer in self._reducers)
-                forward_backward = self.net._fused_step(fresh, self if untouched else None)
+                both = self.net._fused_step(fresh, self if untouched else None)
                 fresh = False
-                if forward_backward is None:
-                    forward_backward = self.net._forward(0, last)
+                if both is None:
+                    both = self.net._forward(0, last)
                     self.net._backward(last, 0)
-                loss += forward_backward
+                loss += both
             self._smooth(loss / p.iter_size, start)
             if p.display and self._iteration % p.display == 0 and _state.is_root():
                 self._display()

@@ -41,7 +41,7 @@ def solver_message(rule, net):
 
 
 class Update:
-    """Updates the parameters of a FusedNet whose plan is a solver's."""
+    """Updates the parameters of a Whole whose plan is a solver's."""
 
     def __init__(self, whole, net, layers, seed):
         self.whole, self.net = whole, net

@@ -96,7 +96,7 @@ _COMMANDS = {f.__name__: f for f in (upgrade_net_proto_text, upgrade_net_proto_b
 
 
 def main(arguments=None):
-    """FusedNetCache the command that the program is called as, or that the first argument names."""
+    """Runs the command that the program is called as, or that the first argument names."""
     name, arguments = os.path.basename(sys.argv[0]), sys.argv[1:] if arguments is None else list(arguments)
     if name not in _COMMANDS:
         if not arguments or arguments[0] not in _COMMANDS:

@@ -93,7 +93,7 @@ def CreateMultiBoxHead(net, data_layer="data", num_classes=None, from_layers=(),
         smallest, largest, ratios = (_list_at(values, i) for values in (min_sizes, max_sizes, aspect_ratios))
         if largest and len(largest) != len(smallest):
             raise ValueError("max_sizes and min_sizes of %r differ in length" % from_layers[i])
-        # A box of the smallest size, one of the mean of forward_backward, and one for each other form.
+        # A box of the smallest size, one of the mean of both, and one for each other form.
         priors = len(smallest) * ((2 if largest else 1) + len(ratios) * (2 if flip else 1))
         predict("loc", below, loc_postfix, priors * 4 * (1 if share_location else num_classes))
         predict("conf", below, conf_postfix, priors * num_classes)

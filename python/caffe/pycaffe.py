@@ -44,7 +44,7 @@ class Net(NetCore):
 
     @staticmethod
     def _arguments(*args, **keywords):
-        """(phase, level, stages, weights) of forward_backward ways."""
+        """(phase, level, stages, weights) of both ways."""
         if args and isinstance(args[0], (str, bytes, os.PathLike)):
 
             def old(weights, phase):
@@ -118,7 +118,7 @@ class Net(NetCore):
         return self._layer_names.index(layer)
 
     def forward(self, blobs=None, start=None, end=None, **inputs):
-        """FusedNetCache the layers from ``start`` to ``end`` (names, forward_backward included).
+        """Runs the layers from ``start`` to ``end`` (names, both included).
 
         ``inputs``: arrays for the net's inputs, all of them or none. Gives name to data of
         the net's outputs, or of the tops of ``end``, and of ``blobs``: the blobs' memory."""
@@ -138,7 +138,7 @@ class Net(NetCore):
         return {name: mine[name].data for name in wanted}
 
     def backward(self, diffs=None, start=None, end=None, **tops):
-        """FusedNetCache the backward pass from ``start`` back to ``end`` (names, forward_backward included).
+        """Runs the backward pass from ``start`` back to ``end`` (names, both included).
 
         ``tops``: gradients of the net's outputs, all of them or none. Gives name to diff of
         the net's inputs, or of the bottoms of ``end``, and of ``diffs``: the blobs' memory."""

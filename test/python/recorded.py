@@ -1,4 +1,4 @@
-"""FusedNetCache recorded layers through caffe.Net, layer by layer and whole, and compares all blobs,
+"""Runs recorded layers through caffe.Net, layer by layer and whole, and compares all blobs,
 gradients and parameters. usage: recorded.py DIR [NAME ...]
 
 DIR/NAME.prototxt, .h5 (inputs and what Caffe computed) and, where there are parameters,

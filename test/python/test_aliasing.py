@@ -63,10 +63,10 @@ class Places(Case):
                 self.assertEqual(net.blobs[name]._data.home is not None, moved, name)
             pooled = net._layers[list(net._layer_names).index("ip2")].current
             self.assertEqual(pooled.bottoms[0].place is not None, moved)
-        self.same(one, two, "forward_backward passes")
+        self.same(one, two, "both passes")
 
     def test_whatever_somebody_does(self):
-        """Forward, backward, parts of forward_backward, arrays that are held, blobs that are written."""
+        """Forward, backward, parts of both, arrays that are held, blobs that are written."""
         one, two = self.nets()
         layers = list(one._layer_names)
         rs = np.random.RandomState(3)

@@ -181,7 +181,7 @@ class Weights(Case):
         self.assertNotEqual(float(two.forward()["loss"]), first)
 
 
-class FusedNetCache(Case):
+class Runs(Case):
     def test_start_and_end_over_layers_in_place(self):
         net = caffe.Net(self.write(DEPLOY), caffe.TEST)
         fill(net)

@@ -1,4 +1,4 @@
-"""FusedNet runs of caffe.Net are one plan, and nobody can tell."""
+"""Whole runs of caffe.Net are one plan, and nobody can tell."""
 import unittest
 
 import caffe
@@ -35,7 +35,7 @@ def layer_by_layer(net):
     return net
 
 
-class FusedNet(Case):
+class Whole(Case):
     def pair(self, text, phase=caffe.TEST):
         """A net that may run whole, and one that never does."""
         nets = caffe.Net(self.write(text), phase), layer_by_layer(caffe.Net(self.path("net.prototxt"), phase))
