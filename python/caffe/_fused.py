@@ -88,8 +88,8 @@ class FusedNet:
         self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
                                 for layer, i in session.names(Kind.PARAMETER_GRADIENT)
                                 if id(layers[layer].blobs[i]) in owned] if learns else []
-        self.homes = [(port.target, port.home) for port in self.params if port.home is not None]
-        self.homeless = [port for port in self.params if port.home is None]
+        self.aliases = [(port.target, port.home) for port in self.params if port.home is not None]
+        self.unaliased = [port for port in self.params if port.home is None]
         self.offers = [(port, port.target) for port in self.blobs]
         # A loss's gradient is its weight.
         self.gradient_offers = [(port, port.target) for port in self.gradients]
@@ -126,12 +126,12 @@ class FusedNet:
 
     def take_params(self):
         """Brings the plan's parameters up to date; those of which nobody has an array move."""
-        if not all([blob._data.home == home for blob, home in self.homes]):
+        if not all([blob._data.home == home for blob, home in self.aliases]):
             for port in self.params:
                 port.refresh(port.target)
                 port.move(port.target._data)
         else:
-            for port in self.homeless:
+            for port in self.unaliased:
                 port.refresh(port.target)
         self.session.prepare()
 
@@ -189,7 +189,7 @@ class FusedNet:
 
 
 class FusedNetCache:
-    """Which of a net's runs are whole ones."""
+    """Which of a net's runs are fused ones."""
 
     _KEPT = 4  # plans, each with its memory
 
@@ -205,7 +205,7 @@ class FusedNetCache:
         self.loss_is_read = any(net._loss_weights[i] for bottoms in net._bottom_index for i in bottoms)
 
     def allowed(self, net):
-        """Whether the net's runs may be whole at all."""
+        """Whether the net's runs may be fused at all."""
         if self.possible is None:
             self.possible = can_fuse(net)
         return self.possible and not any(net._hooks.values())

@@ -43,9 +43,9 @@ def solver_message(rule, net):
 class Update:
     """Updates the parameters of a Whole whose plan is a solver's."""
 
-    def __init__(self, whole, net, layers, seed):
-        self.whole, self.net = whole, net
-        session = whole.session
+    def __init__(self, fused, net, layers, seed):
+        self.fused, self.net = fused, net
+        session = fused.session
         # The session's seed would be the trainer's.
         self.trainer = Trainer(session, [], [], "", False, 0, "", False, [], "", "", [])
         session.set_seed(seed)
@@ -61,8 +61,8 @@ class Update:
         # What is not learnt stays; what is learnt, and is under no loss, decays all the same.
         rest = [i for i in range(len(net._learnable)) if i not in self.changes]
         self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None
-        self.possible = self.unlearnt is not None and not whole.homeless \
-            and all(port.home is not None for port in [*self.changes.values(), *whole.param_gradients])
+        self.possible = self.unlearnt is not None and not fused.unaliased \
+            and all(port.home is not None for port in [*self.changes.values(), *fused.param_gradients])
         self.views = {}  # the solver's histories that lie in the session
 
     def takes_over(self, solver):
@@ -77,11 +77,11 @@ class Update:
         return True
 
     def _can(self, solver):
-        p, rule, whole = solver.param, self.rule, self.whole
+        p, rule, fused = solver.param, self.rule, self.fused
         return self.possible and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
             and p.regularization_type == rule.regularization_type and p.iter_size == 1 and p.clip_gradients <= 0 \
-            and all([blob._data.home == home for blob, home in whole.homes]) \
-            and all([port.target._diff.home == port.home for port in whole.param_gradients]) \
+            and all([blob._data.home == home for blob, home in fused.aliases]) \
+            and all([port.target._diff.home == port.home for port in fused.param_gradients]) \
             and self._has_histories(solver._history)
 
     def _has_histories(self, histories):
@@ -110,7 +110,7 @@ class Update:
                 self._offer_changes()
 
     def _offer_changes(self):
-        for blob, _ in self.whole.homes:
+        for blob, _ in self.fused.aliases:
             blob._data.looks += 1
         for port in self.changes.values():
             memory = port.target._diff
