@@ -5,7 +5,7 @@ import numpy as np
 
 
 #: In place of an address: memory that is the caller's own array, as MemoryData takes it.
-THEIRS = -1
+CALLER_OWNED = -1
 
 #: Bytes at a multiple of which sessions may use a blob's memory as it is.
 _ALIGNMENT = 64
@@ -22,28 +22,28 @@ class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
     hold the same Memory; arrays made of it None=pin=None the array alive, not the Memory.
 
-    ``pending``: what fills it when it is next looked at (its ``fill(memory)``), or None; ``home``: the address of
-    the session's tensor that it is, or None; ``looks``: how often it was looked at, or
+    ``pending``: what fills it when it is next looked at (its ``fill(memory)``), or None; ``address``: the address of
+    the session's tensor that it is, or None; ``access_count``: how often it was looked at, or
     may have been written."""
 
-    __slots__ = ("_array", "_root", "capacity", "pending", "home", "looks")
+    __slots__ = ("_array", "_root", "capacity", "pending", "address", "access_count")
 
     def __init__(self, capacity=0):
         self._array = self._root = None
         self.capacity = capacity
-        self.pending = self.home = None
-        self.looks = 0
+        self.pending = self.address = None
+        self.access_count = 0
 
-    def lie_in(self, array, home=None):
+    def use_array(self, array, address=None):
         """Makes the memory that of an array, to which nobody else refers."""
         self._root = array  # what arrays made of it have for their base
         self._array = array.reshape(-1)
-        self.capacity, self.home = array.size, home
+        self.capacity, self.address = array.size, address
 
     @property
     def array(self):
         """All of it, as one dimension."""
-        self.looks += 1
+        self.access_count += 1
         if self.pending is not None:
             source, self.pending = self.pending, None
             source.fill(self)
@@ -54,27 +54,27 @@ class Memory:
             self._array, self._root = _zeros(self.capacity)
         return self._array
 
-    def may_move(self, count):
+    def can_rebind(self, count):
         """Whether it can become other memory of so many values: nobody would miss what it was."""
-        return self.capacity == count and self.home != THEIRS and not self.is_held()
+        return self.capacity == count and self.address != CALLER_OWNED and not self.is_referenced()
 
-    def move(self, array, home):
+    def move(self, array, address):
         """Becomes the memory of a session's tensor, with the values that are there."""
         self.pending = None
-        self.looks += 1
-        self.lie_in(array, home)
+        self.access_count += 1
+        self.use_array(array, address)
 
     def take(self, values):
         """Overwrites all of it; fresh memory is that of the values."""
         self.pending = None
-        self.looks += 1
+        self.access_count += 1
         if self._array is None and values.size == self.capacity and values.flags.c_contiguous \
                 and values.flags.writeable and values.dtype == np.float32:
-            self.lie_in(values)
+            self.use_array(values)
         else:
             self._room()[: values.size] = values.reshape(-1)
 
-    def is_held(self):
+    def is_referenced(self):
         """Whether somebody has an array of it."""
         return self._root is not None and self._references() > _UNHELD
 
@@ -125,7 +125,7 @@ class Blob:
     def _adopt(self, array):
         """Makes the memory of an array of the caller's the blob's data."""
         self._data = Memory()
-        self._data.lie_in(array, THEIRS)
+        self._data.use_array(array, CALLER_OWNED)
 
     def _share_data(self, other):
         self._data = other._data

@@ -18,12 +18,12 @@ from .proto import caffe_pb2
 class Port:
     """A tensor of a session and the memory it lies in."""
 
-    __slots__ = ("session", "name", "view", "home", "seen", "place", "places", "stays")
+    __slots__ = ("session", "name", "view", "address", "seen", "place", "places", "stays")
 
     def __init__(self, session, kind, name, index=0):
         self.session, self.name = session, (kind, 0, name, index)
         self.view = session.view(*self.name)
-        self.home = None if self.view is None else self.view.__array_interface__["data"][0]
+        self.address = None if self.view is None else self.view.__array_interface__["data"][0]
 
         self.seen = None  # the memory that was put last, and how often it had been looked at
         self.place, self.places = None, 0  # an array that a bottom lies in, and how many it has had
@@ -32,14 +32,14 @@ class Port:
     def refresh(self, blob):
         """Puts a parameter, unless it lies here or nobody can have written it since."""
         memory = blob._data
-        if self.holds(blob) or self.seen == (memory, memory.looks) and not memory.is_held():
+        if self.holds(blob) or self.seen == (memory, memory.access_count) and not memory.is_referenced():
             return
         self.put(blob.data)
-        self.seen = memory, memory.looks
+        self.seen = memory, memory.access_count
 
     def holds(self, blob):
         """Whether the blob's data lie here."""
-        return self.home is not None and blob._data.home == self.home
+        return self.address is not None and blob._data.address == self.address
 
     def shape(self):
         return self.view.shape if self.view is not None else self.session.shape(*self.name)
@@ -62,7 +62,7 @@ class Port:
         values, memory = blob.data, blob._data
         if self.place is not None and self.place is memory._array:
             return
-        if self.view is not None and self.view.size == values.size and memory.home not in own \
+        if self.view is not None and self.view.size == values.size and memory.address not in own \
                 and not self.stays:
             self.places += 1
             self.stays = self.places > self._PLACES or not self._lie_in(memory._array[: values.size])
@@ -92,11 +92,11 @@ class Port:
     def hand_over(self, blob):
         """Gives a top the values that are here, and if nobody has an array of it this memory."""
         memory = blob._data
-        if self.home is not None and memory.home == self.home:
+        if self.address is not None and memory.address == self.address:
             memory.pending = None
-            memory.looks += 1
-        elif self.home is not None and not self.stays and memory.may_move(self.view.size):
-            memory.move(self.memory(), self.home)
+            memory.access_count += 1
+        elif self.address is not None and not self.stays and memory.can_rebind(self.view.size):
+            memory.move(self.memory(), self.address)
         else:
             np.copyto(blob.data, self.get().reshape(blob.shape))
 
@@ -122,8 +122,8 @@ class Variant:
         self.bottoms = [Port(session, Kind.BLOB, ("in%d" if wrapped and layer.down[i] else "b%d") % i)
                         for i in range(len(shapes))]
         self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
-        self._part_those_that_share()
-        self.homes = {port.home for port in self.tops if port.home is not None}
+        self._fix_aliased_tensors()
+        self.homes = {port.address for port in self.tops if port.address is not None}
         self.params = [Port(session, Kind.PARAMETER, name, index)
                        for name, index in session.names(Kind.PARAMETER) if name == "layer"]
         self.seed_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.seeds]
@@ -136,7 +136,7 @@ class Variant:
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
 
-    def _part_those_that_share(self):
+    def _fix_aliased_tensors(self):
         """Tensors that lie in memory of one another, as those of a layer that changes nothing,
         neither lie elsewhere nor are handed over."""
         ports = [port for port in self.bottoms + self.tops if port.view is not None]
@@ -146,7 +146,7 @@ class Variant:
                     one.stays = other.stays = True
 
 
-def without_items(shapes):
+def has_empty_shape(shapes):
     return any(0 in shape for shape in shapes)
 
 
@@ -154,7 +154,7 @@ def is_in_place(blob, bottom):
     return any(blob is other for other in bottom)
 
 
-class Filling:
+class ParameterFilling:
     """What fills a layer's parameters: the session of its first variant."""
 
     def __init__(self, layer, bottom):
@@ -173,8 +173,8 @@ class Filling:
             return
         index = next(i for i, mine in enumerate(self.memories) if mine is memory)
         port = layer.first.params[index]
-        if memory._array is None and port.home is not None:
-            memory.lie_in(port.memory(), port.home)
+        if memory._array is None and port.address is not None:
+            memory.use_array(port.memory(), port.address)
         else:
             memory._room()[: layer.blobs[index].count] = port.get().reshape(-1)
 
@@ -262,7 +262,7 @@ class CompiledLayer(NetLayer):
             if not seeds and why is not None:
                 self.no_backward = self.reason(why)
             try:
-                return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), lasting=not self.reads_files,
+                return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), on_disk=not self.reads_files,
                                                    **self.options(seeds))
             except CompileError as error:
                 failed, why = error, why or error
@@ -282,27 +282,27 @@ class CompiledLayer(NetLayer):
         """(shapes of tops, shapes of parameters) for these bottoms."""
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
-            self.shapes[key] = self._shapes_without_items(key) if without_items(key) else self._shapes(key)
+            self.shapes[key] = self._shapes_of_empty(key) if has_empty_shape(key) else self._shapes(key)
         return self.shapes[key]
 
     def _shapes(self, key):
         try:
-            found = _plans.shapes(self.message(key, []), lasting=not self.reads_files, **self.options([]))
+            found = _plans.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
         except CompileError as error:
             raise self.refusal(error) from error
         return ([tuple(found["blobs"][name]) for name in self.top_blobs],
                 [tuple(shape) for shape in found["params"].get("layer", [])])
 
-    def _shapes_without_items(self, key):
+    def _shapes_of_empty(self, key):
         """Of bottoms without items, such as the regions of an image in which there are none:
         what changes with the number of items goes on to nothing."""
         few, more = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
         (tops, params), (larger, _) = self._shapes(few), self._shapes(more)
         return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
 
-    def _is_idle(self, bottom, top):
+    def _is_empty(self, bottom, top):
         """Whether there is nothing to compute, as there are no items."""
-        if not without_items([blob.shape for blob in bottom]):
+        if not has_empty_shape([blob.shape for blob in bottom]):
             return False
         if any(blob.count for blob in top) and any(blob.count for blob in bottom):
             raise failure(self._param, "a bottom has no items, and tops have some")
@@ -314,7 +314,7 @@ class CompiledLayer(NetLayer):
     def variant_for(self, key):
         """The variant for bottoms of these shapes; where there are no items, of some, for
         parameters."""
-        if without_items(key):
+        if has_empty_shape(key):
             key = tuple(tuple(d or 2 for d in shape) for shape in key)
         if key not in self.variants:
             if self._param.type == "HDF5Output" and self.variants:
@@ -345,7 +345,7 @@ class CompiledLayer(NetLayer):
     def fill(self, bottom):
         """Has the parameters filled when they are looked at, unless weights come before."""
         if self.blobs:
-            self.filling = Filling(self, bottom)
+            self.filling = ParameterFilling(self, bottom)
             for blob in self.blobs:
                 blob._data.pending = self.filling
 
@@ -389,10 +389,10 @@ class CompiledLayer(NetLayer):
     @staticmethod
     def _is_overwritten(blob, top):
         """Whether a bottom's memory is that of a top, and will not be left to it."""
-        return any(blob._data is other._data for other in top) and not blob._data.may_move(blob.count)
+        return any(blob._data is other._data for other in top) and not blob._data.can_rebind(blob.count)
 
     def forward(self, bottom, top):
-        if self._is_idle(bottom, top):
+        if self._is_empty(bottom, top):
             for blob in top:  # losses and means of nothing are 0, as in plans
                 blob.data[...] = 0
             return
@@ -405,14 +405,14 @@ class CompiledLayer(NetLayer):
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
                 if port.holds(blob):
-                    blob._data.looks += 1  # other layers may share it
+                    blob._data.access_count += 1  # other layers may share it
                 else:
                     np.copyto(blob.data, port.get())
 
     def backward(self, top, propagate_down, bottom):
         if not top:
             return
-        if self._is_idle(bottom, top):
+        if self._is_empty(bottom, top):
             for wanted, blob in zip(propagate_down, bottom):
                 if wanted:
                     blob.diff[...] = 0

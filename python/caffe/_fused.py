@@ -88,8 +88,8 @@ class FusedNet:
         self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
                                 for layer, i in session.names(Kind.PARAMETER_GRADIENT)
                                 if id(layers[layer].blobs[i]) in owned] if learns else []
-        self.aliases = [(port.target, port.home) for port in self.params if port.home is not None]
-        self.unaliased = [port for port in self.params if port.home is None]
+        self.aliases = [(port.target, port.address) for port in self.params if port.address is not None]
+        self.unaliased = [port for port in self.params if port.address is None]
         self.offers = [(port, port.target) for port in self.blobs]
         # A loss's gradient is its weight.
         self.gradient_offers = [(port, port.target) for port in self.gradients]
@@ -120,13 +120,13 @@ class FusedNet:
                 port.put(port.target.data)
             return
         for port in self.inputs:
-            if port.target._data.home != port.home or port.home is None:
+            if port.target._data.address != port.address or port.address is None:
                 port.put(port.target.data)
                 port.move(port.target._data)
 
     def take_params(self):
         """Brings the plan's parameters up to date; those of which nobody has an array move."""
-        if not all([blob._data.home == home for blob, home in self.aliases]):
+        if not all([blob._data.address == address for blob, address in self.aliases]):
             for port in self.params:
                 port.refresh(port.target)
                 port.move(port.target._data)
@@ -159,7 +159,7 @@ class FusedNet:
         self._feed()
         # Gradients that lie in the plan are overwritten by the run.
         before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
-                                   if port.home is not None and port.target._diff.home == port.home}
+                                   if port.address is not None and port.target._diff.address == port.address}
         if update is None:
             self.session.run(0, Pass.BOTH)
         else:
@@ -172,7 +172,7 @@ class FusedNet:
                 port.offer(memory)
         for port in self.param_gradients:
             memory = port.target._diff
-            if port.home is not None and memory.home == port.home:
+            if port.address is not None and memory.address == port.address:
                 memory.pending = None
                 if port in before:
                     diff = port.target.diff

@@ -263,7 +263,7 @@ class NetCore(Parameters):
         """Both passes of a solver's iteration; the loss, or None as above. Gradients of
         parameters are added to those that are there, or with ``fresh`` take their place.
 
-        With ``solver`` nobody looks at them before its update, for which the plan's own program
+        With ``solver`` nobody access_count at them before its update, for which the plan's own program
         is then left in ``_fused_nets.update`` where that can do it."""
         self._fused_nets.update = None
         found = self._fused_step_or_none(fresh, solver)

@@ -100,9 +100,9 @@ def _count(path):
             _tidy(folder)
 
 
-def _cached(kind, text, options, lasting, make, load, save, keeps_failures=True):
+def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True):
     """What ``make()`` makes, or what was made of the same before."""
-    if not lasting:
+    if not on_disk:
         return make()
     key = (kind, text, tuple(sorted(options.items())))
     if key in _plans:
@@ -140,10 +140,10 @@ def _identity(net):
     return net.SerializeToString(deterministic=True)
 
 
-def plan(net, lasting=True, **options):
-    """The plan of a NetParameter. With ``lasting`` it is looked for in, and added to, what
+def plan(net, on_disk=True, **options):
+    """The plan of a NetParameter. With ``on_disk`` it is looked for in, and added to, what
     was compiled before. Raises brew.CompileError."""
-    return _cached("plan", _identity(net), options, lasting,
+    return _cached("plan", _identity(net), options, on_disk,
                    lambda: brew.compile(net, name="layer", report=False, **options),
                    brew.Plan.open, lambda made, path: made.save(path))
 
@@ -170,7 +170,7 @@ def parsed(path, message):
     return message
 
 
-def shapes(net, lasting=True, **options):
+def shapes(net, on_disk=True, **options):
     """``blobs`` and ``params`` of a NetParameter: names to shapes. As ``plan``, which takes
     much longer."""
     def make():
@@ -181,5 +181,5 @@ def shapes(net, lasting=True, **options):
         with open(path) as file:
             return json.load(file)
 
-    return _cached("shapes", _identity(net), options, lasting, make, load,
+    return _cached("shapes", _identity(net), options, on_disk, make, load,
                    lambda made, path: write_bytes(path, json.dumps(made).encode()))

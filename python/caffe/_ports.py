@@ -1,6 +1,6 @@
 """Tensors of sessions that blobs take their values from."""
 from . import _compiled
-from ._blob import THEIRS
+from ._blob import CALLER_OWNED
 
 
 class Port(_compiled.Port):
@@ -13,7 +13,7 @@ class Port(_compiled.Port):
         self.target = target  # Blob
 
     def offer(self, memory):
-        if memory.is_held():
+        if memory.is_referenced():
             memory.pending = None
             self.fill(memory)
         else:
@@ -22,9 +22,9 @@ class Port(_compiled.Port):
     def move(self, memory):
         """Makes the tensor's memory the blob's from now on, which has its values, unless
         somebody has an array of the blob's own."""
-        if self.home is not None and memory.home not in (self.home, THEIRS) and memory.capacity == self.view.size \
-                and not memory.is_held():
-            memory.lie_in(self.memory(), self.home)
+        if self.address is not None and memory.address not in (self.address, CALLER_OWNED) and memory.capacity == self.view.size \
+                and not memory.is_referenced():
+            memory.use_array(self.memory(), self.address)
 
     def fill(self, memory):
         values = self.get().reshape(-1)  # of the shape that the blob had

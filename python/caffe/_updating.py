@@ -1,7 +1,7 @@
-"""A solver's update as a program of the net's plan, where nobody looks at gradients before it.
+"""A solver's update as a program of the net's plan, where nobody access_count at gradients before it.
 
 That is faster than updating each parameter from outside, as `_rules` does: the plan's threads share
-the work, and what a parameter changed by is written only where somebody looks at its ``diff``. Of
+the work, and what a parameter changed by is written only where somebody access_count at its ``diff``. Of
 SGD that change is the history, which is why this is done for SGD alone.
 """
 import numpy as np
@@ -62,7 +62,7 @@ class Update:
         rest = [i for i in range(len(net._learnable)) if i not in self.changes]
         self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None
         self.possible = self.unlearnt is not None and not fused.unaliased \
-            and all(port.home is not None for port in [*self.changes.values(), *fused.param_gradients])
+            and all(port.address is not None for port in [*self.changes.values(), *fused.param_gradients])
         self.views = {}  # the solver's histories that lie in the session
 
     def takes_over(self, solver):
@@ -80,8 +80,8 @@ class Update:
         p, rule, fused = solver.param, self.rule, self.fused
         return self.possible and p.momentum == rule.momentum and p.weight_decay == rule.weight_decay \
             and p.regularization_type == rule.regularization_type and p.iter_size == 1 and p.clip_gradients <= 0 \
-            and all([blob._data.home == home for blob, home in fused.aliases]) \
-            and all([port.target._diff.home == port.home for port in fused.param_gradients]) \
+            and all([blob._data.address == address for blob, address in fused.aliases]) \
+            and all([port.target._diff.address == port.address for port in fused.param_gradients]) \
             and self._has_histories(solver._history)
 
     def _has_histories(self, histories):
@@ -111,7 +111,7 @@ class Update:
 
     def _offer_changes(self):
         for blob, _ in self.fused.aliases:
-            blob._data.looks += 1
+            blob._data.access_count += 1
         for port in self.changes.values():
             memory = port.target._diff
             if memory.pending is not port:

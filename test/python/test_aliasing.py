@@ -60,7 +60,7 @@ class Places(Case):
         one, two = self.nets()
         for net, moved in ((one, True), (two, False)):
             for name in ("c", "d", "cc", "ip", "sum"):
-                self.assertEqual(net.blobs[name]._data.home is not None, moved, name)
+                self.assertEqual(net.blobs[name]._data.address is not None, moved, name)
             pooled = net._layers[list(net._layer_names).index("ip2")].current
             self.assertEqual(pooled.bottoms[0].place is not None, moved)
         self.same(one, two, "both passes")

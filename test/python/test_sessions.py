@@ -124,7 +124,7 @@ class Devices(Case):
 
 
 class Training(Case):
-    """What looks after a training, and what other threads ask of it."""
+    """What access_count after a training, and what other threads ask of it."""
 
     def session(self, more="", **options):
         net = self.write(TRAIN)
