@@ -10,9 +10,9 @@
 namespace brew::runtime {
 
 /// What hooks may use of a trainer.
-class TrainerHooks::Host : public HookHost {
+class TrainerHooks::Access : public TrainerAccess {
 public:
-  explicit Host(Trainer &trainer) : trainer(trainer) {}
+  explicit Access(Trainer &trainer) : trainer(trainer) {}
   Session &session() override { return trainer.session; }
   TrainerControl &control() override { return trainer.requests; }
   const caffe::SolverParameter &solver() const override {
@@ -71,8 +71,8 @@ private:
 
 TrainerHooks::TrainerHooks(Trainer &trainer, int testNets,
                            std::vector<std::string> folders)
-    : host(std::make_unique<Host>(trainer)),
-      hooks(std::make_unique<Hooks>(*host, testNets, std::move(folders))) {}
+    : access(std::make_unique<Access>(trainer)),
+      hooks(std::make_unique<Hooks>(*access, testNets, std::move(folders))) {}
 TrainerHooks::~TrainerHooks() = default;
 
 //===----------------------------------------------------------------------===//
@@ -106,17 +106,17 @@ bool Trainer::hasHooks() const {
 bool Trainer::runHooks(HookTrigger moment) {
   if (!hasHooks())
     return false;
-  HookWishes wishes;
+  HookRequests hookRequests;
   if (hooks)
-    wishes = hooks->get().at(moment, currentIteration);
-  if (wishes.stop)
-    watch->requestStop(*wishes.stop);
-  for (const BestMetric *found : wishes.best)
+    hookRequests = hooks->get().at(moment, currentIteration);
+  if (hookRequests.stop)
+    watch->requestStop(*hookRequests.stop);
+  for (const BestMetric *found : hookRequests.best)
     startBestSnapshot(*found);
   constexpr std::uint32_t kSnapshot = 1;
   // Nets beyond are only tested together.
-  std::uint32_t bits = wishes.snapshot ? kSnapshot : 0;
-  for (int net : wishes.tests)
+  std::uint32_t bits = hookRequests.snapshot ? kSnapshot : 0;
+  for (int net : hookRequests.tests)
     bits |= 2u << std::min(net, kNamedTests);
   bits = allReduceOr(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {

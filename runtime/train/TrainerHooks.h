@@ -21,8 +21,8 @@ public:
   const Hooks &get() const { return *hooks; }
 
 private:
-  class Host;
-  std::unique_ptr<Host> host;
+  class Access;
+  std::unique_ptr<Access> access;
   std::unique_ptr<Hooks> hooks;
 };
 

@@ -18,8 +18,8 @@ namespace {
 class Stop : public HookAction {
 public:
   Rest run(HookCall &call) override {
-    if (!call.wishes.stop)
-      call.wishes.stop =
+    if (!call.hookRequests.stop)
+      call.hookRequests.stop =
           "hook '" + call.name + "'" +
           (call.reason.empty() ? " says so" : ": " + call.reason);
     return {};
@@ -29,7 +29,7 @@ public:
 class Snapshot : public HookAction {
 public:
   Rest run(HookCall &call) override {
-    call.wishes.snapshot = true;
+    call.hookRequests.snapshot = true;
     return {};
   }
 };
@@ -39,7 +39,7 @@ public:
   explicit Test(std::vector<int> nets) : nets(std::move(nets)) {}
   Rest run(HookCall &call) override {
     for (int net : nets)
-      call.wishes.tests.push_back(net);
+      call.hookRequests.tests.push_back(net);
     return {};
   }
 
@@ -59,7 +59,7 @@ public:
     set(call.host, call.iteration);
     return {};
   }
-  void goOn(HookHost &host, int iteration,
+  void goOn(TrainerAccess &host, int iteration,
             std::optional<std::uint64_t> lastDue) override {
     // A schedule holds from the first iteration on.
     if (schedule || lastDue)
@@ -68,7 +68,7 @@ public:
 
 private:
   /// Once: what it is already is no change.
-  void set(HookHost &host, int iteration) {
+  void set(TrainerAccess &host, int iteration) {
     const std::optional<std::string> wanted =
         schedule ? schedule->at(iteration) : std::optional(value);
     if (!wanted)
@@ -90,7 +90,7 @@ public:
     const std::optional<double> now = call.values.value(sought.metricName());
     if (now && sought.improves(*now, call.iteration)) {
       call.values.setHook(call.name, *now);
-      call.wishes.best.push_back(&sought);
+      call.hookRequests.best.push_back(&sought);
     }
     return {};
   }
@@ -117,9 +117,9 @@ public:
       without = 0;
       return {};
     }
-    if (++without < patience || call.wishes.stop)
+    if (++without < patience || call.hookRequests.stop)
       return {};
-    call.wishes.stop =
+    call.hookRequests.stop =
         "hook '" + call.name + "': " + std::to_string(without) +
         (without == 1 ? " look" : " looks") + " without improvement of " +
         metric.name.text +

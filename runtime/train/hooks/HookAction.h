@@ -20,7 +20,7 @@ inline constexpr int kNamedTests = 30;
 
 /// What hooks ask of the trainer, which does it where they are called: between
 /// two iterations, or after the tests.
-struct HookWishes {
+struct HookRequests {
   bool snapshot = false;
   std::vector<int> tests;               ///< nets
   std::vector<const BestMetric *> best; ///< whose value is the best so far
@@ -28,9 +28,9 @@ struct HookWishes {
 };
 
 /// What the trainer lets hooks use.
-class HookHost {
+class TrainerAccess {
 public:
-  virtual ~HookHost() = default;
+  virtual ~TrainerAccess() = default;
   virtual Session &session() = 0;
   virtual TrainerControl &control() = 0;
   /// As it holds now.
@@ -60,8 +60,8 @@ struct HookCall {
   double seconds;            ///< since training began, in this run
   const std::string &reason; ///< of its criterion; "": it has none
   MetricValues &values;
-  HookHost &host;
-  HookWishes &wishes;
+  TrainerAccess &host;
+  HookRequests &hookRequests;
   bool background;
 };
 
@@ -86,10 +86,10 @@ public:
   /// Whether prepare() is to be called before an iteration after which the hook
   /// is due.
   virtual bool prepares() const { return false; }
-  virtual void prepare(HookHost &) {}
+  virtual void prepare(TrainerAccess &) {}
   /// Training goes on with this iteration, which the hook, without a criterion,
   /// was last due before (nothing: it was not): sets what lasts.
-  virtual void goOn(HookHost &, int, std::optional<std::uint64_t>) {}
+  virtual void goOn(TrainerAccess &, int, std::optional<std::uint64_t>) {}
   /// Anew: nothing is remembered.
   virtual void restart() {}
   /// What it seeks the best of; null: nothing.
@@ -150,7 +150,7 @@ private:
 /// What actions are made with.
 struct ActionContext {
   const MetricScope &scope;
-  HookHost &host;
+  TrainerAccess &host;
   /// Folders of files that a line names, in the order in which they are looked
   /// up.
   std::vector<std::string> folders;

@@ -32,7 +32,7 @@ public:
       int iteration;
       double seconds;
       MetricValues values;
-      HookWishes wishes;
+      HookRequests hookRequests;
     };
     auto kept = std::make_shared<Kept>(Kept{call.name,
                                             call.reason,
@@ -43,7 +43,7 @@ public:
                                             {}});
     return [this, kept, &host = call.host] {
       function({kept->name, kept->trigger, kept->iteration, kept->seconds,
-                kept->reason, kept->values, host, kept->wishes, true});
+                kept->reason, kept->values, host, kept->hookRequests, true});
       return std::vector<std::string>();
     };
   }

@@ -10,7 +10,7 @@
 
 namespace brew::runtime {
 
-Hooks::Hooks(HookHost &trainer, int nets, std::vector<std::string> lookup)
+Hooks::Hooks(TrainerAccess &trainer, int nets, std::vector<std::string> lookup)
     : host(trainer), testNets(nets), folders(std::move(lookup)),
       background(trainer.session().events()) {
   listener = host.session().events().add([this](const Event &event) {
@@ -109,8 +109,8 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
   }
 }
 
-HookWishes Hooks::at(HookTrigger trigger, int iteration) {
-  HookWishes wishes;
+HookRequests Hooks::at(HookTrigger trigger, int iteration) {
+  HookRequests hookRequests;
   const std::array<std::uint64_t, kHookTriggers> before = counts;
   auto count = [&](HookTrigger of) -> std::uint64_t & {
     return counts[static_cast<std::size_t>(of)];
@@ -136,14 +136,14 @@ HookWishes Hooks::at(HookTrigger trigger, int iteration) {
     // Counts may go back, when training begins again.
     if (!hook->off && counts[of] > before[of] &&
         hook->line.schedule.isDue(before[of], counts[of]))
-      run(*hook, trigger, iteration, wishes);
+      run(*hook, trigger, iteration, hookRequests);
   }
   if (trigger == HookTrigger::Iteration)
     for (Hook *hook : order)
       if (!hook->off && hook->action->prepares() &&
           hook->line.schedule.isDue(count(trigger), count(trigger) + 1))
         hook->action->prepare(host);
-  return wishes;
+  return hookRequests;
 }
 
 bool Hooks::passes(Hook &hook, std::string &reason) {
@@ -163,7 +163,7 @@ void Hooks::turnOff(Hook &hook, const std::string &why) {
 }
 
 void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
-                HookWishes &wishes) {
+                HookRequests &hookRequests) {
   std::string reason;
   if (!passes(hook, reason))
     return;
@@ -178,7 +178,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
     }
   }
   HookCall call{hook.name, trigger, iteration, seconds,     reason,
-                values,    host,  wishes,    inBackground};
+                values,    host,  hookRequests,    inBackground};
   const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
   try {
     HookAction::Rest rest = hook.action->run(call);

@@ -35,7 +35,7 @@ namespace brew::runtime {
 class Hooks {
 public:
   /// The host and the session outlive it.
-  Hooks(HookHost &host, int testNets, std::vector<std::string> folders);
+  Hooks(TrainerAccess &host, int testNets, std::vector<std::string> folders);
   ~Hooks();
   Hooks(const Hooks &) = delete;
   Hooks &operator=(const Hooks &) = delete;
@@ -64,7 +64,7 @@ public:
   /// A moment: runs what is due. Throws what actions throw that act on
   /// training, and callbacks on this thread; another that fails is warned of,
   /// and does not run again.
-  HookWishes at(HookTrigger trigger, int iteration);
+  HookRequests at(HookTrigger trigger, int iteration);
   /// Waits for what runs in the background.
   void finish();
 
@@ -100,11 +100,11 @@ private:
   std::uint64_t epochsAfter(int iteration) const;
   void countFrom(int iteration);
   void goOn(const std::vector<Hook *> &those, int iteration);
-  void run(Hook &hook, HookTrigger trigger, int iteration, HookWishes &wishes);
+  void run(Hook &hook, HookTrigger trigger, int iteration, HookRequests &hookRequests);
   bool passes(Hook &hook, std::string &reason);
   void turnOff(Hook &hook, const std::string &why);
 
-  HookHost &host;
+  TrainerAccess &host;
   int testNets;
   std::vector<std::string> folders;
   MetricValues values;

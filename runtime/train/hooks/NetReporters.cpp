@@ -167,7 +167,7 @@ public:
   }
   bool onlyLooks() const override { return true; }
   bool prepares() const override { return true; }
-  void prepare(HookHost &host) override {
+  void prepare(TrainerAccess &host) override {
     weights.clear();
     for (const std::string &layer : layers) {
       std::vector<std::int64_t> shape;

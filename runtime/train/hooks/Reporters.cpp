@@ -124,7 +124,7 @@ public:
     return say(std::move(line));
   }
   bool onlyLooks() const override { return true; }
-  void goOn(HookHost &, int iteration, std::optional<std::uint64_t>) override {
+  void goOn(TrainerAccess &, int iteration, std::optional<std::uint64_t>) override {
     lastIteration = iteration;
     lastSeconds = 0;
   }
