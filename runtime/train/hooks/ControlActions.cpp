@@ -56,27 +56,27 @@ public:
       : field(std::move(field)), schedule(std::move(schedule)) {}
 
   Rest run(HookCall &call) override {
-    set(call.host, call.iteration);
+    set(call.trainer, call.iteration);
     return {};
   }
-  void goOn(TrainerAccess &host, int iteration,
+  void goOn(TrainerAccess &trainer, int iteration,
             std::optional<std::uint64_t> lastDue) override {
     // A schedule holds from the first iteration on.
     if (schedule || lastDue)
-      set(host, iteration);
+      set(trainer, iteration);
   }
 
 private:
   /// Once: what it is already is no change.
-  void set(TrainerAccess &host, int iteration) {
+  void set(TrainerAccess &trainer, int iteration) {
     const std::optional<std::string> wanted =
         schedule ? schedule->at(iteration) : std::optional(value);
     if (!wanted)
       return;
-    caffe::SolverParameter changed = host.solver();
+    caffe::SolverParameter changed = trainer.solver();
     setSolverField(changed, field, *wanted);
-    if (solverFieldText(changed, field) != host.control().get(field))
-      host.control().set(field, *wanted);
+    if (solverFieldText(changed, field) != trainer.control().get(field))
+      trainer.control().set(field, *wanted);
   }
 
   std::string field, value;
@@ -158,7 +158,7 @@ std::unique_ptr<HookAction> makeStop(ActionWords &) {
 
 std::unique_ptr<HookAction> makeSnapshot(ActionWords &,
                                          const ActionContext &context) {
-  context.host.requireSnapshots();
+  context.trainer.requireSnapshots();
   return std::make_unique<Snapshot>();
 }
 
@@ -204,9 +204,9 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
   }
   /// Values that the plan cannot be trained with are found at once.
   auto check = [&](const std::string &value) {
-    caffe::SolverParameter candidate = context.host.solver();
+    caffe::SolverParameter candidate = context.trainer.solver();
     setSolverField(candidate, field.text, value);
-    context.host.control().validate(candidate);
+    context.trainer.control().validate(candidate);
   };
   if (words.take("from")) {
     const HookWord &file = words.next("the name of a file");
@@ -232,11 +232,11 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
 
 std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
                                          const ActionContext &context) {
-  if (!context.host.hasAllHistory())
+  if (!context.trainer.hasAllHistory())
     words.fail("a sharded update has no hooks that save_best: no rank has all "
                "of the solver's history");
   RankedMetric metric = nextRankedMetric(words, context.scope);
-  context.host.requireSnapshots();
+  context.trainer.requireSnapshots();
   return std::make_unique<SaveBest>(std::move(metric));
 }
 

@@ -60,7 +60,7 @@ struct HookCall {
   double seconds;            ///< since training began, in this run
   const std::string &reason; ///< of its criterion; "": it has none
   MetricValues &values;
-  TrainerAccess &host;
+  TrainerAccess &trainer;
   HookRequests &hookRequests;
   bool background;
 };
@@ -150,7 +150,7 @@ private:
 /// What actions are made with.
 struct ActionContext {
   const MetricScope &scope;
-  TrainerAccess &host;
+  TrainerAccess &trainer;
   /// Folders of files that a line names, in the order in which they are looked
   /// up.
   std::vector<std::string> folders;

@@ -41,9 +41,9 @@ public:
                                             call.seconds,
                                             call.values,
                                             {}});
-    return [this, kept, &host = call.host] {
+    return [this, kept, &trainer = call.trainer] {
       function({kept->name, kept->trigger, kept->iteration, kept->seconds,
-                kept->reason, kept->values, host, kept->hookRequests, true});
+                kept->reason, kept->values, trainer, kept->hookRequests, true});
       return std::vector<std::string>();
     };
   }
@@ -89,7 +89,7 @@ std::optional<double> Hooks::value(const std::string &metric) const {
   const std::set<std::string> names = giving();
   try {
     return values.value(
-        parseMetricName(metric, {host.session().manifest(), testNets, &names}));
+        parseMetricName(metric, {trainer.session().manifest(), testNets, &names}));
   } catch (const TextProblem &problem) {
     refuseText("metric", metric, problem);
   }
@@ -118,7 +118,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   } else {
     if (entry.function)
       throw TextProblem{verb.offset, "a function is for the action 'call'"};
-    hook->action = makeAction(line, {scope, host, folders});
+    hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
   if (hook->action->prepares() && unit != HookTrigger::Iteration)
@@ -141,8 +141,8 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   const bool optional = verb.text == "report_progress";
   for (const MetricName &metric : metrics)
     if (metric.kind == MetricName::Epoch)
-      asksForEpochs |= !optional || epochLength || host.hasEpochs();
-  if (asksForEpochs && !epochLength && !host.hasEpochs())
+      asksForEpochs |= !optional || epochLength || trainer.hasEpochs();
+  if (asksForEpochs && !epochLength && !trainer.hasEpochs())
     throw TextProblem{0, "the training net's data make no passes over records: "
                          "say how long an epoch is ('epoch 500 iterations' "
                          "before it)"};
@@ -255,7 +255,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
     if (gives(line))
       named.insert(line.name);
   }
-  const MetricScope scope{host.session().manifest(), testNets, &named};
+  const MetricScope scope{trainer.session().manifest(), testNets, &named};
   const std::size_t before = hooks.size();
   bool asksForEpochs = false;
   std::vector<std::unique_ptr<Hook>> added;
@@ -281,14 +281,14 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
   if (!begun)
     return;
   if (before == 0 || newlyTracked) // moments without hooks are not counted
-    countFrom(host.iteration());
+    countFrom(trainer.iteration());
   std::vector<Hook *> those;
   for (Hook *hook : order)
     if (std::any_of(hooks.begin() + static_cast<std::ptrdiff_t>(before),
                     hooks.end(),
                     [&](const auto &each) { return each.get() == hook; }))
       those.push_back(hook);
-  goOn(those, host.iteration());
+  goOn(those, trainer.iteration());
 }
 
 void Hooks::add(const std::string &line, HookFunction function) {

@@ -11,16 +11,16 @@
 namespace brew::runtime {
 
 Hooks::Hooks(TrainerAccess &trainer, int nets, std::vector<std::string> lookup)
-    : host(trainer), testNets(nets), folders(std::move(lookup)),
+    : trainer(trainer), testNets(nets), folders(std::move(lookup)),
       background(trainer.session().events()) {
-  listener = host.session().events().add([this](const Event &event) {
+  listener = trainer.session().events().add([this](const Event &event) {
     values.take(event);
     if (const auto *progress = std::get_if<event::Progress>(&event))
       seconds = progress->seconds;
   });
 }
 
-Hooks::~Hooks() { host.session().events().remove(listener); }
+Hooks::~Hooks() { trainer.session().events().remove(listener); }
 
 void Hooks::refuseWhileRunning() const {
   if (running)
@@ -58,7 +58,7 @@ std::uint64_t Hooks::epochsAfter(int iteration) const {
   if (!tracksEpochs)
     return 0;
   return epochLength ? static_cast<std::uint64_t>(iteration) / *epochLength
-                     : host.epochs();
+                     : trainer.epochs();
 }
 
 void Hooks::countFrom(int iteration) {
@@ -100,12 +100,12 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
                      return a.due.value_or(0) < b.due.value_or(0);
                    });
   for (const Lasting &each : lasting) {
-    each.hook->action->goOn(host, iteration, each.due);
+    each.hook->action->goOn(trainer, iteration, each.due);
     if (each.hook->action->prepares() &&
         each.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
                                        static_cast<std::uint64_t>(iteration) +
                                            1))
-      each.hook->action->prepare(host);
+      each.hook->action->prepare(trainer);
   }
 }
 
@@ -142,7 +142,7 @@ HookRequests Hooks::at(HookTrigger trigger, int iteration) {
     for (Hook *hook : order)
       if (!hook->off && hook->action->prepares() &&
           hook->line.schedule.isDue(count(trigger), count(trigger) + 1))
-        hook->action->prepare(host);
+        hook->action->prepare(trainer);
   return hookRequests;
 }
 
@@ -157,7 +157,7 @@ bool Hooks::passes(Hook &hook, std::string &reason) {
 
 void Hooks::turnOff(Hook &hook, const std::string &why) {
   hook.off = true;
-  host.session().events().warning(log::site::brew,
+  trainer.session().events().warning(log::site::brew,
                                   "Hook '" + hook.name + "' failed: " + why +
                                       "; it does not run again");
 }
@@ -178,7 +178,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
     }
   }
   HookCall call{hook.name, trigger, iteration, seconds,     reason,
-                values,    host,  hookRequests,    inBackground};
+                values,    trainer,  hookRequests,    inBackground};
   const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
   try {
     HookAction::Rest rest = hook.action->run(call);
@@ -189,7 +189,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     }
     for (const std::string &line : rest())
-      host.session().events().info(log::site::brew, line);
+      trainer.session().events().info(log::site::brew, line);
   } catch (const Error &error) {
     if (!mayFail)
       throw;
@@ -199,7 +199,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
 
 void Hooks::finish() {
   background.wait();
-  host.session().events().deliver();
+  trainer.session().events().deliver();
   for (const auto &hook : hooks) {
     if (!hook->slot || hook->off)
       continue;
@@ -209,7 +209,7 @@ void Hooks::finish() {
     if (!failure.empty())
       turnOff(*hook, failure);
     if (const std::uint64_t dropped = std::exchange(hook->slot->dropped, 0))
-      host.session().events().info(
+      trainer.session().events().info(
           log::site::brew, "Hook '" + hook->name + "' was too slow for " +
                                std::to_string(dropped) +
                                (dropped == 1 ? " turn" : " turns"));

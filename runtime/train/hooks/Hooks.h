@@ -34,8 +34,8 @@ namespace brew::runtime {
 
 class Hooks {
 public:
-  /// The host and the session outlive it.
-  Hooks(TrainerAccess &host, int testNets, std::vector<std::string> folders);
+  /// The trainer and the session outlive it.
+  Hooks(TrainerAccess &trainer, int testNets, std::vector<std::string> folders);
   ~Hooks();
   Hooks(const Hooks &) = delete;
   Hooks &operator=(const Hooks &) = delete;
@@ -104,7 +104,7 @@ private:
   bool passes(Hook &hook, std::string &reason);
   void turnOff(Hook &hook, const std::string &why);
 
-  TrainerAccess &host;
+  TrainerAccess &trainer;
   int testNets;
   std::vector<std::string> folders;
   MetricValues values;

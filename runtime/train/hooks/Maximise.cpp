@@ -153,7 +153,7 @@ public:
 
   Rest run(HookCall &call) override {
     auto weights = std::make_shared<formats::Weights>(
-        call.host.session().parameters().save());
+        call.trainer.session().parameters().save());
     auto work = [this, weights] {
       climber->load(*weights);
       const double score = climber->climb(steps, rate);
@@ -208,10 +208,10 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
       words.fail("expected 'steps' or 'rate'" + words.found());
   auto climber = std::make_unique<Climber>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
-      context.host.session().deviceOptions());
+      context.trainer.session().deviceOptions());
   // Weights that do not fit are found before training, and what cannot be
   // written.
-  climber->load(context.host.session().parameters().save());
+  climber->load(context.trainer.session().parameters().save());
   AtomicFile{file.text};
   return std::make_unique<Maximise>(std::move(climber), file.text, label, steps,
                                     rate);

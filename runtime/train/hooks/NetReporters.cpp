@@ -96,12 +96,12 @@ public:
 
   Rest run(HookCall &call) override {
     TopCounts counts(ks.size());
-    Session &session = call.host.session();
+    Session &session = call.trainer.session();
     if (testNet < 0)
-      counts.add(session, call.host.trainProgram(), scores, labels, ks);
+      counts.add(session, call.trainer.trainProgram(), scores, labels, ks);
     else
-      call.host.forEachTestBatch(testNet, [&] {
-        counts.add(session, call.host.testProgram(testNet), scores, labels, ks);
+      call.trainer.forEachTestBatch(testNet, [&] {
+        counts.add(session, call.trainer.testProgram(testNet), scores, labels, ks);
       });
     std::string line = headOf(call);
     for (std::size_t i = 0; i < ks.size(); ++i)
@@ -139,7 +139,7 @@ public:
       : layers(std::move(layers)) {}
 
   Rest run(HookCall &call) override {
-    Session &session = call.host.session();
+    Session &session = call.trainer.session();
     std::string line = headOf(call) + "updates over weights";
     double largest = 0;
     const char *separator = ": ";
@@ -167,12 +167,12 @@ public:
   }
   bool onlyLooks() const override { return true; }
   bool prepares() const override { return true; }
-  void prepare(TrainerAccess &host) override {
+  void prepare(TrainerAccess &trainer) override {
     weights.clear();
     for (const std::string &layer : layers) {
       std::vector<std::int64_t> shape;
       std::vector<float> values = readAll(
-          host.session(), {TensorKind::Parameter, layer, 0, 0, 0}, shape);
+          trainer.session(), {TensorKind::Parameter, layer, 0, 0, 0}, shape);
       weights.emplace_back(layer, std::move(values));
     }
   }
@@ -206,10 +206,10 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
                   ": the solver has " + std::to_string(context.scope.testNets));
   }
   const int program =
-      net < 0 ? context.host.trainProgram() : context.host.testProgram(net);
+      net < 0 ? context.trainer.trainProgram() : context.trainer.testProgram(net);
   for (const HookWord *word : {&scores, &labels})
     try {
-      context.host.session().find(
+      context.trainer.session().find(
           {TensorKind::Blob, word->text, program, 0, 0});
     } catch (const Error &error) {
       throw TextProblem{word->offset, error.what()};
@@ -220,7 +220,7 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
 
 std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
                                               const ActionContext &context) {
-  const Session &session = context.host.session();
+  const Session &session = context.trainer.session();
   std::vector<std::string> learnt;
   for (const TensorName &name : session.names(TensorKind::ParameterGradient))
     if (name.index == 0 &&

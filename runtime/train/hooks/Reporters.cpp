@@ -113,7 +113,7 @@ public:
       const double each = (call.seconds - lastSeconds) / iterations;
       line += ", " + log::number(each * 1000) + " ms for each of the last " +
               std::to_string(iterations) + " iterations";
-      const int left = call.host.solver().max_iter() - call.iteration;
+      const int left = call.trainer.solver().max_iter() - call.iteration;
       if (left > 0)
         line += ", " + duration(each * left) + " left to max_iter";
       if (!call.background)
@@ -138,7 +138,7 @@ private:
 class ReportProgress : public HookAction {
 public:
   Rest run(HookCall &call) override {
-    const int most = call.host.solver().max_iter();
+    const int most = call.trainer.solver().max_iter();
     const auto epoch =
         call.values.value({MetricName::Epoch, 0, "", 0, "", "epoch"});
     std::string line = headOf(call);
