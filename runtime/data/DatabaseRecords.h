@@ -40,7 +40,7 @@ public:
   const std::string &identity() const { return content; }
   /// As far as it is known: that of LevelDB is once a pass is over.
   std::uint64_t count() const;
-  /// See Selection.
+  /// See RecordSelection.
   std::uint64_t drawsToCoverAll() const { return selection.drawsToCoverAll(count()); }
   /// Damaged records that were left out when the database was opened.
   std::uint64_t leftOut() const { return table ? table->leftOut() : 0; }

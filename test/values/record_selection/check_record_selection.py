@@ -27,7 +27,7 @@ def layer(kind, settings, others='', phase=''):
         phase)
 
 
-class Selection(checker.Checker):
+class RecordSelection(checker.Checker):
     def __init__(self, options, folder):
         super().__init__(options, folder)
         data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
