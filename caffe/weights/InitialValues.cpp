@@ -2,7 +2,7 @@
 #include "caffe/weights/InitialValues.h"
 
 #include "caffe/Filler.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "plan/PlanFile.h"
 #include "support/Error.h"
 

@@ -1,7 +1,7 @@
 //===- WeightBinding.cpp - Weight files against a plan's parameters -------===//
 #include "caffe/weights/WeightBinding.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "plan/PlanFile.h"
 #include "support/Error.h"
 
@@ -234,7 +234,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
   return std::move(result);
 }
 
-std::string oneSidedText(const WeightBinding &binding,
+std::string unmatchedLayersText(const WeightBinding &binding,
                          const std::vector<std::string> &except) {
   const std::vector<std::string> &onlyInFile = binding.onlyInFile;
   std::vector<std::string> onlyInNet;

@@ -60,7 +60,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
 
 /// One line about layers in only one of file and net, but those of `except`; ""
 /// if there are none.
-std::string oneSidedText(const WeightBinding &binding,
+std::string unmatchedLayersText(const WeightBinding &binding,
                          const std::vector<std::string> &except = {});
 
 } // namespace brew::caffe

@@ -3,7 +3,7 @@
 
 #include "caffe/weights/ProvidedWeights.h"
 #include "caffe/weights/InitialValues.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "caffe/weights/WeightBinding.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/PathLookup.h"
@@ -79,7 +79,7 @@ void reportUnmatchedLayers(const caffe::WeightBinding &binding,
   if (!without.empty() && !allowMissing && plan::isForInference(manifest))
     throw badInput(
         caffe::missingWeightsText({file}, without, /*isError=*/true));
-  const std::string summary = caffe::oneSidedText(binding, without);
+  const std::string summary = caffe::unmatchedLayersText(binding, without);
   if (!summary.empty())
     diagnostics.add({prototxt::Severity::Note, {file}, summary});
   if (!without.empty())

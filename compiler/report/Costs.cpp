@@ -1,7 +1,7 @@
 //===- Costs.cpp - What the steps of a plan cost --------------------------===//
 #include "compiler/report/Costs.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "compiler/WinogradScratch.h"
 #include "dialects/Target/Interconnect.h"
 #include "support/NumberText.h"
@@ -65,7 +65,7 @@ int64_t CostModel::hostCopiedBytes(const plan::HostCall &call) const {
   int64_t bytes = 0;
   auto add = [&](uint32_t index) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    if (cuda || !caffe::isPlain(buffer, manifest.target().precision()))
+    if (cuda || !caffe::isDenseRowMajor(buffer, manifest.target().precision()))
       bytes += static_cast<int64_t>(buffer.size());
   };
   for (uint32_t index : call.bottom_buffer_indices())

@@ -2,7 +2,7 @@
 
 #include "runtime/api/Handles.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/hdf5/Hdf5.h"

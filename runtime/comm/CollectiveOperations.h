@@ -1,7 +1,7 @@
 //===- CollectiveOperations.h - What ranks do together --------------------*- C++ -*-===//
 #pragma once
 
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/Plugin.h"
 

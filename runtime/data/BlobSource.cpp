@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"

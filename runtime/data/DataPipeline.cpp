@@ -3,7 +3,7 @@
 #include "runtime/data/DataPipeline.h"
 
 #include "caffe/DataLayerKinds.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "plan/Contract.h"
 #include "runtime/data/Prefetcher.h"
 #include "support/Error.h"

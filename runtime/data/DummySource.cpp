@@ -1,7 +1,7 @@
 //===- DummySource.cpp - DummyData: blobs from fillers --------------------===//
 
 #include "caffe/Filler.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "runtime/data/BatchSource.h"
 #include "support/Error.h"
 

@@ -1,6 +1,6 @@
 //===- Hdf5Source.cpp - HDF5Data: batches from a list of files ------------===//
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/PathLookup.h"
 #include "formats/hdf5/Hdf5.h"
 #include "runtime/data/BatchSource.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/data/ImageBatch.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "support/Error.h"
 
 #include <algorithm>

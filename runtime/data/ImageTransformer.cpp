@@ -2,7 +2,7 @@
 
 #include "runtime/data/ImageTransformer.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/BinaryProto.h"
 #include "formats/PathLookup.h"
 #include "support/Error.h"

@@ -1,6 +1,6 @@
 //===- WindowSource.cpp - WindowData: regions of images -------------------===//
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/PathLookup.h"
 #include "formats/WindowFile.h"
 #include "formats/image/ImageFile.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/detection/RegionProposals.h"
 
-#include "caffe/AnchorSettings.h"
+#include "caffe/ProposalAnchors.h"
 
 #include <algorithm>
 #include <cmath>

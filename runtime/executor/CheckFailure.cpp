@@ -1,7 +1,7 @@
 //===- CheckFailure.cpp - Conditions that kernels check on the device -----------===//
 #include "runtime/executor/CheckFailure.h"
 
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "support/Error.h"
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 //===- ItemCounts.h - How much of a blob a run has made ---------*- C++ -*-===//
 #pragma once
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 //===- HostLayerStep.cpp - A host layer's step made ready ----------------------===//
 #include "runtime/host_layers/HostLayerStep.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 
 namespace brew::runtime {
 
@@ -14,7 +14,7 @@ HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
                  std::size_t position) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     all.push_back({index, &buffer, written, top, gradient, position});
-    staged.push_back(!caffe::isPlain(buffer, precision));
+    staged.push_back(!caffe::isDenseRowMajor(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
     std::vector<HostLayerBlob> &blobs = top ? arguments.tops : arguments.bottoms;

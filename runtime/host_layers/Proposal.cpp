@@ -2,7 +2,7 @@
 
 #include "runtime/host_layers/Proposal.h"
 
-#include "caffe/AnchorSettings.h"
+#include "caffe/ProposalAnchors.h"
 #include "runtime/detection/RegionProposals.h"
 #include "support/Error.h"
 

@@ -2,7 +2,7 @@
 
 #include "runtime/session/NetOutputs.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "runtime/executor/ItemCounts.h"
 #include "runtime/log/Log.h"
 

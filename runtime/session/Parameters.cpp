@@ -3,7 +3,7 @@
 #include "runtime/session/Parameters.h"
 
 #include "caffe/weights/InitialValues.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -82,7 +82,7 @@ void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
   const caffe::WeightBinding binding = bind(weights, source);
   write(binding);
-  const std::string summary = oneSidedText(binding);
+  const std::string summary = unmatchedLayersText(binding);
   if (!summary.empty())
     info(events, log::site::ignoreLayer, summary);
 }

@@ -1,7 +1,7 @@
 //===- PersistentState.cpp - What runs leave to the next ones ----------------===//
 #include "runtime/session/PersistentState.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/Blob.h"
 #include "formats/SolverStateFile.h"
 #include "plan/Contract.h"

@@ -178,7 +178,7 @@ void Session::loadFile(const std::string &path,
     throw badInput(caffe::missingWeightsText(files, without, /*isError=*/true));
   params.write(binding);
   given = std::move(now);
-  const std::string summary = oneSidedText(binding, without);
+  const std::string summary = unmatchedLayersText(binding, without);
   if (!summary.empty())
     listeners.info(log::site::ignoreLayer, summary);
   if (!without.empty())

@@ -2,7 +2,7 @@
 
 #include "runtime/session/Session.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "plan/Contract.h"
 #include "runtime/executor/ItemCounts.h"
 #include "support/Error.h"

@@ -1,6 +1,6 @@
 //===- AnnotatedSource.cpp - AnnotatedData: images with their objects -----===//
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "formats/image/ImageResize.h"
 #include "runtime/data/DatabaseRecords.h"
 #include "runtime/data/ImageBatch.h"

@@ -2,7 +2,7 @@
 
 #include "runtime/train/metrics/DetectionScores.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "support/Error.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "runtime/train/watch/FiniteScan.h"
 
-#include "caffe/weights/Layout.h"
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/BufferLayout.h"
+#include "caffe/weights/Float16.h"
 
 #include <atomic>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "runtime/train/watch/NanCheck.h"
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "plan/Contract.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/log/Log.h"

@@ -35,7 +35,7 @@ public:
     for (const auto &[index, blob] : binding.values)
       bound[names[index]] = blob->toFloats();
     given.add(binding);
-    return oneSidedText(binding);
+    return unmatchedLayersText(binding);
   }
 
   /// Layers that have nothing from weights so far.

@@ -5,7 +5,7 @@
 #include "KernelHarness.h"
 #include "NestInterpreter.h"
 
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/cpu/ObjectCode.h"

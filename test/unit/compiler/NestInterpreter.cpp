@@ -2,7 +2,7 @@
 
 #include "NestInterpreter.h"
 
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "dialects/Brew/BrewDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

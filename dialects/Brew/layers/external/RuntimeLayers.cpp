@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/HostLayers.h"
 
-#include "caffe/AnchorSettings.h"
+#include "caffe/ProposalAnchors.h"
 #include "formats/Blob.h"
 #include "formats/caffe.pb.h"
 #include "support/Error.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "PlanBuilder.h"
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/executor/Executor.h"
 

@@ -7,7 +7,7 @@
 #include "runtime/host_layers/HostLayers.h"
 
 #include "PlanBuilder.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "runtime/cpu/WorkerPool.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/host_layers/DetectionEvaluate.h"

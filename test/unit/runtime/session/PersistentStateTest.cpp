@@ -1,7 +1,7 @@
 //===- PersistentStateTest.cpp - What runs leave to the next ones ------------===//
 #include "runtime/session/PersistentState.h"
 #include "TestPlan.h"
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 #include "runtime/log/CaffeLog.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"

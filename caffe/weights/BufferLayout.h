@@ -1,4 +1,4 @@
-//===- Layout.h - Between row-major values and plan buffers -----*- C++ -*-===//
+//===- BufferLayout.h - Between row-major values and plan buffers -----*- C++ -*-===//
 //
 // Files and callers hold tensors in row-major order of Caffe's dimensions; a
 // plan's buffer has its own strides and element type. These functions move
@@ -43,7 +43,7 @@ private:
 
 /// Whether a buffer's bytes are row-major values of that type, so that nothing
 /// is to be moved or converted.
-inline bool isPlain(const plan::Buffer &buffer, plan::DataType type) {
+inline bool isDenseRowMajor(const plan::Buffer &buffer, plan::DataType type) {
   return buffer.type() == type && ElementOrder(buffer).contiguous();
 }
 

@@ -1,4 +1,4 @@
-//===- AnchorSettings.h - What a Proposal layer's settings mean -*- C++ -*-===//
+//===- ProposalAnchors.h - What a Proposal layer's settings mean -*- C++ -*-===//
 //
 // The compiler needs the number of anchors for shapes, the runtime the anchors.
 //

@@ -1,4 +1,4 @@
-//===- ShortFloats.h - 16-bit floating-point numbers ------------*- C++ -*-===//
+//===- Float16.h - 16-bit floating-point numbers ------------*- C++ -*-===//
 //
 // As they lie in the buffers of mixed-precision plans. Conversion rounds to the
 // nearest, ties to even, as the devices do.

@@ -1,5 +1,5 @@
-//===- LayoutTest.cpp -----------------------------------------------------===//
-#include "caffe/weights/Layout.h"
+//===- BufferLayoutTest.cpp -----------------------------------------------------===//
+#include "caffe/weights/BufferLayout.h"
 #include "TestPlan.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-//===- Layout.cpp - Between row-major values and plan buffers -------------===//
+//===- BufferLayout.cpp - Between row-major values and plan buffers -------------===//
 
-#include "caffe/weights/Layout.h"
+#include "caffe/weights/BufferLayout.h"
 
-#include "caffe/weights/ShortFloats.h"
+#include "caffe/weights/Float16.h"
 #include "support/Error.h"
 
 namespace brew::caffe {
