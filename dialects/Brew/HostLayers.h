@@ -38,7 +38,7 @@ struct HostLayerType {
   bool hasBackward = true;
   /// What bottoms hold in place of items that are not there (see ItemCounts.h);
   /// none: the layer needs all items.
-  std::optional<double> rest = {};
+  std::optional<double> paddingValue = {};
 };
 
 using HostLayerTypes = std::vector<HostLayerType>;

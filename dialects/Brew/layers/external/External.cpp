@@ -113,8 +113,8 @@ LogicalResult HostLayerOp::propagateItemCounts(ItemCounts &counts) {
   const HostLayerType *type = typeOf(*this);
   for (OpOperand &bottom : getXsMutable()) {
     Value count = counts.of(bottom.get());
-    if (count && type && type->rest)
-      counts.maskPadding(bottom, count, *type->rest);
+    if (count && type && type->paddingValue)
+      counts.maskPadding(bottom, count, *type->paddingValue);
     else if (failed(counts.requireAllItems(*this, bottom.get())))
       return failure();
   }
