@@ -9,7 +9,7 @@
 
 namespace brew::dialects::target {
 
-/// Seconds that beginning and ending one all-reduce takes, whatever its size.
+/// Seconds that launchOverhead and ending one all-reduce takes, whatever its size.
 inline constexpr double kAllReduceLatencySeconds = 50e-6;
 /// Bytes of a bucket that are added up per second when it is large.
 inline constexpr double kAllReduceBytesPerSecond = 2e9;

@@ -45,24 +45,24 @@ Roofline Roofline::of(mlir::Operation *op, Precision precision, bool f64) {
                       : ofCpu(cpuOf(op), precision, f64);
 }
 
-double Roofline::moving(const Work &work) const {
+double Roofline::memorySeconds(const Work &work) const {
   return work.bytes / bytesPerSecond;
 }
 
-double Roofline::computing(const Work &work) const {
+double Roofline::computeSeconds(const Work &work) const {
   return work.flops / (work.isProduct ? productFlopsPerSecond : flopsPerSecond);
 }
 
-double Roofline::beginning(const Work &work) const {
+double Roofline::launchOverhead(const Work &work) const {
   return launchSeconds * work.stages;
 }
 
 double Roofline::seconds(const Work &work) const {
-  return std::max(moving(work), computing(work)) + beginning(work);
+  return std::max(memorySeconds(work), computeSeconds(work)) + launchOverhead(work);
 }
 
 Roofline::Bound Roofline::boundOf(const Work &work) const {
-  if (beginning(work) > std::max(moving(work), computing(work)))
+  if (launchOverhead(work) > std::max(memorySeconds(work), computeSeconds(work)))
     return Bound::Launch;
-  return computing(work) > moving(work) ? Bound::Compute : Bound::Memory;
+  return computeSeconds(work) > memorySeconds(work) ? Bound::Compute : Bound::Memory;
 }

@@ -19,7 +19,7 @@ struct Work {
   /// machines have units of their own.
   bool isProduct = false;
   /// Of a launch: its blocks wait for each other between them, which counts
-  /// like another beginning.
+  /// like another launchOverhead.
   unsigned stages = 1;
 };
 
@@ -32,7 +32,7 @@ public:
   /// the net is in 64 bits, else `precision` holds.
   static Roofline of(mlir::Operation *op, Precision precision, bool f64);
 
-  /// The larger of moving the bytes and computing, and the time to begin.
+  /// The larger of memorySeconds the bytes and computeSeconds, and the time to begin.
   double seconds(const Work &work) const;
   /// What most of that time is.
   Bound boundOf(const Work &work) const;
@@ -43,9 +43,9 @@ public:
   double launchSeconds = 0;         ///< to begin a step
 
 private:
-  double moving(const Work &work) const;
-  double computing(const Work &work) const;
-  double beginning(const Work &work) const;
+  double memorySeconds(const Work &work) const;
+  double computeSeconds(const Work &work) const;
+  double launchOverhead(const Work &work) const;
 };
 
 } // namespace brew::dialects::target
