@@ -56,7 +56,7 @@ private:
   /// A word of bit `index` alone.
   Value bit(ScalarBuilder &s, Value index);
   /// The score of what is no candidate.
-  Value none(ScalarBuilder &s);
+  Value noCandidateScore(ScalarBuilder &s);
   Value infinity(ScalarBuilder &s);
 
   // The candidates.

@@ -100,7 +100,7 @@ Value DetectionOutputBuilder::bitOf(ScalarBuilder &s, Value word, Value index) {
   return arith::AndIOp::create(s.b, s.loc, shifted, s.constant(i32, 1));
 }
 
-Value DetectionOutputBuilder::none(ScalarBuilder &s) {
+Value DetectionOutputBuilder::noCandidateScore(ScalarBuilder &s) {
   return s.constant(number, -std::numeric_limits<double>::infinity());
 }
 
@@ -174,10 +174,10 @@ Value DetectionOutputBuilder::scores() {
                        ? op.getConfidenceThreshold()->convertToDouble()
                        : -std::numeric_limits<float>::max();
     Value result =
-        s.select(s.greater(score, s.constant(number, least)), score, none(s));
+        s.select(s.greater(score, s.constant(number, least)), score, noCandidateScore(s));
     int64_t background = op.getBackground();
     if (background >= 0 && background < sizes.classes)
-      result = s.select(s.equali(body.loop(1), s.index(background)), none(s),
+      result = s.select(s.equali(body.loop(1), s.index(background)), noCandidateScore(s),
                         result);
     return result;
   });

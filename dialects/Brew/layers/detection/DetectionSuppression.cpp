@@ -85,7 +85,7 @@ Value DetectionOutputBuilder::exceeds(ScalarBuilder &s, Value share, Value limit
 
 /// The most that each of the `count` candidates from `first` on, with which a
 /// word begins, overlaps one that is kept among those before (`words`; null:
-/// there are none): infinity for more than the layer's threshold, and where no
+/// there are noCandidateScore): infinity for more than the layer's threshold, and where no
 /// candidate is; 0 for less than one that does not shrink.
 Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value facts,
                                 int64_t first, int64_t count) {
@@ -94,7 +94,7 @@ Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value fac
     ScalarBuilder &s = body.s;
     Value mine = s.addi(body.loop(2), s.index(first));
     Value value = body.read(values, {body.loop(0), body.loop(1), mine});
-    return s.select(s.greater(value, none(s)), share, infinity(s));
+    return s.select(s.greater(value, noCandidateScore(s)), share, infinity(s));
   };
   if (!words)
     return each(type, [&](NestBuilder::Body &body) {
@@ -271,7 +271,7 @@ Value DetectionOutputBuilder::keepBest(Value kept, Value values) {
                                s.divi(body.loop(1), sizes.candidates),
                                s.remi(body.loop(1), sizes.candidates)};
       Value isKept = s.equali(body.read(kept, at), s.constant(i32, 1));
-      return s.select(isKept, body.read(values, at), none(s));
+      return s.select(isKept, body.read(values, at), noCandidateScore(s));
     });
     std::tie(last, lastPlace) =
         buildSortDescending(b, loc, keys, sizes.perImage);
