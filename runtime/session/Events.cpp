@@ -9,19 +9,19 @@
 namespace brew::runtime {
 
 /// Listeners are called where they are stored.
-void Events::refuseWhileTelling() const {
-  if (telling)
+void Events::refuseWhileNotifying() const {
+  if (notifying)
     throw Error(ExitStatus::Usage, "a listener cannot add or remove listeners");
 }
 
 int Events::add(Listener listener) {
-  refuseWhileTelling();
+  refuseWhileNotifying();
   listeners.emplace_back(nextNumber, std::move(listener));
   return nextNumber++;
 }
 
 void Events::remove(int listener) {
-  refuseWhileTelling();
+  refuseWhileNotifying();
   listeners.erase(std::remove_if(listeners.begin(), listeners.end(),
                                  [&](const auto &entry) {
                                    return entry.first == listener;
@@ -29,19 +29,19 @@ void Events::remove(int listener) {
                   listeners.end());
 }
 
-void Events::tell(const Event &event) {
-  struct Telling {
+void Events::notify(const Event &event) {
+  struct Notifying {
     int &count;
-    explicit Telling(int &it) : count(it) { ++count; }
-    ~Telling() { --count; }
-  } const now(telling);
+    explicit Notifying(int &it) : count(it) { ++count; }
+    ~Notifying() { --count; }
+  } const now(notifying);
   for (const auto &[number, listener] : listeners)
     listener(event);
 }
 
 void Events::emit(const Event &event) {
   deliver();
-  tell(event);
+  notify(event);
 }
 
 void Events::post(Event event) {
@@ -56,7 +56,7 @@ void Events::deliver() {
     events.swap(posted);
   }
   for (const Event &event : events)
-    tell(event);
+    notify(event);
 }
 
 } // namespace brew::runtime

@@ -279,17 +279,17 @@ public:
   void deliver();
 
 private:
-  void tell(const Event &event);
-  void refuseWhileTelling() const;
+  void notify(const Event &event);
+  void refuseWhileNotifying() const;
 
   std::vector<std::pair<int, Listener>> listeners;
   int nextNumber = 0;
-  int telling = 0;  ///< calls of tell() that are under way
+  int notifying = 0;  ///< calls of notify() that are under way
   std::mutex mutex; ///< of `posted`
   std::vector<Event> posted;
 };
 
-/// Whoever has something to say may have nobody to tell it to.
+/// Whoever has something to say may have nobody to notify it to.
 inline void info(Events *events, log::Site site, std::string text) {
   if (events)
     events->info(site, std::move(text));

@@ -104,7 +104,7 @@ void Session::initialise(const std::vector<std::string> &weights,
     throw Error(ExitStatus::Usage,
                 "the plan has no weights in it: give some with --weights");
   fill();
-  loadWeights(weights, {}, /*training=*/false, whenMissing());
+  loadWeights(weights, {}, /*training=*/false, missingWeightsPolicy());
   prepare();
 }
 
@@ -130,11 +130,11 @@ Session::loadWeights(const std::vector<std::string> &weights,
   const bool trains = exec.findProgram(plan::programs::kUpdate) >= 0;
   return loadWeights(weights, folders, training,
                      training || trains ? caffe::MissingWeights::Note
-                                        : whenMissing());
+                                        : missingWeightsPolicy());
 }
 
 /// For a plan that computes with its weights as they are.
-caffe::MissingWeights Session::whenMissing() const {
+caffe::MissingWeights Session::missingWeightsPolicy() const {
   return plan::isForInference(manifest()) && !allowMissingWeights
              ? caffe::MissingWeights::Refuse
              : caffe::MissingWeights::Warn;
@@ -233,7 +233,7 @@ int Session::program(const std::string &name) const {
               "the plan has no program '" + name + "'; it has: " + list);
 }
 
-const plan::Program &Session::describe(int program) const {
+const plan::Program &Session::requireProgram(int program) const {
   if (program < 0 || program >= manifest().programs_size())
     throw Error(ExitStatus::Usage,
                 "the plan has no program " + std::to_string(program));
@@ -241,7 +241,7 @@ const plan::Program &Session::describe(int program) const {
 }
 
 DataPipeline &Session::dataPipeline(int program) {
-  describe(program);
+  requireProgram(program);
   auto &pipeline = pipelines[static_cast<std::size_t>(program)];
   if (!pipeline)
     pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed, lastFolder,
@@ -255,7 +255,7 @@ void Session::feedAndRun(int program) {
 }
 
 void Session::run(int program, Pass pass) {
-  const plan::Program &description = describe(program);
+  const plan::Program &description = requireProgram(program);
   const auto steps = static_cast<std::size_t>(description.steps_size());
   const std::size_t middle =
       std::min<std::size_t>(description.first_backward_step(), steps);
@@ -271,19 +271,19 @@ void Session::run(int program, Pass pass) {
 }
 
 void Session::emitNetSetUp(int program) {
-  const plan::Program &description = describe(program);
+  const plan::Program &description = requireProgram(program);
   listeners.emit(event::NetSetUp{
       event::NetSetUp::Other, &description, manifest().target().precision(),
       plan::programs::testIndex(description.name())});
 }
 
 std::vector<OutputValue> Session::outputs(int program) const {
-  describe(program);
+  requireProgram(program);
   return readOutputs(exec, program);
 }
 
 double Session::loss(int program) const {
-  describe(program);
+  requireProgram(program);
   return totalLoss(exec, program);
 }
 

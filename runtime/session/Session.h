@@ -207,15 +207,15 @@ private:
                                        caffe::MissingWeights missing);
   void loadFile(const std::string &path, const std::vector<std::string> &files,
                 caffe::MissingWeights missing);
-  caffe::MissingWeights whenMissing() const;
+  caffe::MissingWeights missingWeightsPolicy() const;
   template <typename Value>
   void readValues(const TensorName &name, Value *values,
                   std::int64_t count) const;
   template <typename Value>
   void writeValues(const TensorName &name, const Value *values,
                    std::int64_t count);
-  const plan::Program &describe(int program) const;
-  Tensor tensorOf(std::uint32_t buffer, std::vector<std::int64_t> shape) const;
+  const plan::Program &requireProgram(int program) const;
+  Tensor makeTensor(std::uint32_t buffer, std::vector<std::int64_t> shape) const;
 
   std::shared_ptr<const plan::PlanFile> file;
   Events listeners; ///< before what emits

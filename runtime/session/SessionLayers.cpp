@@ -34,7 +34,7 @@ layersOf(const plan::Step &step,
 } // namespace
 
 std::vector<std::string> Session::layers(int program) const {
-  const plan::Program &description = describe(program);
+  const plan::Program &description = requireProgram(program);
   std::vector<std::string> names;
   auto add = [&](const std::string &name) {
     if (std::find(names.begin(), names.end(), name) == names.end())
@@ -53,7 +53,7 @@ std::vector<std::string> Session::layers(int program) const {
 
 void Session::runLayers(int program, const std::string &first,
                         const std::string &last, Pass pass) {
-  const plan::Program &description = describe(program);
+  const plan::Program &description = requireProgram(program);
   const std::vector<std::string> names = layers(program);
   std::map<std::string, std::size_t> positions;
   for (std::size_t i = 0; i < names.size(); ++i)

@@ -16,7 +16,7 @@ namespace brew::runtime {
 namespace {
 
 /// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
-/// does not tell: a blob's gradient may lie in the same one (a bias as large as
+/// does not notify: a blob's gradient may lie in the same one (a bias as large as
 /// its bottom).
 bool isParameterGradient(const plan::Manifest &manifest,
                          const plan::NamedBuffer &named) {
@@ -85,11 +85,11 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
         result.push_back({kind, named.name(), program, 0, 0});
   };
   if (kind == TensorKind::Blob)
-    addAll(describe(program).blobs());
+    addAll(requireProgram(program).blobs());
   else if (kind == TensorKind::BlobGradient)
-    addAll(describe(program).blob_gradients());
+    addAll(requireProgram(program).blob_gradients());
   else if (kind == TensorKind::OutputGradient)
-    addAll(describe(program).output_gradients());
+    addAll(requireProgram(program).output_gradients());
   else if (kind == TensorKind::PersistentState)
     addAll(manifest().persistent());
   else
@@ -111,7 +111,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
   return result;
 }
 
-Tensor Session::tensorOf(std::uint32_t index,
+Tensor Session::makeTensor(std::uint32_t index,
                          std::vector<std::int64_t> shape) const {
   const plan::Buffer &buffer = manifest().buffers(static_cast<int>(index));
   Tensor tensor;
@@ -139,7 +139,7 @@ Tensor Session::find(const TensorName &name) const {
   switch (name.kind) {
   case TensorKind::Blob:
   case TensorKind::BlobGradient: {
-    const plan::Program &program = describe(name.program);
+    const plan::Program &program = requireProgram(name.program);
     const bool gradient = name.kind == TensorKind::BlobGradient;
     const plan::NamedBuffer *named =
         gradient ? among(program.blob_gradients()) : among(program.blobs());
@@ -154,12 +154,12 @@ Tensor Session::find(const TensorName &name) const {
                        (gradient ? "; compile the net with brewc --gradients"
                                  : "; pin it with brewc --pin"));
     }
-    return tensorOf(named->buffer_index(),
+    return makeTensor(named->buffer_index(),
                     dimsAfterRun(manifest(), program, exec, name.name,
                                  named->buffer_index()));
   }
   case TensorKind::OutputGradient: {
-    const plan::Program &program = describe(name.program);
+    const plan::Program &program = requireProgram(name.program);
     const plan::NamedBuffer *named = among(program.output_gradients());
     if (!named)
       throw usageError("the program '" + program.name() +
@@ -167,13 +167,13 @@ Tensor Session::find(const TensorName &name) const {
                        "'; compile the net with brewc --output-gradient " + name.name);
     const plan::Buffer &buffer =
         manifest().buffers(static_cast<int>(named->buffer_index()));
-    return tensorOf(named->buffer_index(), caffe::toVector(buffer.dims()));
+    return makeTensor(named->buffer_index(), caffe::toVector(buffer.dims()));
   }
   case TensorKind::PersistentState: {
     const plan::NamedBuffer *named = among(manifest().persistent());
     if (!named)
       throw usageError("the plan carries no state '" + name.name + "'");
-    return tensorOf(
+    return makeTensor(
         named->buffer_index(),
         caffe::toVector(manifest()
                             .buffers(static_cast<int>(named->buffer_index()))
@@ -181,14 +181,14 @@ Tensor Session::find(const TensorName &name) const {
   }
   case TensorKind::Parameter: {
     const caffe::FileBlob &blob = findBlob(params, name);
-    return tensorOf(blob.parameter->buffer_index(), blob.dims);
+    return makeTensor(blob.parameter->buffer_index(), blob.dims);
   }
   case TensorKind::ParameterGradient: {
     const caffe::FileBlob &blob = findBlob(params, name);
     if (!blob.parameter->has_gradient_buffer_index())
       throw usageError("parameter " + nameText(name) +
                        ", is not learnt: it has no gradient");
-    return tensorOf(blob.parameter->gradient_buffer_index(), blob.dims);
+    return makeTensor(blob.parameter->gradient_buffer_index(), blob.dims);
   }
   case TensorKind::SolverState: {
     const caffe::FileBlob &blob = findBlob(params, name);
@@ -198,7 +198,7 @@ Tensor Session::find(const TensorName &name) const {
           "the solver keeps " +
           std::to_string(blob.parameter->state_buffer_indices_size()) +
           " states of parameter " + nameText(name));
-    return tensorOf(blob.parameter->state_buffer_indices(name.slot), blob.dims);
+    return makeTensor(blob.parameter->state_buffer_indices(name.slot), blob.dims);
   }
   }
   throw Error(ExitStatus::Bug, "a tensor of unknown kind was asked for");
