@@ -21,7 +21,7 @@ int CallTuner::choose(VendorCall &call, const Prepare &prepare) {
           call.workspaceBytes(i) != VendorCall::kUnusable)
         return i;
   const TuningResult measured = tune(call, prepare);
-  cache.save(); // what was measured outlives a run that is ended now
+  cache.saveOrWarn(); // what was measured outlives a run that is ended now
   return measured.fastest;
 }
 

@@ -89,7 +89,7 @@ void TimingCache::write() {
   changed = false;
 }
 
-void TimingCache::save() {
+void TimingCache::saveOrWarn() {
   if (!changed)
     return;
   try {

@@ -41,7 +41,7 @@ public:
   void write();
   /// Writes it if anything was set; what went wrong is a warning, and nothing
   /// is written from then on.
-  void save();
+  void saveOrWarn();
 
 private:
   std::string path;

@@ -34,7 +34,7 @@ TEST(TimingCacheFile, RemembersAndReplaces) {
     cache.set("a", {"engine 1 k2=3", 12.5});
     cache.set("b", {"engine 7", 1});
     cache.set("b", {"engine 8", 2});
-    cache.save();
+    cache.saveOrWarn();
   }
   TimingCache cache(path, warnings.sink());
   ASSERT_NE(cache.find("a"), nullptr);
@@ -57,7 +57,7 @@ TEST(TimingCacheFile, KnowsNoLocale) {
     ASSERT_NE(cache.find("a"), nullptr);
     EXPECT_EQ(cache.find("a")->microseconds, 12.5);
     cache.set("c", {"d", 0.25});
-    cache.save();
+    cache.saveOrWarn();
   }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
@@ -92,7 +92,7 @@ TEST(TimingCacheFile, ALinkIsWrittenThrough) {
   {
     TimingCache cache(link, warnings.sink());
     cache.set("a", {"engine 1", 1});
-    cache.save();
+    cache.saveOrWarn();
   }
   EXPECT_TRUE(std::filesystem::is_symlink(link));
   EXPECT_NE(TimingCache(path, warnings.sink()).find("a"), nullptr);
@@ -103,13 +103,13 @@ TEST(TimingCacheFile, CannotBeWritten) {
   Warnings warnings;
   TimingCache cache("/no/such/folder/p.timing", warnings.sink());
   cache.set("a", {"b", 1});
-  cache.save();
+  cache.saveOrWarn();
   ASSERT_EQ(warnings.texts.size(), 1u);
   EXPECT_NE(warnings.texts[0].find("cannot write '/no/such/folder/p.timing'"),
             std::string::npos);
-  cache.save(); // said once
+  cache.saveOrWarn(); // said once
   cache.set("c", {"d", 1});
-  cache.save();
+  cache.saveOrWarn();
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
 
@@ -121,7 +121,7 @@ TEST(TimingCacheFile, ADamagedFileIsReplaced) {
   {
     TimingCache cache(path, warnings.sink());
     cache.set("a", {"b", 1});
-    cache.save();
+    cache.saveOrWarn();
   }
   EXPECT_EQ(warnings.texts.size(), 1u);
   EXPECT_NE(TimingCache(path, warnings.sink()).find("a"), nullptr);
