@@ -11,7 +11,7 @@
 namespace brew::runtime::comm {
 namespace {
 
-enum class Kind : std::int32_t { Question, Answer };
+enum class Kind : std::int32_t { Query, Answer };
 
 struct Message {
   Kind kind;
@@ -32,7 +32,7 @@ Clock::duration duration(double seconds) {
 double grace(double timeout) { return std::min(5.0, timeout); }
 
 /// Seconds that the first rank has to tell the reason before others do.
-constexpr double kTurn = 5;
+constexpr double kTurnSeconds = 5;
 
 std::string secondsText(double seconds) {
   char text[32];
@@ -47,7 +47,7 @@ StallDetector::StallDetector(const BrewCommPlugin &transport, int ownRank,
     : plugin(transport), rank(ownRank), ranks(rankCount),
       timeout(timeoutSeconds), quietUntil(begin) {}
 
-void StallDetector::answerAll(const Activity &own) {
+void StallDetector::handleMessages(const Activity &own) {
   for (;;) {
     Message message;
     int from = -1;
@@ -55,7 +55,7 @@ void StallDetector::answerAll(const Activity &own) {
     if (from < 0)
       return;
     if (message.kind == Kind::Answer) {
-      if (asked)
+      if (queriedAt)
         answers[static_cast<std::size_t>(from)] = {true, message.isWaiting != 0,
                                                    message.seconds};
       continue;
@@ -65,17 +65,17 @@ void StallDetector::answerAll(const Activity &own) {
   }
 }
 
-void StallDetector::ask() {
-  asked = Clock::now();
+void StallDetector::queryRanks() {
+  queriedAt = Clock::now();
   answers.assign(static_cast<std::size_t>(ranks), {});
-  const Message question = {Kind::Question, 1, 0};
+  const Message query = {Kind::Query, 1, 0};
   for (int other = 0; other < ranks; ++other)
     if (other != rank)
-      check(plugin, plugin.send(other, &question, sizeof question));
+      check(plugin, plugin.send(other, &query, sizeof query));
 }
 
 /// What the answers say; nothing if the run may go on.
-std::optional<std::string> StallDetector::judge(const std::string &what) {
+std::optional<std::string> StallDetector::diagnose(const std::string &what) {
   std::string silent, hanging;
   double youngest = timeout;
   bool everyoneWaits = true;
@@ -112,44 +112,44 @@ std::optional<std::string> StallDetector::judge(const std::string &what) {
     reason += " for " + secondsText(timeout) +
               " (--comm-timeout), while rank " + std::to_string(rank) +
               " waits for " + what;
-  else if (everyoneWaits && allWaited)
+  else if (everyoneWaits && allWereWaiting)
     reason = "all ranks wait for " + what + " or another one for " +
              secondsText(timeout) +
              " (--comm-timeout): the transport delivers nothing";
-  allWaited = everyoneWaits;
+  allWereWaiting = everyoneWaits;
   if (reason.empty()) {
     quietUntil = Clock::now() + duration(std::max(timeout - youngest, 0.1));
     return std::nullopt;
   }
   // One rank tells it, and its end is that of all; the next one in its place,
   // should it fail.
-  verdictTold = Clock::now() + duration(rank == firstHealthy ? 0 : kTurn);
+  verdictDue = Clock::now() + duration(rank == firstHealthy ? 0 : kTurnSeconds);
   return reason;
 }
 
 std::optional<std::string> StallDetector::poll(const Activity &own,
                                             const std::string &what) {
-  answerAll(own);
+  handleMessages(own);
   if (!own.isWaiting) {
-    asked.reset();
+    queriedAt.reset();
     verdict.reset();
-    allWaited = false;
+    allWereWaiting = false;
     return std::nullopt;
   }
   if (verdict)
-    return Clock::now() >= *verdictTold ? verdict : std::nullopt;
-  if (!asked) {
+    return Clock::now() >= *verdictDue ? verdict : std::nullopt;
+  if (!queriedAt) {
     if (secondsSince(own.since) >= timeout && Clock::now() >= quietUntil)
-      ask();
+      queryRanks();
     return std::nullopt;
   }
   const bool complete =
       std::count_if(answers.begin(), answers.end(), [](const Answer &answer) {
         return answer.here;
       }) == ranks - 1;
-  if (complete || secondsSince(*asked) >= grace(timeout)) {
-    asked.reset();
-    verdict = judge(what);
+  if (complete || secondsSince(*queriedAt) >= grace(timeout)) {
+    queriedAt.reset();
+    verdict = diagnose(what);
   }
   return std::nullopt;
 }

@@ -41,21 +41,21 @@ private:
     bool isWaiting = false;
     double seconds = 0; ///< since it began to wait, or last went on
   };
-  void answerAll(const Activity &own);
-  void ask();
-  std::optional<std::string> judge(const std::string &what);
+  void handleMessages(const Activity &own);
+  void queryRanks();
+  std::optional<std::string> diagnose(const std::string &what);
 
   const BrewCommPlugin &plugin;
   int rank, ranks;
   double timeout;
   Clock::time_point begin = Clock::now();
-  std::optional<Clock::time_point> asked;
+  std::optional<Clock::time_point> queriedAt;
   std::vector<Answer> answers; ///< by rank
-  /// A time before which nobody is asked again.
+  /// A time before which nobody is queriedAt again.
   Clock::time_point quietUntil;
   std::optional<std::string> verdict;
-  std::optional<Clock::time_point> verdictTold; ///< when it is this rank's turn
-  bool allWaited = false;                       ///< when they were asked last
+  std::optional<Clock::time_point> verdictDue; ///< when it is this rank's turn
+  bool allWereWaiting = false;                       ///< when they were queriedAt last
 };
 
 } // namespace brew::runtime::comm
