@@ -28,15 +28,15 @@ using comm::CollectiveOperation;
 
 namespace {
 
-/// How often a thread with nothing to do looks for messages of other ranks.
+/// How often a thread with nothing to do tests for messages of other ranks.
 constexpr std::chrono::milliseconds kIdle{20};
-/// Between two looks at an operation that is under way, once it has been for
+/// Between two tests at an operation that is under way, once it has been for
 /// kSpins of them: shorter than a message takes, and little to the threads that
 /// compute beside it.
 constexpr std::chrono::microseconds kPause{20};
 constexpr int kSpins = 200;
 /// Looks at an operation between two for messages.
-constexpr int kLooksPerPoll = 512;
+constexpr int kTestsPerPoll = 512;
 /// Seconds in which a launcher ends a process that has asked for it.
 constexpr unsigned kSecondsToEnd = 30;
 
@@ -78,7 +78,7 @@ struct Communicator::State {
   void run();
   void perform(CollectiveOperation &operation, comm::StallDetector &watch);
   void poll(comm::StallDetector &watch, const std::string &what);
-  void abortIfAsked();
+  void abortIfRequested();
   std::uint64_t post(std::unique_ptr<CollectiveOperation> operation);
   void await(std::uint64_t number);
   void failWith(const std::string &text);
@@ -91,7 +91,7 @@ void Communicator::State::failWith(const std::string &text) {
   changed.notify_all();
 }
 
-void Communicator::State::abortIfAsked() {
+void Communicator::State::abortIfRequested() {
   std::unique_lock<std::mutex> lock(mutex);
   if (!aborting)
     return;
@@ -102,7 +102,7 @@ void Communicator::State::abortIfAsked() {
 
 void Communicator::State::poll(comm::StallDetector &watch,
                                const std::string &what) {
-  abortIfAsked();
+  abortIfRequested();
   Activity now;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -117,15 +117,15 @@ void Communicator::State::perform(CollectiveOperation &operation,
   const std::string what = operation.describe();
   while (operation.startNext(*plugin)) {
     int isDone = 0;
-    for (int looks = 0;; ++looks) {
+    for (int tests = 0;; ++tests) {
       comm::check(*plugin, plugin->test(&isDone));
       if (isDone)
         break;
-      if (looks < kSpins)
+      if (tests < kSpins)
         std::this_thread::yield();
       else
         std::this_thread::sleep_for(kPause);
-      if (looks % kLooksPerPoll == kSpins)
+      if (tests % kTestsPerPoll == kSpins)
         poll(watch, what);
     }
   }
@@ -174,7 +174,7 @@ void Communicator::State::run() {
     failWith(error.what());
     // The transport is of no more use but for this.
     for (;;) {
-      abortIfAsked();
+      abortIfRequested();
       std::this_thread::sleep_for(kIdle);
     }
   }

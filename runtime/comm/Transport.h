@@ -6,7 +6,7 @@
 namespace brew::runtime::comm {
 
 /// The table of libbrew_mpi.so, which lies beside this library or where the
-/// system looks for libraries. It stays open. Throws Error (3) with the reason
+/// system tests for libraries. It stays open. Throws Error (3) with the reason
 /// if it cannot be used.
 const BrewCommPlugin &openTransport();
 
