@@ -18,7 +18,7 @@ from .proto import caffe_pb2
 class Port:
     """A tensor of a session and the memory it lies in."""
 
-    __slots__ = ("session", "name", "view", "address", "seen", "place", "places", "stays")
+    __slots__ = ("session", "name", "view", "address", "seen", "bound_array", "bind_count", "is_fixed")
 
     def __init__(self, session, kind, name, index=0):
         self.session, self.name = session, (kind, 0, name, index)
@@ -26,8 +26,8 @@ class Port:
         self.address = None if self.view is None else self.view.__array_interface__["data"][0]
 
         self.seen = None  # the memory that was put last, and how often it had been looked at
-        self.place, self.places = None, 0  # an array that a bottom lies in, and how many it has had
-        self.stays = False  # whether it never lies elsewhere, nor is a blob's memory
+        self.bound_array, self.bind_count = None, 0  # an array that a bottom lies in, and how many it has had
+        self.is_fixed = False  # whether it never lies elsewhere, nor is a blob's memory
 
     def refresh(self, blob):
         """Puts a parameter, unless it lies here or nobody can have written it since."""
@@ -56,25 +56,25 @@ class Port:
         else:  # a label of another form
             self.view.reshape(-1)[...] = array.reshape(-1)
 
-    def bring(self, blob, own):
+    def load(self, blob, own):
         """Has a bottom's values here. It lies where the blob lies, unless that is one of the
         addresses in ``own``, where the layer itself writes, or changes again and again."""
         values, memory = blob.data, blob._data
-        if self.place is not None and self.place is memory._array:
+        if self.bound_array is not None and self.bound_array is memory._array:
             return
         if self.view is not None and self.view.size == values.size and memory.address not in own \
-                and not self.stays:
-            self.places += 1
-            self.stays = self.places > self._PLACES or not self._lie_in(memory._array[: values.size])
-            if not self.stays:
-                self.place = memory._array
+                and not self.is_fixed:
+            self.bind_count += 1
+            self.is_fixed = self.bind_count > self._MAX_BINDS or not self._bind(memory._array[: values.size])
+            if not self.is_fixed:
+                self.bound_array = memory._array
                 return
-        self.leave()
+        self.unbind()
         self.put(values)
 
-    _PLACES = 4  # each costs some compiling
+    _MAX_BINDS = 4  # each costs some compiling
 
-    def _lie_in(self, array):
+    def _bind(self, array):
         if array is not None and not array.flags.writeable:
             return False
         try:
@@ -83,19 +83,19 @@ class Port:
             return False  # its own memory is a part of another tensor's
         return True
 
-    def leave(self):
+    def unbind(self):
         """The tensor lies in its session again."""
-        if self.place is not None:
-            self._lie_in(None)
-            self.place = None
+        if self.bound_array is not None:
+            self._bind(None)
+            self.bound_array = None
 
-    def hand_over(self, blob):
+    def publish(self, blob):
         """Gives a top the values that are here, and if nobody has an array of it this memory."""
         memory = blob._data
         if self.address is not None and memory.address == self.address:
             memory.pending = None
             memory.access_count += 1
-        elif self.address is not None and not self.stays and memory.can_rebind(self.view.size):
+        elif self.address is not None and not self.is_fixed and memory.can_rebind(self.view.size):
             memory.move(self.memory(), self.address)
         else:
             np.copyto(blob.data, self.get().reshape(blob.shape))
@@ -123,10 +123,10 @@ class Variant:
                         for i in range(len(shapes))]
         self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
         self._fix_aliased_tensors()
-        self.homes = {port.address for port in self.tops if port.address is not None}
+        self.own_addresses = {port.address for port in self.tops if port.address is not None}
         self.params = [Port(session, Kind.PARAMETER, name, index)
                        for name, index in session.names(Kind.PARAMETER) if name == "layer"]
-        self.seed_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.seeds]
+        self.output_gradient_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.seeds]
         self.gradients, self.param_gradients = {}, {}
         if self.seeds:
             names = {name for name, _ in session.names(Kind.BLOB_GRADIENT)}
@@ -143,7 +143,7 @@ class Variant:
         for i, one in enumerate(ports):
             for other in ports[:i]:
                 if np.may_share_memory(one.view, other.view):
-                    one.stays = other.stays = True
+                    one.is_fixed = other.is_fixed = True
 
 
 def has_empty_shape(shapes):
@@ -377,10 +377,10 @@ class CompiledLayer(NetLayer):
             variant.session.feed(0)
         for port, blob in zip(variant.bottoms, bottom):
             if self._is_overwritten(blob, top):
-                port.leave()
+                port.unbind()
                 port.put(blob.data)
             else:
-                port.bring(blob, variant.homes)
+                port.load(blob, variant.own_addresses)
         self._give_params(variant)
         self._pass(variant, Pass.FORWARD)
         variant.ran = True
@@ -401,7 +401,7 @@ class CompiledLayer(NetLayer):
             shape = tuple(port.shape())
             if shape != blob.shape and not is_in_place(blob, bottom):
                 blob.reshape(*shape)
-            port.hand_over(blob)
+            port.publish(blob)
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
                 if port.holds(blob):
@@ -427,9 +427,9 @@ class CompiledLayer(NetLayer):
         else:
             for port, blob in zip(variant.bottoms, bottom):
                 if not is_in_place(blob, top):
-                    port.bring(blob, variant.homes)
+                    port.load(blob, variant.own_addresses)
             self._give_params(variant)
-        for i, port in zip(variant.seeds, variant.seed_ports):
+        for i, port in zip(variant.seeds, variant.output_gradient_ports):
             port.put(top[i].diff)
         self._pass(variant, Pass.BACKWARD)
         for i, wanted in enumerate(propagate_down):

@@ -90,9 +90,9 @@ class FusedNet:
                                 if id(layers[layer].blobs[i]) in owned] if learns else []
         self.aliases = [(port.target, port.address) for port in self.params if port.address is not None]
         self.unaliased = [port for port in self.params if port.address is None]
-        self.offers = [(port, port.target) for port in self.blobs]
+        self.deferred = [(port, port.target) for port in self.blobs]
         # A loss's gradient is its weight.
-        self.gradient_offers = [(port, port.target) for port in self.gradients]
+        self.deferred_gradients = [(port, port.target) for port in self.gradients]
         covered = {id(port.target) for port in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
@@ -140,18 +140,18 @@ class FusedNet:
         self._feed()
         self.session.run(0, Pass.FORWARD)
         self._take_statistics()
-        self._offer()
+        self._defer_blobs()
 
     def _take_statistics(self):
         for port in self.statistics:
             if not port.holds(port.target):
                 np.copyto(port.target.data, port.get().reshape(port.target.shape))
 
-    def _offer(self):
-        for port, blob in self.offers:
+    def _defer_blobs(self):
+        for port, blob in self.deferred:
             memory = blob._data
             if memory.pending is not port:  # else nobody has looked since the last run
-                port.offer(memory)
+                port.defer(memory)
 
     def forward_backward(self, fresh, update=None):
         """Forward and backward, after take_params(); gradients of parameters are added to
@@ -165,11 +165,11 @@ class FusedNet:
         else:
             update.run_passes()
         self._take_statistics()
-        self._offer()
-        for port, blob in self.gradient_offers:
+        self._defer_blobs()
+        for port, blob in self.deferred_gradients:
             memory = blob._diff
             if memory.pending is not port and blob.shape:
-                port.offer(memory)
+                port.defer(memory)
         for port in self.param_gradients:
             memory = port.target._diff
             if port.address is not None and memory.address == port.address:

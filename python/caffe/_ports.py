@@ -12,7 +12,7 @@ class Port(_compiled.Port):
         super().__init__(session, kind, name, index)
         self.target = target  # Blob
 
-    def offer(self, memory):
+    def defer(self, memory):
         if memory.is_referenced():
             memory.pending = None
             self.fill(memory)

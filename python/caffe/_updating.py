@@ -58,7 +58,7 @@ class Update:
             number = numbers.get(id(layers[layer].blobs[i]))
             if number is not None:
                 self.changes[number] = Port(session, Kind.SOLVER_STATE, layer, i, layers[layer].blobs[i])
-        # What is not learnt stays; what is learnt, and is under no loss, decays all the same.
+        # What is not learnt is_fixed; what is learnt, and is under no loss, decays all the same.
         rest = [i for i in range(len(net._learnable)) if i not in self.changes]
         self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None
         self.possible = self.unlearnt is not None and not fused.unaliased \
@@ -107,12 +107,12 @@ class Update:
             self.trainer.update()
         finally:  # what a signal's handler raises comes when the update is done
             if self.trainer.iteration > done:
-                self._offer_changes()
+                self._defer_changes()
 
-    def _offer_changes(self):
+    def _defer_changes(self):
         for blob, _ in self.fused.aliases:
             blob._data.access_count += 1
         for port in self.changes.values():
             memory = port.target._diff
             if memory.pending is not port:
-                port.offer(memory)
+                port.defer(memory)

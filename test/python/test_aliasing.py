@@ -29,7 +29,7 @@ class Copying(_compiled.Port):
     """Tensors that stay where they are."""
 
     __slots__ = ()
-    stays = property(lambda self: True, lambda self, value: None)
+    is_fixed = property(lambda self: True, lambda self, value: None)
 
 
 class Places(Case):
