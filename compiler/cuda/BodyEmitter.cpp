@@ -36,7 +36,7 @@ Code BodyEmitter::address(const LinearExpr &linear, ArrayRef<Code> loops) {
   return sum;
 }
 
-Code BodyEmitter::kept(unsigned nest, unsigned result, const Code &local) {
+Code BodyEmitter::localValue(unsigned nest, unsigned result, const Code &local) {
   const Output &output = subKernel.nests[nest].outputs[result];
   const Code &name = values.names[nest][result];
   switch (schedule.nests[nest].storage[result]) {
@@ -72,7 +72,7 @@ Code BodyEmitter::load(const Source &source, const Code &address,
   unsigned argument = source.argument;
   if (source.kind == Source::Kind::Result) {
     if (schedule.nests[source.nest].storage[source.result] != Storage::Buffer)
-      return kept(source.nest, source.result, local);
+      return localValue(source.nest, source.result, local);
     argument = subKernel.nests[source.nest].outputs[source.result].arguments.front();
   }
   const KernelArgument &buffer = text.arguments[argument];
@@ -91,7 +91,7 @@ Code BodyEmitter::load(const Access &access, ArrayRef<Code> loops) {
     auto found =
         values.packs.find(packKey(access.source.argument, access.address));
     if (found != values.packs.end())
-      return ofPack(access.source.argument, found->second);
+      return packElement(access.source.argument, found->second);
   }
   return load(access.source, address(access.address, loops),
               address(access.local, loops));
@@ -124,7 +124,7 @@ Code BodyEmitter::variable(Type type, const Code &value) {
   return name;
 }
 
-std::pair<Code, Code> BodyEmitter::placesOf(tensor::ExtractOp extract,
+std::pair<Code, Code> BodyEmitter::offsetsOf(tensor::ExtractOp extract,
                                                  const Extract &access,
                                                  ArrayRef<Code> loops) {
   Code at = address(access.address, loops),
@@ -146,7 +146,7 @@ std::pair<Code, Code> BodyEmitter::placesOf(tensor::ExtractOp extract,
   return {at, local};
 }
 
-void BodyEmitter::add(const Nest &nest, Operation &inner,
+void BodyEmitter::emitOperation(const Nest &nest, Operation &inner,
                    ArrayRef<Code> loops) {
   if (isa<arith::ConstantOp>(inner))
     return;
@@ -166,13 +166,13 @@ void BodyEmitter::add(const Nest &nest, Operation &inner,
     if (pack != values.extracts.end()) {
       operands[result] =
           named(result,
-                ofPack(nest.extracts.find(&inner)->second.source.argument,
+                packElement(nest.extracts.find(&inner)->second.source.argument,
                        pack->second),
                 true);
       return;
     }
     const Extract &access = nest.extracts.find(&inner)->second;
-    auto [at, local] = placesOf(extract, access, loops);
+    auto [at, local] = offsetsOf(extract, access, loops);
     operands[result] = named(result, load(access.source, at, local), true);
     return;
   }
@@ -198,12 +198,12 @@ SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
     if (!name.empty())
       operands[argument] = {name, name.isWord() || name.isElement()};
   for (Operation &inner : nest.body()->without_terminator())
-    add(nest, inner, loops);
+    emitOperation(nest, inner, loops);
 
   OperandRange yielded = nest.body()->getTerminator()->getOperands();
   for (auto [store, value] :
        llvm::zip(nest.perIterationStores, yielded.drop_front(nest.outputs.size())))
-    storeOnTheWay(store, loops, operand(value).code);
+    storePerIteration(store, loops, operand(value).code);
   SmallVector<Code> results;
   for (Value value : yielded.take_front(nest.outputs.size())) {
     Code result = operand(value).code;
@@ -218,7 +218,7 @@ SmallVector<Code> BodyEmitter::iterate(const Nest &nest,
   return results;
 }
 
-void BodyEmitter::storeOnTheWay(const Output &store, ArrayRef<Code> loops,
+void BodyEmitter::storePerIteration(const Output &store, ArrayRef<Code> loops,
                              const Code &value) {
   for (unsigned argument : store.arguments) {
     auto pack = values.perIterationStores.find(argument);

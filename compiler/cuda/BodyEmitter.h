@@ -52,8 +52,8 @@ public:
                  llvm::ArrayRef<Code> loops);
   void forgetPacks();
   /// Declares packs for what a reduction stores, and stores them.
-  void declareStores(const Nest &nest, const NestSchedule &inner);
-  void storeStores(const Nest &nest, const NestSchedule &inner,
+  void declareStorePacks(const Nest &nest, const NestSchedule &inner);
+  void flushStorePacks(const Nest &nest, const NestSchedule &inner,
                    llvm::ArrayRef<Code> loops);
   static std::string packType(mlir::Type element, unsigned pack);
   /// The byte of a buffer of bits that has the one of that address.
@@ -64,7 +64,7 @@ public:
   void storeToBuffers(const Output &output, llvm::ArrayRef<Code> loops,
                       const Code &value);
   /// Element `local` of the array that holds a kept result.
-  Code kept(unsigned nest, unsigned result, const Code &local);
+  Code localValue(unsigned nest, unsigned result, const Code &local);
 
 private:
   static std::pair<unsigned, std::vector<int64_t>>
@@ -77,20 +77,20 @@ private:
     }
   };
   Operand operand(mlir::Value value);
-  void storeOnTheWay(const Output &store, llvm::ArrayRef<Code> loops,
+  void storePerIteration(const Output &store, llvm::ArrayRef<Code> loops,
                      const Code &value);
   /// Code for one operation of a body.
-  void add(const Nest &nest, mlir::Operation &op,
+  void emitOperation(const Nest void add(const Nest &nest, mlir::Operation &op,
            llvm::ArrayRef<Code> loops);
   /// The places in the buffer and in a kept result.
-  std::pair<Code, Code> placesOf(mlir::tensor::ExtractOp extract,
+  std::pair<Code, Code> offsetsOf(mlir::tensor::ExtractOp extract,
                                          const Extract &access,
                                          llvm::ArrayRef<Code> loops);
   /// Adds what the indices of an extract depend on.
-  void addIndices(const Nest &nest, mlir::Operation *extract,
+  void emitIndices(const Nest &nest, mlir::Operation *extract,
                   llvm::ArrayRef<Code> loops);
   /// The neighbour's element of what is read together.
-  Code ofPack(unsigned argument, const Code &pack) const;
+  Code packElement(unsigned argument, const Code &pack) const;
   void declarePack(Code &pack, unsigned argument, unsigned size,
                    const Code &address);
   /// Names `code` unless it is short and read once.

@@ -17,7 +17,7 @@ std::string BodyEmitter::packType(Type element, unsigned pack) {
          ")";
 }
 
-Code BodyEmitter::ofPack(unsigned argument, const Code &pack) const {
+Code BodyEmitter::packElement(unsigned argument, const Code &pack) const {
   return text.arguments[argument].isBits()
              ? Code::group(pack + " >> k & 1")
              : Code::element(pack, Code::word("k"));
@@ -40,7 +40,7 @@ void BodyEmitter::declarePack(Code &pack, unsigned argument, unsigned size,
                   ";");
 }
 
-void BodyEmitter::addIndices(const Nest &nest, Operation *extract,
+void BodyEmitter::emitIndices(const Nest &nest, Operation *extract,
                           ArrayRef<Code> loops) {
   llvm::SmallPtrSet<Operation *, 16> needed;
   SmallVector<Value> left;
@@ -67,7 +67,7 @@ void BodyEmitter::addIndices(const Nest &nest, Operation *extract,
   }
   for (Operation &op : nest.body()->without_terminator())
     if (needed.contains(&op))
-      add(nest, op, loops);
+      emitOperation(nest, op, loops);
 }
 
 void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
@@ -94,15 +94,15 @@ void BodyEmitter::loadPacks(const Nest &nest, const NestSchedule &inner,
     if (found == nest.extracts.end() ||
         !text.packs.covers(nest, &op, found->second, inner))
       continue;
-    addIndices(nest, &op, loops);
+    emitIndices(nest, &op, loops);
     declarePack(
         values.extracts[&op], found->second.source.argument, inner.pack,
-        placesOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
+        offsetsOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
   }
   common = operands;
 }
 
-void BodyEmitter::declareStores(const Nest &nest, const NestSchedule &inner) {
+void BodyEmitter::declareStorePacks(const Nest &nest, const NestSchedule &inner) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)
       if (text.packs.coversStore(argument, store, inner)) {
@@ -114,7 +114,7 @@ void BodyEmitter::declareStores(const Nest &nest, const NestSchedule &inner) {
       }
 }
 
-void BodyEmitter::storeStores(const Nest &nest, const NestSchedule &inner,
+void BodyEmitter::flushStorePacks(const Nest &nest, const NestSchedule &inner,
                            ArrayRef<Code> loops) {
   for (const Output &store : nest.perIterationStores)
     for (unsigned argument : store.arguments)

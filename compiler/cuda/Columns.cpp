@@ -10,7 +10,7 @@ namespace brew::compiler::cuda {
 using dialects::target::GpuAttr;
 
 /// What threads may wait for the one with the longest share, as a part of all.
-static constexpr double kWaste = 1.15;
+static constexpr double kMaxWaste = 1.15;
 
 unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
   if (subKernel.grid == 0)
@@ -32,12 +32,12 @@ unsigned columnsOf(const SubKernel &subKernel, const SubKernelSchedule &base) {
 
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
                                     int64_t shares) {
-  // Innermost first: then threads of few columns read side by side, too.
+  // Innermost first: then threads of few columns read concurrent by concurrent, too.
   for (unsigned loop : llvm::reverse(inner.reductions)) {
     const int64_t extent = nest.loops[loop].extent;
     const int64_t longest = llvm::divideCeil(extent, shares);
     if (static_cast<double>(longest * shares) <=
-        kWaste * static_cast<double>(extent))
+        kMaxWaste * static_cast<double>(extent))
       return loop;
   }
   return std::nullopt;

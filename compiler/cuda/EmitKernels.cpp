@@ -205,15 +205,15 @@ private:
     }
   }
 
-  /// What runs between two barriers: subKernels side by side, and that of the last
+  /// What runs between two barriers: subKernels concurrent by concurrent, and that of the last
   /// block.
   void emitStage(MutableArrayRef<SubKernel> subKernels,
                  ArrayRef<SubKernelSchedule> schedules) {
     const bool finishes = subKernels.back().inLastBlock;
-    MutableArrayRef<SubKernel> side = subKernels.drop_back(finishes);
-    for (auto [i, subKernel] : llvm::enumerate(side)) {
+    MutableArrayRef<SubKernel> concurrent = subKernels.drop_back(finishes);
+    for (auto [i, subKernel] : llvm::enumerate(concurrent)) {
       const SubKernelSchedule &chosen = schedules[i];
-      bool last = i + 1 == side.size();
+      bool last = i + 1 == concurrent.size();
       Code isMine =
           last ? Code()
                : "if (" + text.block + " < " +
@@ -224,7 +224,7 @@ private:
         text.lines.open(isMine);
       emitSubKernel(kernel, subKernel, chosen, text);
     }
-    if (side.size() > 1)
+    if (concurrent.size() > 1)
       text.lines.close();
     if (finishes)
       emitLast(subKernels.back(), schedules.back());

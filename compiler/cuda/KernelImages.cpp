@@ -53,7 +53,7 @@ public:
     if (nvrtc) {
       target.set_nvrtc_version(nvrtc->version());
       for (const EmittedKernel &kernel : kernels)
-        requireArguments(kernel, nvrtc->versionNumber(), options.archs);
+        checkArgumentSize(kernel, nvrtc->versionNumber(), options.archs);
     }
 
     // Kernels of equal text become one.
@@ -183,7 +183,7 @@ private:
 
 } // namespace
 
-void requireArguments(const EmittedKernel &kernel, int version,
+void checkArgumentSize(const EmittedKernel &kernel, int version,
                       const std::vector<std::string> &archs) {
   constexpr unsigned kLeastArch = 70; // that takes long arguments
   const std::uint64_t bytes =

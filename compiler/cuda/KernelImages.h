@@ -31,7 +31,7 @@ void compileKernels(const std::vector<EmittedKernel> &kernels,
 /// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
 /// `archs` take that kernel's arguments: Unavailable for an NVRTC that is too
 /// old, Usage for an architecture, Bug if there are too many for any.
-void requireArguments(const EmittedKernel &kernel, int version,
+void checkArgumentSize(const EmittedKernel &kernel, int version,
                       const std::vector<std::string> &archs);
 
 /// The description of `kernel` but for its images.

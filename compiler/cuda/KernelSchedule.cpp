@@ -19,7 +19,7 @@ using dialects::target::GpuAttr;
 /// Threads of a block where a point needs no team of its own.
 constexpr unsigned kThreads = 256;
 /// Threads of the smallest team that is more than one.
-constexpr unsigned kLeastTeam = 8;
+constexpr unsigned kMinTeam = 8;
 /// What a larger team's time must be at most of a smaller one's.
 constexpr double kWorthwhile = 0.97;
 
@@ -36,8 +36,8 @@ SmallVector<ArrayRef<SubKernel>> stagesOf(const Kernel &kernel) {
   return stages;
 }
 
-/// Those that lie side by side: all but the last block's.
-ArrayRef<SubKernel> sideOf(ArrayRef<SubKernel> stage) {
+/// Those that lie concurrent by side: all but the last block's.
+ArrayRef<SubKernel> concurrentSubKernels(ArrayRef<SubKernel> stage) {
   return stage.drop_back(stage.back().inLastBlock);
 }
 
@@ -67,25 +67,25 @@ private:
   /// Schedules what runs between two barriers, with blocks of `threads` if that
   /// is given.
   void addStage(ArrayRef<SubKernel> stage, std::optional<unsigned> threads) {
-    const ArrayRef<SubKernel> side = sideOf(stage);
+    const ArrayRef<SubKernel> concurrent = concurrentSubKernels(stage);
     subKernelsOfStage = static_cast<int64_t>(stage.size());
-    if (!threads && side.size() > 1)
+    if (!threads && concurrent.size() > 1)
       threads = kThreads;
     const size_t first = schedule.subKernels.size();
-    for (const SubKernel &subKernel : side)
-      schedule.subKernels.push_back(choose(subKernel, threads, side.size() > 1));
+    for (const SubKernel &subKernel : concurrent)
+      schedule.subKernels.push_back(choose(subKernel, threads, concurrent.size() > 1));
     schedule.threads =
-        threads ? *threads : threadsOf(side.front(), schedule.subKernels[first]);
+        threads ? *threads : threadsOf(concurrent.front(), schedule.subKernels[first]);
     int64_t next = 0;
     for (auto [subKernel, chosen] : llvm::zip_equal(
-             side, MutableArrayRef(schedule.subKernels).drop_front(first))) {
+             concurrent, MutableArrayRef(schedule.subKernels).drop_front(first))) {
       fitShared(subKernel, chosen);
       chosen.firstBlock = next;
       chosen.blocks = blocksOf(subKernel, chosen);
       next += chosen.blocks;
     }
-    if (side.size() < stage.size()) {
-      SubKernelSchedule last = chooseLast(stage.back(), side, schedule.subKernels[first]);
+    if (concurrent.size() < stage.size()) {
+      SubKernelSchedule last = chooseLast(stage.back(), concurrent, schedule.subKernels[first]);
       fitShared(stage.back(), last);
       last.blocks = next;
       schedule.subKernels.push_back(std::move(last));
@@ -104,10 +104,10 @@ private:
          threads *= 2) {
       double cycles = 0;
       for (ArrayRef<SubKernel> stage : stages) {
-        const ArrayRef<SubKernel> side = sideOf(stage);
+        const ArrayRef<SubKernel> concurrent = concurrentSubKernels(stage);
         subKernelsOfStage = static_cast<int64_t>(stage.size());
-        for (const SubKernel &subKernel : side)
-          cycles += choose(subKernel, threads, side.size() > 1).cycles;
+        for (const SubKernel &subKernel : concurrent)
+          cycles += choose(subKernel, threads, concurrent.size() > 1).cycles;
       }
       if (cycles < least) {
         least = cycles;
@@ -118,7 +118,7 @@ private:
   }
 
   /// Elements that a point keeps for later nests.
-  static bool isKept(const Output &output) {
+  static bool isLocal(const Output &output) {
     return output.overwritesLiveInput || output.readLater;
   }
 
@@ -143,11 +143,11 @@ private:
   /// block if that is to have `threads`. Parts of warps are for packs: a warp's
   /// lanes would be more than there are.
   SmallVector<unsigned> teams(const SubKernel &subKernel, std::optional<unsigned> threads,
-                              bool several) const {
-    if (several)
+                              bool hasSiblings) const {
+    if (hasSiblings)
       return {1, kWarp, *threads};
     SmallVector<unsigned> sizes = {1};
-    for (unsigned team = kLeastTeam; team <= gpu.getBlockThreads(); team *= 2)
+    for (unsigned team = kMinTeam; team <= gpu.getBlockThreads(); team *= 2)
       if (team >= kWarp ? team == kWarp || !threads || team == *threads
                         : pointsOf(subKernel) % (kWarp / team) == 0)
         sizes.push_back(team);
@@ -179,7 +179,7 @@ private:
           continue;
         unsigned pack = 1;
         if (candidate.team > 1)
-          pack = lanePackOf(kernel, packs, nest, inner, candidate.team, lanes);
+          pack = lanePackSize(kernel, packs, nest, inner, candidate.team, lanes);
         Cost cost =
             costs.ofNest(subKernel, nest, inner, candidate.team, lanes, pack);
         double time = timeOf(cost);
@@ -227,25 +227,25 @@ private:
                   unsigned columns) const {
     chosen.columns = columns;
     NestSchedule &sums = chosen.nests.front();
-    sums.pack = columnPackOf(kernel, packs, subKernel, chosen);
+    sums.pack = columnPackSize(kernel, packs, subKernel, chosen);
     sums.packed = subKernel.grid - 1;
     sums.storesPacks = false;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, chosen.nests)) {
       inner.shared =
           loopToShare(nest, inner, chosen.team / columns * inner.pack);
       for (const Output &output : nest.outputs)
-        inner.storage.push_back(isKept(output) ? Storage::Variable
+        inner.storage.push_back(isLocal(output) ? Storage::Variable
                                                : Storage::Buffer);
     }
   }
 
   /// What the last block to end does of a stage whose other subKernels are `side`,
   /// with the threads that it has; `first` is the schedule of the first one.
-  SubKernelSchedule chooseLast(const SubKernel &subKernel, ArrayRef<SubKernel> side,
+  SubKernelSchedule chooseLast(const SubKernel &subKernel, ArrayRef<SubKernel> concurrent,
                           const SubKernelSchedule &first) const {
     SubKernelSchedule tiled = base(subKernel);
-    if (side.size() == 1 && columnsOf(subKernel, tiled) == first.columns &&
-        readsOwnTile(side.front(), first, subKernel)) {
+    if (concurrent.size() == 1 && columnsOf(subKernel, tiled) == first.columns &&
+        readsOwnTile(concurrent.front(), first, subKernel)) {
       tiled.team = first.team;
       setColumns(subKernel, tiled, first.columns);
       tiled.tiles = tilesOf(subKernel, tiled);
@@ -262,7 +262,7 @@ private:
         return costs.timeAlone(cost, candidate.points, schedule.threads / team);
       };
       Cost total = shareNests(subKernel, candidate, timeOf);
-      if (!place(subKernel, candidate, schedule.threads) ||
+      if (!chooseStorage(subKernel, candidate, schedule.threads) ||
           timeOf(total) >= bestTime)
         continue;
       bestTime = timeOf(total);
@@ -276,10 +276,10 @@ private:
   /// The schedule of a subKernel, with blocks of `threads` if that is given, as it
   /// must be where it has `several` beside it.
   SubKernelSchedule choose(const SubKernel &subKernel, std::optional<unsigned> threads,
-                      bool several) {
+                      bool hasSiblings) {
     SubKernelSchedule best;
     double bestTime = HUGE_VAL;
-    for (unsigned team : teams(subKernel, threads, several)) {
+    for (unsigned team : teams(subKernel, threads, hasSiblings)) {
       SubKernelSchedule candidate = base(subKernel);
       // A team has nothing to share where a point is one iteration.
       if (team > 1 &&
@@ -296,7 +296,7 @@ private:
       Cost total = shareNests(subKernel, candidate, timeOf);
       const bool hasPacks = llvm::any_of(
           candidate.nests, [](const NestSchedule &n) { return n.pack > 1; });
-      if (!place(subKernel, candidate, threads) ||
+      if (!chooseStorage(subKernel, candidate, threads) ||
           (team > 1 && team < kWarp && !hasPacks && team != forced))
         continue;
       double time = team == forced ? 0 : timeOf(total);
@@ -310,13 +310,13 @@ private:
     if (best.nests.empty())
       throwCannotEmit(kernel.op, "the values between its nests fit no memory");
     const bool mustBeColumns = forced == GpuAttr::kReductionThreads;
-    if ((forced == 0 || mustBeColumns) && !several &&
+    if ((forced == 0 || mustBeColumns) && !hasSiblings &&
         threads.value_or(GpuAttr::kReductionThreads) == GpuAttr::kReductionThreads)
       if (auto columns = inColumns(
               subKernel, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
         return *columns;
     if (best.team == 1)
-      best.pack = packOf(kernel, packs, subKernel, best, gpu);
+      best.pack = pointPackSize(kernel, packs, subKernel, best, gpu);
     if (best.pack > 1)
       for (NestSchedule &inner : best.nests) {
         inner.pack = best.pack;
@@ -328,13 +328,13 @@ private:
   /// Decides where values between nests are; false if they do not fit, for all
   /// teams of a block of `threads` or, if that is not given, of the smallest
   /// block.
-  bool place(const SubKernel &subKernel, SubKernelSchedule &candidate,
+  bool chooseStorage(const SubKernel &subKernel, SubKernelSchedule &candidate,
              std::optional<unsigned> threads) const {
     int64_t arrayElements = 0;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, candidate.nests))
       for (const Output &output : nest.outputs) {
         Storage &storage = inner.storage.emplace_back(Storage::Buffer);
-        if (!isKept(output))
+        if (!isLocal(output))
           continue;
         // A serial reduction is the work of one lane of the team.
         bool known = inner.values == 1 &&
@@ -388,7 +388,7 @@ private:
     int64_t teams = schedule.threads / chosen.team;
     for (auto [nest, inner] : llvm::zip(subKernel.nests, chosen.nests))
       for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage)) {
-        if (storage != Storage::Buffer || !isKept(output))
+        if (storage != Storage::Buffer || !isLocal(output))
           continue;
         storage = Storage::Shared;
         if (sharedBytes(subKernel, chosen) * teams > sharedLimit())

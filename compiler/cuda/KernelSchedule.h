@@ -118,15 +118,15 @@ Combine combineOf(const Nest &nest, unsigned number);
 // the addresses can be shown to be aligned, or too few threads would be left.
 
 /// Points of a subKernel; `chosen` is its schedule, of one thread per point.
-unsigned packOf(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
+unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
                 const SubKernelSchedule &chosen, dialects::target::GpuAttr gpu);
 
 /// Columns of a subKernel's first nest; `chosen` is its schedule, in columns.
-unsigned columnPackOf(const Kernel &kernel, const PackedAccesses &packs,
+unsigned columnPackSize(const Kernel &kernel, const PackedAccesses &packs,
                       const SubKernel &subKernel, const SubKernelSchedule &chosen);
 
 /// Iterations of a nest whose values `team` lanes have `lanes` each.
-unsigned lanePackOf(const Kernel &kernel, const PackedAccesses &packs,
+unsigned lanePackSize(const Kernel &kernel, const PackedAccesses &packs,
                     const Nest &nest, const NestSchedule &inner, unsigned team,
                     unsigned lanes);
 

@@ -19,10 +19,10 @@ using dialects::target::GpuAttr;
 constexpr int64_t kPackRegisters = 96;
 /// Most neighbours of one thread: of elements of a byte there could be more,
 /// but what they are compared with or added to has four.
-constexpr unsigned kMostNeighbours = 8;
+constexpr unsigned kMaxNeighbours = 8;
 /// Elements of a size whose bytes are at least this part of all choose how many
 /// make 16 bytes; a scale of each channel does not.
-constexpr int64_t kLarge = 8;
+constexpr int64_t kMinByteShare = 8;
 /// What the accesses of packs must be at most of those of single elements:
 /// fewer threads are left to wait for memory.
 constexpr double kWorthwhile = 0.7;
@@ -96,8 +96,8 @@ public:
     unsigned best = 1;
     // A byte of bits is one thread's: threads that share one take turns.
     if (hasBits)
-      return leastStore == kMostNeighbours && suits(kMostNeighbours)
-                 ? kMostNeighbours
+      return leastStore == kMaxNeighbours && suits(kMaxNeighbours)
+                 ? kMaxNeighbours
                  : 1;
     double least = kWorthwhile * accesses(1);
     for (unsigned pack = wanted(); pack > 1; pack /= 2)
@@ -139,7 +139,7 @@ private:
   }
 
   template <typename Function> static unsigned widest(const Function &covers) {
-    unsigned pack = kMostNeighbours;
+    unsigned pack = kMaxNeighbours;
     while (pack > 1 && !covers(pack))
       pack /= 2;
     return pack;
@@ -163,9 +163,9 @@ private:
       all += moved;
     // Smallest first; larger ones take several accesses.
     for (auto [bytes, moved] : bySize)
-      if (moved * kLarge >= all)
+      if (moved * kMinByteShare >= all)
         return std::min(static_cast<unsigned>(GpuAttr::kMaxAccessBytes / bytes),
-                        kMostNeighbours);
+                        kMaxNeighbours);
     return 1;
   }
 
@@ -198,13 +198,13 @@ private:
   std::map<std::pair<unsigned, std::vector<int64_t>>, Moved> places;
   std::vector<Moved> gathers;
   int64_t accumulators = 0; ///< bytes for one neighbour
-  unsigned leastStore = kMostNeighbours;
+  unsigned leastStore = kMaxNeighbours;
   bool hasBits = false; ///< among what is stored
 };
 
 } // namespace
 
-unsigned packOf(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
+unsigned pointPackSize(const Kernel &kernel, const PackedAccesses &packs, const SubKernel &subKernel,
                 const SubKernelSchedule &chosen, GpuAttr gpu) {
   if (subKernel.grid == 0)
     return 1;
@@ -228,7 +228,7 @@ unsigned packOf(const Kernel &kernel, const PackedAccesses &packs, const SubKern
   });
 }
 
-unsigned columnPackOf(const Kernel &kernel, const PackedAccesses &packs,
+unsigned columnPackSize(const Kernel &kernel, const PackedAccesses &packs,
                       const SubKernel &subKernel, const SubKernelSchedule &chosen) {
   const unsigned last = subKernel.grid - 1;
   const Nest &sums = subKernel.nests.front();
@@ -250,7 +250,7 @@ unsigned columnPackOf(const Kernel &kernel, const PackedAccesses &packs,
   });
 }
 
-unsigned lanePackOf(const Kernel &kernel, const PackedAccesses &packs,
+unsigned lanePackSize(const Kernel &kernel, const PackedAccesses &packs,
                     const Nest &nest, const NestSchedule &inner, unsigned team,
                     unsigned lanes) {
   const SmallVector<unsigned> &loops =

@@ -53,7 +53,7 @@ Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
 unsigned SubKernelEmitter::openShares(SmallVectorImpl<Code> &at) {
   const Nest &nest = subKernel.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  const int64_t width = schedule.columns / inner.pack; ///< threads side by side
+  const int64_t width = schedule.columns / inner.pack; ///< threads concurrent by side
   const int64_t shares = schedule.team / width;
   const std::string share = "lane / " + std::to_string(width) + "u";
   if (!inner.shared) {
@@ -141,7 +141,7 @@ void SubKernelEmitter::emitColumns() {
     lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
     for (auto [r, output] : llvm::enumerate(nest.outputs))
       lines.line(names[r] + " = " +
-                 neutral(output, inner.combine[r], initial[r]) + ";");
+                 neutralElement(output, inner.combine[r], initial[r]) + ";");
     lines.close();
     unsigned opened = openShares(at);
     iteratePack(0, at, names);
@@ -149,7 +149,7 @@ void SubKernelEmitter::emitColumns() {
   } else {
     SmallVector<Code> start;
     for (auto [r, output] : llvm::enumerate(nest.outputs))
-      start.push_back(neutral(output, inner.combine[r], initial[r]));
+      start.push_back(neutralElement(output, inner.combine[r], initial[r]));
     names = declareAccumulators(nest, start);
     unsigned opened = openShares(at);
     assign(names, body.iterate(nest, at, names));

@@ -24,7 +24,7 @@ static std::string originOf(linalg::GenericOp nest) {
 }
 
 void SubKernelEmitter::emit() {
-  nameKept();
+  declareLocals();
   if (schedule.columns > 1)
     return emitColumns();
   const bool isLoop =
@@ -47,7 +47,7 @@ void SubKernelEmitter::emit() {
     lines.close();
 }
 
-void SubKernelEmitter::nameKept() {
+void SubKernelEmitter::declareLocals() {
   for (auto [nest, inner] : llvm::zip(subKernel.nests, schedule.nests)) {
     auto layer = dialects::Origin::of(nest.op).layer;
     values.names.emplace_back();
@@ -251,7 +251,7 @@ void SubKernelEmitter::copyOut() {
         unravel(position, inner.parallel, nest, at, "j");
       }
       body.storeToBuffers(output, at,
-                          body.kept(n, r, body.address(output.local, at)));
+                          body.localValue(n, r, body.address(output.local, at)));
       closeLoops(opened);
     }
 }

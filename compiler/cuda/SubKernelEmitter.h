@@ -21,7 +21,7 @@ private:
   bool isTeam() const { return schedule.team > 1 && schedule.columns == 1; }
   /// Names values that stay after their nest; shared memory is declared at
   /// once, variables where they get their value.
-  void nameKept();
+  void declareLocals();
   /// Declares variables for the iteration `counter` of the loops `which`
   /// together; the last one may have another extent and step, and be called
   /// otherwise.
@@ -142,7 +142,7 @@ private:
 
   // SubKernelTeam.cpp
   /// A value that changes nothing where partial results are combined.
-  Code neutral(const Output &output, Combine combine,
+  Code neutralElement(const Output &output, Combine combine,
                    const Code &initial);
   Code combined(const Output &output, Combine combine, const Code &a,
                     const Code &b);

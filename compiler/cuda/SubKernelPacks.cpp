@@ -43,11 +43,11 @@ void SubKernelEmitter::iteratePack(unsigned n, SmallVector<Code> at,
   const Nest &nest = subKernel.nests[n];
   const SmallVector<Code> first = at;
   body.loadPacks(nest, schedule.nests[n], at);
-  body.declareStores(nest, schedule.nests[n]);
+  body.declareStorePacks(nest, schedule.nests[n]);
   openNeighbours(schedule.nests[n], at);
   assign(names, body.iterate(nest, at, names));
   lines.close();
-  body.storeStores(nest, schedule.nests[n], first);
+  body.flushStorePacks(nest, schedule.nests[n], first);
   body.forgetPacks();
 }
 

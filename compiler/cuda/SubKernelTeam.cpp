@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace brew::compiler::cuda {
 
-Code SubKernelEmitter::neutral(const Output &output, Combine combine,
+Code SubKernelEmitter::neutralElement(const Output &output, Combine combine,
                               const Code &initial) {
   if (combine == Combine::Maximum || combine == Combine::SelectMaximum)
     return initial; // the larger of equal values is no other
@@ -139,7 +139,7 @@ void SubKernelEmitter::storeOnce(unsigned n, ArrayRef<Code> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     if (inner.storage[r] == Storage::Shared ||
         inner.storage[r] == Storage::Array)
-      lines.line(body.kept(n, r, body.address(output.local, at)) + " = " +
+      lines.line(body.localValue(n, r, body.address(output.local, at)) + " = " +
                  results[r] + ";");
     if (!output.overwritesLiveInput)
       body.storeToBuffers(output, at, results[r]);
@@ -181,7 +181,7 @@ void SubKernelEmitter::emitSharedReduction(unsigned n) {
   }
   SmallVector<Code> initial = initials(nest, at), start;
   for (auto [r, output] : llvm::enumerate(nest.outputs))
-    start.push_back(neutral(output, inner.combine[r], initial[r]));
+    start.push_back(neutralElement(output, inner.combine[r], initial[r]));
   SmallVector<Code> names = declareAccumulators(nest, start);
   Code reduction = text.numbered("r");
   openLoop(reduction, text.counter(), lane,

@@ -77,7 +77,7 @@ void SubKernelEmitter::store(unsigned n, ArrayRef<Code> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     Code value = results[r];
     if (schedule.nests[n].storage[r] != Storage::Buffer) {
-      Code target = body.kept(n, r, body.address(output.local, at));
+      Code target = body.localValue(n, r, body.address(output.local, at));
       const bool isNew = schedule.nests[n].storage[r] == Storage::Variable &&
                          !values.arrays.count({n, r});
       lines.line(

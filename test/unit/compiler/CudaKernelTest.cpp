@@ -184,7 +184,7 @@ TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
     kernel.symbol = "update";
     kernel.argumentCount = arguments;
     try {
-      compiler::cuda::requireArguments(kernel, version, {arch});
+      compiler::cuda::checkArgumentSize(kernel, version, {arch});
     } catch (const Error &error) {
       return std::to_string(static_cast<int>(error.status())) + ": " +
              error.what();
@@ -236,7 +236,7 @@ TEST(CudaKernels, LongReductions) {
 /// Columns: a block takes neighbouring sums, a few threads share each, and what
 /// follows is done once for each, in place too.
 TEST(CudaKernels, NeighbouringSums) {
-  // How many sums, a few or all of a block's, and the threads that are side by
+  // How many sums, a few or all of a block's, and the threads that are concurrent by
   // side: each has one, or the four of a pack.
   for (auto [count, columns] :
        {std::pair("5", "8u"), {"32", "8u"}, {"40", "8u"}, {"77", "32u"}}) {
