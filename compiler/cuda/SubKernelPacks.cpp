@@ -94,9 +94,9 @@ void SubKernelEmitter::chooseArrays() {
   // before it if that has none.
   SmallVector<unsigned> run;
   for (auto [n, inner] : llvm::enumerate(schedule.nests)) {
-    const bool goesOn = n > 0 && inner.reductions.empty() &&
+    const bool continuesRun = n > 0 && inner.reductions.empty() &&
                         schedule.nests[n - 1].reductions.empty();
-    run.push_back(n == 0 ? 0 : run.back() + !goesOn);
+    run.push_back(n == 0 ? 0 : run.back() + !continuesRun);
   }
   for (auto [n, nest] : llvm::enumerate(subKernel.nests))
     forEachSource(nest, [&, n = n](const Source &source) {
