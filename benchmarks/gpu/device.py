@@ -34,7 +34,7 @@ class Run:
     def rows(self, wanted):
         """Does these rows; returns the exit status."""
         kept = processes.keep_driver_loaded()
-        self.others = processes.on_gpu(self.package.environment()) or []
+        self.others = processes.pids_on_gpu(self.package.environment()) or []
         try:
             for row in wanted:
                 if row.name in self.done and not self.is_repeated(self.done[row.name]):
@@ -46,7 +46,7 @@ class Run:
                     break
         finally:
             self.package.server.stop()
-            processes.clear(self.package.mark, self.package.environment())
+            processes.kill_leftovers(self.package.mark, self.package.environment())
             for file in kept:
                 file.close()
         return self.status()
@@ -76,11 +76,11 @@ class Run:
         if (is_out_of_time(result) and not lacked_time
                 and results.engines(package.results) > known):
             # It was measuring engines; the timing cache keeps them.
-            processes.clear(package.mark, package.environment(),
+            processes.kill_leftovers(package.mark, package.environment(),
                             package.server.processes() + self.others)
             print("  once more, with the engines measured so far", flush=True)
             result, lacked_time = self.within_limit(row)
-        busy = processes.clear(package.mark, package.environment(),
+        busy = processes.kill_leftovers(package.mark, package.environment(),
                                package.server.processes() + self.others)
         took = time.monotonic() - begin
         if lacked_time:

@@ -51,7 +51,7 @@ class Package:
 
     def environment(self, more=()):
         """The environment of programs: with CUDA's libraries, and the mark by which
-        processes.clear() finds them. With GOMP_SPINCOUNT set brew-run does not restart
+        processes.kill_leftovers() finds them. With GOMP_SPINCOUNT set brew-run does not restart
         itself to set it."""
         return dict(os.environ, LD_LIBRARY_PATH=self.libraries, GOMP_SPINCOUNT="10000",
                     **{processes.MARK: self.mark}, **dict(more))

@@ -26,7 +26,7 @@ class Finished:
         self.status, self.stdout, self.stderr = status, stdout, stderr
 
 
-def find(name):
+def find_program(name):
     """The path of one of CUDA's programs, also where it is not in PATH; `name` itself if
     it is nowhere, so that the error of running it names it."""
     for pattern in ("/usr/local/cuda/bin/", "/usr/local/cuda-*/bin/",
@@ -85,7 +85,7 @@ def kill_group(group):
         pass
 
 
-def marked(mark, but=()):
+def pids_with_mark(mark, but=()):
     """Ids of running processes whose environment has `mark`."""
     entry, found = "{}={}".format(MARK, mark).encode(), []
     for folder in Path("/proc").iterdir():
@@ -100,7 +100,7 @@ def marked(mark, but=()):
     return found
 
 
-def on_gpu(environment):
+def pids_on_gpu(environment):
     """Ids of processes that use the GPU; None where nvidia-smi does not say."""
     if not shutil.which("nvidia-smi", path=environment.get("PATH")):
         return None
@@ -115,18 +115,18 @@ def on_gpu(environment):
     return [int(line) for line in done.stdout.split() if line.isdigit()]
 
 
-def clear(mark, environment, but=(), patience=10):
+def kill_leftovers(mark, environment, but=(), patience=10):
     """Kills what still runs of the last row. Returns what is on the GPU after `patience`
     seconds: ids of processes."""
     stop = time.monotonic() + patience
     while True:
-        left = marked(mark, but)
+        left = pids_with_mark(mark, but)
         for process in left:
             try:
                 os.kill(process, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        busy = left or on_gpu(environment) or []
+        busy = left or pids_on_gpu(environment) or []
         busy = [process for process in busy if process not in but]
         if not busy or time.monotonic() > stop:
             return busy

@@ -192,7 +192,7 @@ def kernels(package, row):
         raise RowFailed("the step of {} was not measured yet".format(row.net))
     names = slowest_kernels(steps.read_text(), PROFILED)
     sections = [word for section in SECTIONS for word in ("--section", section)]
-    done = package.call([processes.find("ncu"), "--clock-control", "none", *sections,
+    done = package.call([processes.find_program("ncu"), "--clock-control", "none", *sections,
                          "--kernel-name", "regex:^(" + "|".join(names) + ")$",
                          "--launch-count", 2 * PROFILED, package.tool, "time", plan["plan"],
                          "--random-input", "--iterations", 1, *package.engines()])
@@ -217,7 +217,7 @@ def slowest_kernels(table, count):
 def sanitize(package, row):
     """compute-sanitizer over LeNet's step or over recorded cases. What initcheck finds in
     kernels of libraries is counted, not judged: they read padding that they ignore."""
-    words = [processes.find("compute-sanitizer"), "--tool", row.detail,
+    words = [processes.find_program("compute-sanitizer"), "--tool", row.detail,
              "--error-exitcode", str(SANITIZER_FAILED)]
     if row.detail == "memcheck":
         # Brew and the libraries try what may fail: captures, copies, engines.

@@ -104,24 +104,24 @@ class Processes(Folder):
             processes.run(["sh", "-c", script], 1, self.environment("left over"),
                           self.folder, self.folder / "log.txt")
         self.assertLess(time.monotonic() - begin, 30)
-        self.assertTrue(processes.marked("left over"))
-        self.assertEqual(processes.marked("another"), [])
-        self.assertEqual(processes.clear("left over", self.environment()), [])
-        self.assertEqual(processes.marked("left over"), [])
+        self.assertTrue(processes.pids_with_mark("left over"))
+        self.assertEqual(processes.pids_with_mark("another"), [])
+        self.assertEqual(processes.kill_leftovers("left over", self.environment()), [])
+        self.assertEqual(processes.pids_with_mark("left over"), [])
 
     def test_programs_are_found_outside_path(self):
-        self.assertTrue(processes.find("sh").endswith("/sh"))
-        self.assertEqual(processes.find("no-such-program"), "no-such-program")
+        self.assertTrue(processes.find_program("sh").endswith("/sh"))
+        self.assertEqual(processes.find_program("no-such-program"), "no-such-program")
         with mock.patch.object(processes.glob, "glob", lambda pattern: (
                 [pattern] if pattern.startswith("/opt/") else [])):
-            self.assertTrue(processes.find("a-profiler").endswith("/a-profiler"))
+            self.assertTrue(processes.find_program("a-profiler").endswith("/a-profiler"))
 
     def test_what_does_not_leave_the_gpu_is_named(self):
         write_tool(self.folder / "nvidia-smi", "#!/bin/sh\necho 4711\necho 4712\n")
         environment = dict(self.environment(), PATH="{}:{}".format(
             self.folder, os.environ["PATH"]))
         with mock.patch.dict(os.environ, environment):
-            self.assertEqual(processes.clear("x", environment, [4712], patience=0),
+            self.assertEqual(processes.kill_leftovers("x", environment, [4712], patience=0),
                              [4711])
 
 
