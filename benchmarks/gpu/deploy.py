@@ -9,7 +9,7 @@ from prototxt import get, layer_texts, layers_of, parse
 DATA_LAYERS = ("Data", "ImageData", "Input", "DummyData", "HDF5Data",
                "MemoryData")
 # Layers of the TEST phase and others that compute nothing worth timing.
-JUDGES = ("Accuracy", "Silence")
+UNTIMED_LAYERS = ("Accuracy", "Silence")
 INPUT = """layer {{ name: "{blob}" type: "Input" top: "{blob}"
   input_param {{ shape {{ {dims} }} }} }}
 """
@@ -41,7 +41,7 @@ def deploy_text(text, shapes, scores=False):
                 axis = get(get(layer, "softmax_param", {}), "axis", 1)
                 result += "" if scores else SOFTMAX.format(
                     scores=layer["bottom"][0], axis=axis)
-            elif kind not in DATA_LAYERS + JUDGES:
+            elif kind not in DATA_LAYERS + UNTIMED_LAYERS:
                 result += layer_text + "\n"
     return result
 

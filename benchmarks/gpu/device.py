@@ -27,7 +27,7 @@ class Run:
         self.package, self.copy, self.again = package, copy, again
         self.stop = time.monotonic() + seconds - MARGIN
         self.done = results.read(package.results)
-        self.failed, self.left = [], []
+        self.failed, self.skipped = [], []
         self.saving_failed = False
         self.others = []  # processes that were on the GPU before
 
@@ -37,12 +37,12 @@ class Run:
         self.others = processes.pids_on_gpu(self.package.environment()) or []
         try:
             for row in wanted:
-                if row.name in self.done and not self.is_repeated(self.done[row.name]):
+                if row.name in self.done and not self.must_repeat(self.done[row.name]):
                     continue
-                if self.remaining() < schedule.USUAL[row.kind]:
-                    self.left.append(row.name)
+                if self.remaining() < schedule.USUAL_SECONDS[row.kind]:
+                    self.skipped.append(row.name)
                     continue
-                if not self.do(row):
+                if not self.run_row(row):
                     break
         finally:
             self.package.server.stop()
@@ -51,7 +51,7 @@ class Run:
                 file.close()
         return self.status()
 
-    def is_repeated(self, known):
+    def must_repeat(self, known):
         """Failures for want of time are, and those that would end the run."""
         return "failed" in known and (
             self.again or known["row"] in schedule.SMOKE_TEST
@@ -65,7 +65,7 @@ class Run:
     def remaining(self):
         return self.stop - time.monotonic()
 
-    def do(self, row):
+    def run_row(self, row):
         """Does one row and keeps its result. Returns whether to go on."""
         package = self.package
         package.row = row.name
@@ -84,7 +84,7 @@ class Run:
                                package.server.processes() + self.others)
         took = time.monotonic() - begin
         if lacked_time:
-            self.left.append(row.name)
+            self.skipped.append(row.name)
             print("  no time is left for it", flush=True)
             self.save()
             return True
@@ -106,7 +106,7 @@ class Run:
     def within_limit(self, row):
         """The row's result, and whether it failed for having had less time than rows of
         its kind have."""
-        usual = schedule.LIMITS[row.kind]
+        usual = schedule.LIMIT_SECONDS[row.kind]
         limit = min(usual, self.remaining())
         self.package.deadline = time.monotonic() + limit
         result = measure(self.package, row)
@@ -158,9 +158,9 @@ def run_calls(folder, second, seconds, copy, earlier=(), again=False):
     wanted = package.rows()
     if second:
         wanted.sort(key=lambda row: (row.name not in schedule.SMOKE_TEST,
-                                     row.part != 2, row.part))
+                                     row.tier != 2, row.tier))
     else:
-        wanted = [row for row in wanted if row.part == 1]
+        wanted = [row for row in wanted if row.tier == 1]
     return finish(Run(package, seconds, copy, again), wanted)
 
 
@@ -173,12 +173,12 @@ def run_rows(folder, seconds, only, again, earlier=(), copy=None):
     wanted = package.rows()
     if only:
         wanted = [row for i, row in sorted(
-            ((place(row.name, only), row) for row in wanted),
+            ((pattern_index(row.name, only), row) for row in wanted),
             key=lambda entry: entry[0]) if i < len(only)]
     return finish(Run(package, seconds, copy, again), wanted)
 
 
-def place(name, patterns):
+def pattern_index(name, patterns):
     """The index of the first pattern that matches; their number if none does."""
     return next((i for i, pattern in enumerate(patterns) if re.search(pattern, name)),
                 len(patterns))
@@ -187,8 +187,8 @@ def place(name, patterns):
 def finish(run, wanted):
     status = run.rows(wanted)
     print("{} rows are known, {} failed, {} left for want of time{}".format(
-        len(results.read(run.package.results)), len(run.failed), len(run.left),
-        ": " + ", ".join(run.left) if run.left else ""), flush=True)
+        len(results.read(run.package.results)), len(run.failed), len(run.skipped),
+        ": " + ", ".join(run.skipped) if run.skipped else ""), flush=True)
     return status
 
 

@@ -87,7 +87,7 @@ class Package:
     def time_left(self):
         """Seconds until the present row has to end."""
         if self.deadline is None:
-            return schedule.LIMITS["brew"]
+            return schedule.LIMIT_SECONDS["brew"]
         return max(0.1, self.deadline - time.monotonic())
 
     def run(self, command, environment=None):

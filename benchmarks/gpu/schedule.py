@@ -5,11 +5,11 @@ from typing import NamedTuple
 from timed_nets import MODES, NETS, PRECISIONS, STARTS, VARIANTS
 
 # Seconds after which a row of a kind is killed.
-LIMITS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
+LIMIT_SECONDS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
           "compiled": 150, "rates": 60, "losses": 60, "kernels": 90,
           "sanitize": 90}
 # Seconds that a row of a kind usually needs: with less time left it is not begun.
-USUAL = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
+USUAL_SECONDS = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
          "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
 EAGER = ("eager", "channels_last")
 # Precision of the rows that measure what one pass is worth.
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     what is done when all else is."""
     name: str
     kind: str
-    part: int
+    tier: int
     net: str = ""
     mode: str = ""
     precision: str = ""
@@ -164,7 +164,7 @@ def all_rows():
 def select(nets=None, modes=None, precisions=None):
     """The rows of a package: those of both calls, or with a filter all that match it."""
     if not (nets or modes or precisions):
-        return [row for row in all_rows() if row.part < 3]
+        return [row for row in all_rows() if row.tier < 3]
 
     def matches(value, wanted):
         return not wanted or not value or value in wanted

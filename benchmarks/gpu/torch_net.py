@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from deploy import DATA_LAYERS, JUDGES, is_label
+from deploy import DATA_LAYERS, UNTIMED_LAYERS, is_label
 from prototxt import get, layers_of
 
 
@@ -226,7 +226,7 @@ class CaffeNet(nn.Module):
     def add(self, layer, blobs, scale):
         """`scale`: the Scale layer that a BatchNorm layer does as well."""
         kind = get(layer, "type")
-        if kind in DATA_LAYERS + JUDGES:
+        if kind in DATA_LAYERS + UNTIMED_LAYERS:
             return
         bottoms, tops = layer["bottom"], layer["top"]
         shapes = [tuple(blobs[name].shape) for name in bottoms]
