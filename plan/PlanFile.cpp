@@ -65,12 +65,12 @@ namespace {
 
 /// A word of a command line.
 std::string quoted(const std::string &word) {
-  const bool isDenseRowMajor =
+  const bool needsNoQuotes =
       !word.empty() && std::all_of(word.begin(), word.end(), [](char each) {
         return std::isalnum(static_cast<unsigned char>(each)) ||
                std::strchr("_./+-=,", each);
       });
-  if (isDenseRowMajor)
+  if (needsNoQuotes)
     return word;
   std::string text = "'";
   for (char each : word)
