@@ -80,7 +80,7 @@ private:
   void storePerIteration(const Output &store, llvm::ArrayRef<Code> loops,
                      const Code &value);
   /// Code for one operation of a body.
-  void emitOperation(const Nest void add(const Nest &nest, mlir::Operation &op,
+  void emitOperation(const Nest &nest, mlir::Operation &op,
            llvm::ArrayRef<Code> loops);
   /// The places in the buffer and in a kept result.
   std::pair<Code, Code> offsetsOf(mlir::tensor::ExtractOp extract,
