@@ -33,7 +33,7 @@ Code SubKernelEmitter::enterColumns() {
 }
 
 Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
-                               unsigned width, Code *goesOn) {
+                               unsigned width, Code *isValid) {
   const int64_t extent = subKernel.nests.front().loops[subKernel.grid - 1].extent;
   Code column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
@@ -42,8 +42,8 @@ Code SubKernelEmitter::columnOf(const Code &begin, const Code &number,
     lines.line("const " + text.index() + " " + own + " = " + column + ";");
     column = own + " < " + std::to_string(extent) + " ? " + own + " : " +
              std::to_string(extent - width);
-    if (goesOn)
-      *goesOn += " && " + own + " < " + std::to_string(extent);
+    if (isValid)
+      *isValid += " && " + own + " < " + std::to_string(extent);
   }
   Code index = text.numbered("i");
   lines.line("const " + text.index() + " " + index + " = " + column + ";");
@@ -126,12 +126,12 @@ void SubKernelEmitter::emitColumns() {
   const bool hasPacks = inner.pack > 1;
   const unsigned width = schedule.columns / inner.pack;
   const std::string columns = std::to_string(schedule.columns) + "u";
-  Code goesOn = "lane < " + columns;
+  Code isValid = "lane < " + columns;
   Code number = "lane % " + std::to_string(width) + "u";
   if (hasPacks)
     number += " * " + std::to_string(inner.pack) + "u";
   gridAt[last] =
-      columnOf(begin, number, inner.pack, hasPacks ? nullptr : &goesOn);
+      columnOf(begin, number, inner.pack, hasPacks ? nullptr : &isValid);
   commentOn(nest);
   SmallVector<Code> at = startOf(nest);
   SmallVector<Code> initial = initials(nest, at), names;
@@ -160,8 +160,8 @@ void SubKernelEmitter::emitColumns() {
   lines.line("BREW_SYNC();");
   // From here on each thread has one column.
   if (hasPacks)
-    gridAt[last] = columnOf(begin, Code::word("lane"), 1, &goesOn);
-  lines.open("if (" + goesOn + ")");
+    gridAt[last] = columnOf(begin, Code::word("lane"), 1, &isValid);
+  lines.open("if (" + isValid + ")");
   if (hasPacks) {
     SmallVector<Code> start;
     for (const Code &array : shared)

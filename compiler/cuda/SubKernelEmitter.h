@@ -98,10 +98,10 @@ private:
   /// Finds where the columns of the block begin; returns that.
   Code enterColumns();
   /// Declares column `number` of those from `begin`, the first of `width` that
-  /// the thread has; where there are no more, another. Adds to `goesOn`, if it
+  /// the thread has; where there are no more, another. Adds to `isValid`, if it
   /// is not null, that there is one.
   Code columnOf(const Code &begin, const Code &number,
-                    unsigned width, Code *goesOn);
+                    unsigned width, Code *isValid);
   /// Adds up the accumulators of a warp's lanes that have the same columns,
   /// and leaves those of each warp in shared memory.
   llvm::SmallVector<Code> combineWarps(llvm::ArrayRef<Code> names);
