@@ -82,7 +82,7 @@ Code BodyEmitter::load(const Source &source, const Code &address,
                            " % 8 & 1");
   }
   if (source.writtenThisStage)
-    return Code::call("BREW_FRESH", {buffer.name, address});
+    return Code::call("BREW_LOAD_L2", {buffer.name, address});
   return Code::element(buffer.name, address);
 }
 

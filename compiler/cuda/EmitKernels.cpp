@@ -188,7 +188,7 @@ private:
       const std::string number = std::to_string(stage);
       if (stage > 0)
         text.lines.line(
-            Code::call("BREW_STAGES_MEET", {text.stages, number, barrier}) +
+            Code::call("BREW_STAGE_BARRIER", {text.stages, number, barrier}) +
             ";");
       text.lines.open(Code::call("BREW_STAGE", {text.stages, number}) +
                       " for (unsigned turn = blockIdx.x; turn < " +
@@ -338,7 +338,7 @@ private:
         words.append({pool, std::to_string(offset)});
       result += "  " +
                 Code::call(
-                    pool.empty() ? "BREW_SHARED" : "BREW_SHARED_PART", words) +
+                    pool.empty() ? "BREW_SHARED" : "BREW_SHARED_SLICE", words) +
                 ";\n";
     }
   }

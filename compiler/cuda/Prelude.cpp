@@ -44,7 +44,7 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
         R"(// Stages have the same shared memory, one after the other.
 #define BREW_SHARED_POOL(name, bytes) \
   __shared__ __align__(16) unsigned char name[bytes]
-#define BREW_SHARED_PART(type, name, count, pool, offset) \
+#define BREW_SHARED_SLICE(type, name, count, pool, offset) \
   type *const name = reinterpret_cast<type *>((pool) + (offset))
 #define BREW_STAGES(name) unsigned long long name
 #define BREW_STAGE(stages, number) if ((stages) >> (number) & 1u)
@@ -52,7 +52,7 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
 // Waits for all blocks of the launch, which are resident together. All they have
 // written can be read then. The first number counts blocks, and is 0 again for
 // the next barrier; the second one counts barriers.
-BREW_DEVICE void brewStagesMeet(unsigned *barrier) {
+BREW_DEVICE void brewStageBarrier(unsigned *barrier) {
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0u) {
@@ -70,14 +70,14 @@ BREW_DEVICE void brewStagesMeet(unsigned *barrier) {
   }
   __syncthreads();
 }
-#define BREW_STAGES_MEET(stages, number, barrier) \
-  if (((stages) >> ((number) - 1) & 3u) == 3u) brewStagesMeet(barrier)
+#define BREW_STAGE_BARRIER(stages, number, barrier) \
+  if (((stages) >> ((number) - 1) & 3u) == 3u) brewStageBarrier(barrier)
 )";
   if (lastBlock)
     text +=
         R"(#define BREW_COUNTERS(name, count) static __device__ unsigned name[count]
 // Past the first-level cache, which other blocks' writes do not reach.
-#define BREW_FRESH(name, index) __ldcg((name) + (index))
+#define BREW_LOAD_L2(name, index) __ldcg((name) + (index))
 // Whether all other blocks that come to this counter have; then it is 0 again,
 // for the next launch. All they have written can be read.
 BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
@@ -137,9 +137,9 @@ template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 )"},
-      {"brewFirst",
+      {"brewFirstPosition",
        R"(// Of two positions, counted from 1, the first; 0 is none.
-BREW_DEVICE int brewFirst(int a, int b) {
+BREW_DEVICE int brewFirstPosition(int a, int b) {
   return (unsigned)(a - 1) < (unsigned)(b - 1) ? a : b;
 }
 )"}};

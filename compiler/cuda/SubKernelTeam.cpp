@@ -25,8 +25,8 @@ Code SubKernelEmitter::combined(const Output &output, Combine combine,
     return text.scalars.loaded(output.element, b) + " > " +
            text.scalars.loaded(output.element, a) + " ? " + b + " : " + a;
   case Combine::First:
-    text.prelude.helpers.insert("brewFirst");
-    return Code::call("brewFirst", {a, b});
+    text.prelude.helpers.insert("brewFirstPosition");
+    return Code::call("brewFirstPosition", {a, b});
   case Combine::Sum:
   case Combine::None:
     break;

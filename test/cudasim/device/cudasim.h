@@ -66,7 +66,7 @@ static constexpr int warpSize = 32;
 #define BREW_SHARED_POOL(name, bytes)                                          \
   using name = ::cudasim::SharedPool<(bytes)>;                                 \
   CUDASIM_DECLARE_SHARED(bytes)
-#define BREW_SHARED_PART(type, name, count, pool, offset)                      \
+#define BREW_SHARED_SLICE(type, name, count, pool, offset)                      \
   static_assert((offset) % 16 == 0 &&                                          \
                     (offset) + sizeof(type) * (count) <= pool::bytes,          \
                 "a shared array lies outside of the stages' memory");          \
@@ -93,8 +93,8 @@ static constexpr int warpSize = 32;
   if (::cudasim::cudasim_context.stage == (number))
 #define BREW_BARRIER(name)                                                     \
   struct name {}
-#define BREW_STAGES_MEET(stages, number, barrier) (void)(stages)
-#define BREW_FRESH(name, index) ((name)[index])
+#define BREW_STAGE_BARRIER(stages, number, barrier) (void)(stages)
+#define BREW_LOAD_L2(name, index) ((name)[index])
 
 #define BREW_VECTOR(type, count) ::cudasim::Vector<type, (count)>
 #define BREW_LOAD(pack, pointer, index) ((pointer).template load<pack>(index))

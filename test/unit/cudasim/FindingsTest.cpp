@@ -188,7 +188,7 @@ void *stages(unsigned long long running) {
 TEST(CudasimFindings, StagesThatCannotWaitForEachOther) {
   const char *parameters = "BREW_OUT(float, y, 128), BREW_STAGES(stages)";
   const char *body = "BREW_STAGE(stages, 0) y[threadIdx.x] = 1.0f;\n"
-                     "BREW_STAGES_MEET(stages, 1, barrier);\n"
+                     "BREW_STAGE_BARRIER(stages, 1, barrier);\n"
                      "BREW_STAGE(stages, 1) y[64 + threadIdx.x] = 2.0f;";
   const char *barrier = "BREW_BARRIER(barrier);\n";
   expectFinding(parameters, body, 1, 64, {second, stages(3)},
@@ -204,7 +204,7 @@ TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
   expectFinding("BREW_INOUT(float, y, 128), BREW_STAGES(stages)",
                 "int i = blockIdx.x * 64 + threadIdx.x;\n"
                 "BREW_STAGE(stages, 0) y[i] = 1.0f;\n"
-                "BREW_STAGES_MEET(stages, 1, barrier);\n"
+                "BREW_STAGE_BARRIER(stages, 1, barrier);\n"
                 "BREW_STAGE(stages, 1) y[i] = y[127 - i];",
                 2, 64, {second, stages(2)},
                 "block \\(1,0,0\\), .* race on y\\[.*\\]: this thread",
@@ -217,7 +217,7 @@ TEST(CudasimFindings, SharedMemoryOfTheStageBeforeIsGone) {
       "BREW_OUT(float, y, 128), BREW_STAGES(stages)",
       "BREW_SHARED(float, s, 64);\n"
       "BREW_STAGE(stages, 0) { s[threadIdx.x] = 1.0f; BREW_SYNC(); }\n"
-      "BREW_STAGES_MEET(stages, 1, barrier);\n"
+      "BREW_STAGE_BARRIER(stages, 1, barrier);\n"
       "BREW_STAGE(stages, 1) y[threadIdx.x] = s[threadIdx.x];",
       1, 64, {second, stages(2)}, "read of shared s\\[0\\], which nothing",
       "BREW_BARRIER(barrier);\n");
@@ -230,7 +230,7 @@ TEST(CudasimFindings, WhatTheLastBlockMustNotRead) {
                 "int i = blockIdx.x * 64 + threadIdx.x;\n"
                 "bool last = BREW_LAST_BLOCK(arrived[0], 2);\n"
                 "y[i] = 1.0f;\n"
-                "if (last) y[i] = BREW_FRESH(y, 127 - i);",
+                "if (last) y[i] = BREW_LOAD_L2(y, 127 - i);",
                 2, 64, {second},
                 "block \\(1,0,0\\), .* race on y\\[.*\\]: this thread reads "
                 "it and .* another block wrote it",

@@ -28,7 +28,7 @@ template <class T, int count> struct __align__(sizeof(T) * count) BrewVector {
   __device__ T &operator[](int i) { return elements[i]; }
 };
 #define BREW_COUNTERS(name, count) static __device__ unsigned name[count]
-#define BREW_FRESH(name, index) __ldcg((name) + (index))
+#define BREW_LOAD_L2(name, index) __ldcg((name) + (index))
 static __device__ bool lastBlock(unsigned *counter, unsigned blocks) {
   __shared__ bool isLast;
   __threadfence();
@@ -42,7 +42,7 @@ static __device__ bool lastBlock(unsigned *counter, unsigned blocks) {
 #define BREW_STAGES(name) unsigned long long name
 #define BREW_STAGE(stages, number) if ((stages) >> (number) & 1)
 #define BREW_BARRIER(name) static __device__ unsigned name[2]
-#define BREW_STAGES_MEET(stages, number, barrier)                              \
+#define BREW_STAGE_BARRIER(stages, number, barrier)                              \
   if (((stages) >> ((number) - 1) & 3) == 3) stagesMeet(barrier)
 static __device__ void stagesMeet(unsigned *barrier) {
   __syncthreads();

@@ -191,7 +191,7 @@ BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
     mid[turn * 32 + threadIdx.x] = s[31 - threadIdx.x];
     BREW_SYNC();
   }
-  BREW_STAGES_MEET(stages, 1, barrier);
+  BREW_STAGE_BARRIER(stages, 1, barrier);
   BREW_STAGE(stages, 1) for (unsigned turn = blockIdx.x; turn < 3u; turn += gridDim.x)
     y[turn * 32 + threadIdx.x] = mid[159 - (turn * 32 + threadIdx.x)] + 1;
 }
@@ -225,7 +225,7 @@ BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
   if (BREW_LAST_BLOCK(arrived[blockIdx.x % 2], 5)) {
     int sum = 0;
     for (int block = blockIdx.x % 2; block < 10; block += 2)
-      sum += BREW_FRESH(part, block * 32 + threadIdx.x);
+      sum += BREW_LOAD_L2(part, block * 32 + threadIdx.x);
     y[blockIdx.x % 2 * 32 + threadIdx.x] = sum;
   }
 }
@@ -258,7 +258,7 @@ BREW_KERNEL(barriers, 64)(BREW_INOUT(float, x, 128), BREW_INOUT(float, y, 128),
   if (BREW_LAST_BLOCK(arrived[0], 2) && threadIdx.x == 0) {
     float sum = 0.0f;
     for (int i = 0; i < 128; ++i)
-      sum += BREW_FRESH(x, i) + BREW_FRESH(y, i);
+      sum += BREW_LOAD_L2(x, i) + BREW_LOAD_L2(y, i);
     z[0] = sum;
   }
 }
