@@ -8,7 +8,7 @@ import numpy as np
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
-from . import _graph, _plans, _state
+from . import _graph, _plan_cache, _state
 from ._base import NetLayer, failure
 from ._blob import product
 from ._graph import is_loss
@@ -262,7 +262,7 @@ class CompiledLayer(NetLayer):
             if not seeds and why is not None:
                 self.no_backward = self.reason(why)
             try:
-                return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), on_disk=not self.reads_files,
+                return seeds, wrapped, _plan_cache.plan(self.message(shapes, seeds, wrapped), on_disk=not self.reads_files,
                                                    **self.options(seeds))
             except CompileError as error:
                 failed, why = error, why or error
@@ -287,7 +287,7 @@ class CompiledLayer(NetLayer):
 
     def _shapes(self, key):
         try:
-            found = _plans.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
+            found = _plan_cache.shapes(self.message(key, []), on_disk=not self.reads_files, **self.options([]))
         except CompileError as error:
             raise self.refusal(error) from error
         return ([tuple(found["blobs"][name]) for name in self.top_blobs],

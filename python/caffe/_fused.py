@@ -11,8 +11,8 @@ import numpy as np
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
-from . import _layers, _plans, _state, _updating
-from ._ports import Port
+from . import _layers, _plan_cache, _state, _compiled_update
+from ._blob_ports import Port
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
@@ -61,24 +61,24 @@ class FusedNet:
     """A net's plan for the present shapes of its sources. Raises CompileError, Error."""
 
     def __init__(self, net, learns, rule=None):
-        """``learns``: with the backward pass; ``rule``: and with updates (_updating)."""
+        """``learns``: with the backward pass; ``rule``: and with updates (_compiled_update)."""
         message = message_of(net, learns)
         options = dict(pin="all", without="fold-normalization,fuse-launches,order-weights,prepare-weights")
         if rule is not None:
-            message = _updating.solver_message(rule, message)
+            message = _compiled_update.solver_message(rule, message)
         else:
             options["phase"] = "test" if net._phase == caffe_pb2.TEST else "train"
             if learns:
                 options["gradients"] = True
-        self.plan = plan = _plans.plan(message, **options)
+        self.plan = plan = _plan_cache.plan(message, **options)
         self.fed = plan.fed
         seed = _state.next_seed()
         session = self.session = Session(plan._core, seed=seed, pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
         self.inputs = [Port(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]
-        self.blobs = self._ports(net, Kind.BLOB, sources)
-        self.gradients = self._ports(net, Kind.BLOB_GRADIENT, ()) if learns else []
+        self.blobs = self._blob_ports(net, Kind.BLOB, sources)
+        self.gradients = self._blob_ports(net, Kind.BLOB_GRADIENT, ()) if learns else []
         layers = {p.name: made for p, made in zip(net._params, net._layers)}
         self.params = [Port(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
                        for layer, i in session.names(Kind.PARAMETER)]
@@ -96,9 +96,9 @@ class FusedNet:
         covered = {id(port.target) for port in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
-        self.update = _updating.Update(self, net, layers, seed) if rule is not None else None
+        self.update = _compiled_update.Update(self, net, layers, seed) if rule is not None else None
 
-    def _ports(self, net, kind, without):
+    def _blob_ports(self, net, kind, without):
         """Ports of the blobs that have memory of their own."""
         aliases = set()
         # What splits hand out is their bottom; each of its readers has a gradient of it.

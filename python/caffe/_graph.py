@@ -8,7 +8,7 @@ from google.protobuf import text_format
 
 import brew
 
-from . import _plans
+from . import _plan_cache
 from .proto import caffe_pb2
 
 
@@ -29,7 +29,7 @@ def _read(path, message):
     if not os.path.isfile(path):
         raise RuntimeError("Could not open file %s" % path)
     try:
-        return _plans.parsed(path, message)
+        return _plan_cache.parsed(path, message)
     except brew.Error as failure:
         raise RuntimeError(str(failure)) from failure
     except text_format.ParseError as failure:

@@ -43,10 +43,10 @@ class NCCL:
                       "snapshot_prefix", "weights"):
             settings.ClearField(field)
         shapes = [(name, [blob.shape for blob in blobs]) for name, blobs in net.params.items()]
-        self._agree("kind of solver", solver.type)
-        self._agree("solver", settings.SerializeToString(deterministic=True).hex())
-        self._agree("shapes of parameters", str(shapes))
-        self._agree("iteration to begin with", str(solver.iter))
+        self._check_all_equal("kind of solver", solver.type)
+        self._check_all_equal("solver", settings.SerializeToString(deterministic=True).hex())
+        self._check_all_equal("shapes of parameters", str(shapes))
+        self._check_all_equal("iteration to begin with", str(solver.iter))
         if solver.param.random_seed < 0:
             self._share_seed()
 
@@ -60,7 +60,7 @@ class NCCL:
         if self._ranks is None:
             return
         for blob in self._solver.net._learnable:
-            self._together(lambda communicator, values: communicator.broadcast(values), blob.data)
+            self._collective(lambda communicator, values: communicator.broadcast(values), blob.data)
 
     # --- what the solver and its net call
 
@@ -95,13 +95,13 @@ class NCCL:
 
     def _start(self, bucket):
         arrays = [blob.diff for blob in self._buckets[bucket][1]]
-        self._together(lambda communicator: communicator.start_all_reduce(bucket, arrays))
+        self._collective(lambda communicator: communicator.start_all_reduce(bucket, arrays))
         self._waiting.append(bucket)
 
     def _finish(self):
         share = np.float32(1 / self._count)
         for bucket in self._waiting:
-            self._together(lambda communicator: communicator.wait_all_reduce(bucket))
+            self._collective(lambda communicator: communicator.wait_all_reduce(bucket))
             for blob in self._buckets[bucket][1]:
                 diff = blob.diff
                 diff *= share
@@ -115,15 +115,15 @@ class NCCL:
 
     # --- with the other ranks
 
-    def _together(self, call, *arguments):
+    def _collective(self, call, *arguments):
         try:
             return call(self._ranks.communicator, *arguments)
         except Error as error:
             self._fail()
             raise RuntimeError("NCCL: %s" % error) from error
 
-    def _agree(self, what, value):
-        self._together(lambda communicator: communicator.check_all_equal(what, value))
+    def _check_all_equal(self, what, value):
+        self._collective(lambda communicator: communicator.check_all_equal(what, value))
 
     def _share_seed(self):
         """Readers that shuffle need one order for all ranks, whose seeds differ where the
@@ -131,7 +131,7 @@ class NCCL:
         seed = np.zeros(2, np.float32)  # two halves, which floats hold exactly
         if _state.solver_rank() == 0:
             seed[:] = _state.base_seed() >> 16 & 0xFFFF, _state.base_seed() & 0xFFFF
-        self._together(lambda communicator: communicator.broadcast(seed))
+        self._collective(lambda communicator: communicator.broadcast(seed))
         for number, layer in enumerate(self._solver.net._layers):
             layer.reseed_reader((int(seed[0]) << 16 | int(seed[1])) + number)
 

@@ -291,7 +291,7 @@ class NetCore(Parameters):
             try:
                 whole.take_params()
                 update = whole.update
-                if solver is None or update is None or not update.takes_over(solver):
+                if solver is None or update is None or not update.can_update(solver):
                     update = None
                 whole.forward_backward(fresh, update)
                 runs.update = update

@@ -1,7 +1,7 @@
 """The processes that train together, and what connects them: Open MPI.
 
 Those that mpirun has started are its ranks. Of others, which multiprocessing or a shell has
-started, rank 0 starts mpirun with a placeholder for each (``_placeholder.py``), and each process
+started, rank 0 starts mpirun with a placeholder for each (``_rank_proxy.py``), and each process
 joins with the environment that its placeholder hands it. Placeholders and processes meet at
 sockets in a folder that the session's uid names."""
 import atexit
@@ -22,7 +22,7 @@ from brew import Error
 from brew._core import Communicator
 
 from . import _state
-from ._placeholder import DONE
+from ._rank_proxy import DONE
 
 # Seconds in which all ranks have to come; of each, until it is known that rank 0 has failed.
 _PATIENCE = 600
@@ -47,7 +47,7 @@ def join(uid):
     if not 0 <= rank < count:
         raise RuntimeError("NCCL: there is no rank %d of %d; set_solver_count, then set_solver_rank" % (rank, count))
     if _joined is None:
-        _joined = Joined(uid, rank, count)
+        _joined = RankGroup(uid, rank, count)
     communicator = _joined.communicator
     if (communicator.rank, communicator.ranks) != (rank, count):
         raise RuntimeError("NCCL: this is rank %d of %d, as the ranks were connected, and not %d of %d as "
@@ -56,7 +56,7 @@ def join(uid):
     return _joined
 
 
-class Joined:
+class RankGroup:
     """A rank that has joined the others. It leaves when its process ends."""
 
     def __init__(self, uid, rank, count):
@@ -64,7 +64,7 @@ class Joined:
         self.failed = False  # in the middle of what all ranks do
         self.folder = self.launcher = self.channel = None
         if not Communicator.is_launched():
-            self._meet(_folder_of(uid), rank, count)
+            self._rendezvous(_folder_of(uid), rank, count)
         try:
             # In the order of ranks, so that a run can be repeated.
             self.communicator = Communicator(deterministic=True)
@@ -76,7 +76,7 @@ class Joined:
 
     # --- meeting
 
-    def _meet(self, folder, rank, count):
+    def _rendezvous(self, folder, rank, count):
         if rank == 0:
             self._launch(folder, count)
         deadline = time.monotonic() + _PATIENCE
@@ -105,7 +105,7 @@ class Joined:
         if os.geteuid() == 0:
             command.append("--allow-run-as-root")
         command += [sys.executable, "-S", "-E", os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                             "_placeholder.py"), folder]
+                                                             "_rank_proxy.py"), folder]
         os.mkdir(folder, 0o700)
         try:
             self.launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

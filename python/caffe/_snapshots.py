@@ -61,7 +61,7 @@ def restore(solver, path):
     if model:
         solver.net.copy_from(model)
     for blob in solver.net._learnable:
-        blob.diff  # noqa: B018, may still be the history's to give (_updating)
+        blob.diff  # noqa: B018, may still be the history's to give (_compiled_update)
     for mine, its in zip(solver._history, history):
         mine[...] = its.reshape(mine.shape)
     solver._iteration, solver._current_step, solver._mark = iteration, step, None

@@ -5,7 +5,7 @@ from collections import deque
 
 import numpy as np
 
-from . import _graph, _log, _rules, _snapshots, _state, _updating
+from . import _graph, _log, _rules, _snapshots, _state, _compiled_update
 from ._nccl import NCCL
 from .proto import caffe_pb2
 from .pycaffe import Net
@@ -57,7 +57,7 @@ class SGDSolver:
         self._history = [np.zeros(blob.shape, np.float32)
                          for _ in range(self._rule.slots) for blob in self.net._learnable]
         if self._kind == "SGD":
-            self.net._fused_nets.rule = _updating.rule_of(self.param)
+            self.net._fused_nets.rule = _compiled_update.rule_of(self.param)
 
     # --- nets
 

@@ -9,7 +9,7 @@ import weakref
 import brew
 import caffe
 import numpy as np
-from caffe import _plans
+from caffe import _plan_cache
 from caffe.proto import caffe_pb2
 from google.protobuf import text_format
 
@@ -192,7 +192,7 @@ class BadInput(Case):
         failed = []
         for _ in range(2):
             with self.assertRaises(brew.CompileError) as caught:
-                _plans.plan(text_format.Parse(text, caffe_pb2.NetParameter()))
+                _plan_cache.plan(text_format.Parse(text, caffe_pb2.NetParameter()))
             failed.append(caught.exception)
         self.assertIsNot(*failed)
         for of in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):

@@ -7,7 +7,7 @@ import caffe
 import numpy as np
 from caffe import layers as L
 from caffe import params as P
-from caffe import _plans
+from caffe import _plan_cache
 
 from common import DEPLOY, TRAIN, Case, feed, fill, numbers, resident
 
@@ -104,24 +104,24 @@ class Resources(Case):
             with open(self.path(str(i)), "wb") as file:
                 file.write(bytes(1000))
             os.utime(self.path(str(i)), (i, i))
-        room, _plans._ROOM = _plans._ROOM, 5000
-        self.addCleanup(setattr, _plans, "_ROOM", room)
-        self.addCleanup(_plans._written.cache_clear)
-        _plans._written.cache_clear()
-        _plans._count(self.path("7"))
+        room, _plan_cache._ROOM = _plan_cache._ROOM, 5000
+        self.addCleanup(setattr, _plan_cache, "_ROOM", room)
+        self.addCleanup(_plan_cache._written.cache_clear)
+        _plan_cache._written.cache_clear()
+        _plan_cache._count(self.path("7"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["5", "6", "7"])
 
     def test_what_is_damaged_there_is_made_anew(self):
         path = self.write(DEPLOY)
         # In a folder of its own: others write into the usual one, too.
-        with mock.patch.object(_plans, "_folder", lambda: self.folder):
-            _plans._plans.clear()
+        with mock.patch.object(_plan_cache, "_folder", lambda: self.folder):
+            _plan_cache._plan_cache.clear()
             caffe.Net(path, caffe.TEST)
             written = [name for name in os.listdir(self.folder) if name.endswith(".NetParameter")]
             self.assertEqual(len(written), 1)
             with open(self.path(written[0]), "wb") as file:
                 file.write(b"\xff\xff\xff")
-            _plans._plans.clear()
+            _plan_cache._plan_cache.clear()
             self.assertEqual(len(caffe.Net(path, caffe.TEST).layers), 6)
             self.assertGreater(os.path.getsize(self.path(written[0])), 3)
 

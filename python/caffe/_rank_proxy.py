@@ -1,4 +1,4 @@
-"""What mpirun starts for each rank that is a process of its own already: ``_placeholder.py FOLDER``.
+"""What mpirun starts for each rank that is a process of its own already: ``_rank_proxy.py FOLDER``.
 
 It hands the environment that mpirun has given it to the rank, which joins with that in its place,
 and ends when the rank does: so mpirun learns of ranks that are gone, and ends all of them.

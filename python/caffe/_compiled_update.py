@@ -8,7 +8,7 @@ import numpy as np
 
 from brew._core import Kind, Trainer
 
-from ._ports import Port
+from ._blob_ports import Port
 from .proto import caffe_pb2
 
 # Trainers refuse rates that are no numbers, which Caffe takes.
@@ -65,7 +65,7 @@ class Update:
             and all(port.address is not None for port in [*self.changes.values(), *fused.param_gradients])
         self.views = {}  # the solver's histories that lie in the session
 
-    def takes_over(self, solver):
+    def can_update(self, solver):
         """Whether it does a solver's next update, whose gradients nobody will have looked at."""
         rate = solver._rate_of_next()
         if not self._can(solver) or not abs(rate) < _LARGEST:
@@ -82,9 +82,9 @@ class Update:
             and p.regularization_type == rule.regularization_type and p.iter_size == 1 and p.clip_gradients <= 0 \
             and all([blob._data.address == address for blob, address in fused.aliases]) \
             and all([port.target._diff.address == port.address for port in fused.param_gradients]) \
-            and self._has_histories(solver._history)
+            and self._bind_histories(solver._history)
 
-    def _has_histories(self, histories):
+    def _bind_histories(self, histories):
         """Has the solver's histories lie in the session, from wherever they lay."""
         if self.views and all([histories[i] is view for i, view in self.views.items()]):
             return True

@@ -18,7 +18,7 @@ from brew._files import write_bytes
 _KEPT = 1024
 # Bytes of files that may stay between processes.
 _ROOM = 2 << 30
-_plans = OrderedDict()
+_plan_cache = OrderedDict()
 # What makes the exceptions anew: one that was raised keeps its callers' nets alive.
 _failures = OrderedDict()
 
@@ -36,7 +36,7 @@ def _folder():
 
 
 @functools.lru_cache(maxsize=None)
-def _builder():
+def _environment_key():
     """What plans depend on beside their text: the compiler, and the machine that
     ``--cpu native`` means."""
     parts = [brew.__version__]
@@ -62,7 +62,7 @@ def _remember(table, key, value):
     return value
 
 
-def _tidy(folder):
+def _evict(folder):
     """Removes the files that were used longest ago where there are too many bytes of them."""
     try:
         with os.scandir(folder) as found:
@@ -97,7 +97,7 @@ def _count(path):
         with os.scandir(folder) as found:
             full = sum(entry.stat().st_size for entry in found if entry.is_file()) > _ROOM
         if full:
-            _tidy(folder)
+            _evict(folder)
 
 
 def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True):
@@ -105,19 +105,19 @@ def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True)
     if not on_disk:
         return make()
     key = (kind, text, tuple(sorted(options.items())))
-    if key in _plans:
-        _plans.move_to_end(key)
-        return _plans[key]
+    if key in _plan_cache:
+        _plan_cache.move_to_end(key)
+        return _plan_cache[key]
     if key in _failures:
         raise brew.CompileError(*_failures[key])
     folder, path = _folder(), None
     if folder:
-        digest = hashlib.sha256(repr((key, _builder())).encode()).hexdigest()
+        digest = hashlib.sha256(repr((key, _environment_key())).encode()).hexdigest()
         path = os.path.join(folder, "%s.%s" % (digest, kind))
         try:
             loaded = load(path)
             os.utime(path)
-            return _remember(_plans, key, loaded)
+            return _remember(_plan_cache, key, loaded)
         except (OSError, ValueError, DecodeError, brew.Error):
             pass
     try:
@@ -132,10 +132,10 @@ def _cached(kind, text, options, on_disk, make, load, save, keeps_failures=True)
             _count(path)
         except OSError:
             pass  # a full or read-only disk costs time, nothing else
-    return _remember(_plans, key, made)
+    return _remember(_plan_cache, key, made)
 
 
-def _identity(net):
+def _net_key(net):
     """Tells nets apart; their text, which takes long, is made for the compiler alone."""
     return net.SerializeToString(deterministic=True)
 
@@ -143,7 +143,7 @@ def _identity(net):
 def plan(net, on_disk=True, **options):
     """The plan of a NetParameter. With ``on_disk`` it is looked for in, and added to, what
     was compiled before. Raises brew.CompileError."""
-    return _cached("plan", _identity(net), options, on_disk,
+    return _cached("plan", _net_key(net), options, on_disk,
                    lambda: brew.compile(net, name="layer", report=False, **options),
                    brew.Plan.open, lambda made, path: made.save(path))
 
@@ -181,5 +181,5 @@ def shapes(net, on_disk=True, **options):
         with open(path) as file:
             return json.load(file)
 
-    return _cached("shapes", _identity(net), options, on_disk, make, load,
+    return _cached("shapes", _net_key(net), options, on_disk, make, load,
                    lambda made, path: write_bytes(path, json.dumps(made).encode()))
