@@ -71,7 +71,7 @@ linalg::GenericOp makerOf(Value value) {
   if (!nest || nest->getNumResults() != 1 || nest.getNumReductionLoops() > 0)
     return {};
   OpOperand *init = nest.getDpsInitOperand(0);
-  const bool isDenseRowMajor =
+  const bool isElementwise =
       nest.getMatchingIndexingMap(init).isPermutation() &&
       !nest.payloadUsesValueFromOperand(init) &&
       llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
@@ -82,7 +82,7 @@ linalg::GenericOp makerOf(Value value) {
       nest.getBody()
           ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  return isDenseRowMajor && !extracts ? nest : linalg::GenericOp();
+  return isElementwise && !extracts ? nest : linalg::GenericOp();
 }
 
 /// A call that reads `bottom` and moves about as much as it computes.
