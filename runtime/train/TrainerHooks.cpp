@@ -108,7 +108,7 @@ bool Trainer::runHooks(HookTrigger moment) {
     return false;
   HookRequests hookRequests;
   if (hooks)
-    hookRequests = hooks->get().at(moment, currentIteration);
+    hookRequests = hooks->get().runDue(moment, currentIteration);
   if (hookRequests.stop)
     watch->requestStop(*hookRequests.stop);
   for (const BestMetric *found : hookRequests.best)

@@ -184,7 +184,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
 void Trainer::startWatching() {
   watch->startAt(currentIteration);
   if (hooks)
-    hooks->get().goOn(currentIteration);
+    hooks->get().startAt(currentIteration);
 }
 
 void Trainer::requireRestartable() const {

@@ -26,7 +26,7 @@ bool BackgroundHooks::isFree(Slot &slot) {
   return false;
 }
 
-void BackgroundHooks::start(std::shared_ptr<Slot> slot, HookAction::Rest rest) {
+void BackgroundHooks::start(std::shared_ptr<Slot> slot, HookAction::DeferredWork rest) {
   // Where there is no thread, there is nothing to wait for.
   if (!thread.joinable())
     thread = startThreadWithoutSignals([this] { work(); });

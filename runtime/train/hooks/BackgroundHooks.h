@@ -33,7 +33,7 @@ public:
 
   /// Whether the hook's last turn is over; else counts one that is dropped.
   static bool isFree(Slot &slot);
-  void start(std::shared_ptr<Slot> slot, HookAction::Rest rest);
+  void start(std::shared_ptr<Slot> slot, HookAction::DeferredWork rest);
   /// Waits until all is done.
   void wait();
 
@@ -45,7 +45,7 @@ private:
   std::condition_variable changed;
   struct Turn {
     std::shared_ptr<Slot> slot;
-    HookAction::Rest rest;
+    HookAction::DeferredWork rest;
   };
   std::deque<Turn> turns;
   bool working = false, ending = false;

@@ -17,7 +17,7 @@ namespace {
 
 class Stop : public HookAction {
 public:
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     if (!call.hookRequests.stop)
       call.hookRequests.stop =
           "hook '" + call.name + "'" +
@@ -28,7 +28,7 @@ public:
 
 class Snapshot : public HookAction {
 public:
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     call.hookRequests.snapshot = true;
     return {};
   }
@@ -37,7 +37,7 @@ public:
 class Test : public HookAction {
 public:
   explicit Test(std::vector<int> nets) : nets(std::move(nets)) {}
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     for (int net : nets)
       call.hookRequests.tests.push_back(net);
     return {};
@@ -55,11 +55,11 @@ public:
   Set(std::string field, ValueSchedule schedule)
       : field(std::move(field)), schedule(std::move(schedule)) {}
 
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     set(call.trainer, call.iteration);
     return {};
   }
-  void goOn(TrainerAccess &trainer, int iteration,
+  void resumeAt(TrainerAccess &trainer, int iteration,
             std::optional<std::uint64_t> lastDue) override {
     // A schedule holds from the first iteration on.
     if (schedule || lastDue)
@@ -86,7 +86,7 @@ private:
 class SaveBest : public HookAction {
 public:
   explicit SaveBest(RankedMetric metric) : sought(std::move(metric)) {}
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     const std::optional<double> now = call.values.value(sought.metricName());
     if (now && sought.improves(*now, call.iteration)) {
       call.values.setHook(call.name, *now);
@@ -108,7 +108,7 @@ class EarlyStop : public HookAction {
 public:
   EarlyStop(RankedMetric metric, int patience)
       : metric(metric), best(std::move(metric)), patience(patience) {}
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     const std::optional<double> now = call.values.value(metric.name);
     if (!now)
       return {};

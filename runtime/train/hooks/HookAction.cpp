@@ -14,7 +14,7 @@ namespace {
 struct Verb {
   const char *name;
   std::unique_ptr<HookAction> (*make)(ActionWords &, const ActionContext &);
-  bool givesValue;
+  bool producesValue;
 };
 
 template <std::unique_ptr<HookAction> (*Make)(ActionWords &)>
@@ -40,12 +40,12 @@ constexpr Verb kVerbs[] = {
 
 } // namespace
 
-std::string headOf(const HookCall &call) {
+std::string linePrefix(const HookCall &call) {
   return "Iteration " + std::to_string(call.iteration) + ", " + call.name +
          ": ";
 }
 
-HookAction::Rest say(std::string line) {
+HookAction::DeferredWork logLine(std::string line) {
   return [line = std::move(line)] { return std::vector<std::string>{line}; };
 }
 
@@ -76,10 +76,10 @@ MetricName ActionWords::nextMetric(const MetricScope &scope) {
   }
 }
 
-bool givesValue(const std::string &name) {
+bool producesValue(const std::string &name) {
   for (const Verb &verb : kVerbs)
     if (name == verb.name)
-      return verb.givesValue;
+      return verb.producesValue;
   return false;
 }
 
@@ -91,8 +91,8 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
   for (const Verb &verb : kVerbs) {
     if (!name.quoted && name.text == verb.name) {
       std::unique_ptr<HookAction> action = verb.make(words, context);
-      words.done();
-      if (line.background && !action->onlyLooks())
+      words.expectEnd();
+      if (line.background && !action->isReadOnly())
         throw TextProblem{name.offset,
                           "'" + name.text +
                               "' acts on training, so that it cannot be done "

@@ -71,25 +71,25 @@ public:
   /// Does it, on the training thread. What takes long and looks at nothing that
   /// training changes may be returned, to be called afterwards, of hooks in the
   /// background by another thread; it returns lines to log.
-  using Rest = std::function<std::vector<std::string>()>;
-  virtual Rest run(HookCall &call) = 0;
+  using DeferredWork = std::function<std::vector<std::string>()>;
+  virtual DeferredWork run(HookCall &call) = 0;
 
   /// Whether it only looks, so that it may finish in the background.
-  virtual bool onlyLooks() const { return false; }
+  virtual bool isReadOnly() const { return false; }
   /// Whether it is a program's own function, whose exceptions go to it.
   virtual bool isCallback() const { return false; }
   /// The metrics that it names.
   virtual std::vector<MetricName> metrics() const { return {}; }
   /// Whether sample() is to be called after every iteration.
-  virtual bool samples() const { return false; }
+  virtual bool wantsSamples() const { return false; }
   virtual void sample(const MetricValues &) {}
   /// Whether prepare() is to be called before an iteration after which the hook
   /// is due.
-  virtual bool prepares() const { return false; }
+  virtual bool wantsPrepare() const { return false; }
   virtual void prepare(TrainerAccess &) {}
   /// Training goes on with this iteration, which the hook, without a criterion,
   /// was last due before (nothing: it was not): sets what lasts.
-  virtual void goOn(TrainerAccess &, int, std::optional<std::uint64_t>) {}
+  virtual void resumeAt(TrainerAccess &, int, std::optional<std::uint64_t>) {}
   /// Anew: nothing is remembered.
   virtual void restart() {}
   /// What it seeks the best of; null: nothing.
@@ -97,9 +97,9 @@ public:
 };
 
 /// "Iteration 500, NAME: ", with which a hook's lines begin.
-std::string headOf(const HookCall &call);
+std::string linePrefix(const HookCall &call);
 /// Nothing but this line.
-HookAction::Rest say(std::string line);
+HookAction::DeferredWork logLine(std::string line);
 
 /// Reads an action's words in turn, of a line that has `end` bytes.
 class ActionWords {
@@ -131,7 +131,7 @@ public:
   double nextReal(const std::string &expected);
   MetricName nextMetric(const MetricScope &scope);
   /// Throws unless all words are taken.
-  void done() {
+  void expectEnd() {
     if (!atEnd())
       fail("expected the end of the action" + found());
   }
@@ -164,7 +164,7 @@ using HookFunction = std::function<void(const HookCall &)>;
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);
 /// Whether actions of this first word give a value.
-bool givesValue(const std::string &verb);
+bool producesValue(const std::string &verb);
 
 // Each after its verb.
 std::unique_ptr<HookAction> makeStop(ActionWords &words);

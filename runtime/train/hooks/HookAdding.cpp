@@ -20,7 +20,7 @@ namespace {
 class Callback : public HookAction {
 public:
   explicit Callback(HookFunction function) : function(std::move(function)) {}
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     if (!call.background) {
       function(call);
       return {};
@@ -47,7 +47,7 @@ public:
       return std::vector<std::string>();
     };
   }
-  bool onlyLooks() const override { return true; }
+  bool isReadOnly() const override { return true; }
   bool isCallback() const override { return true; }
 
 private:
@@ -71,22 +71,22 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
 }
 
 /// What is done in the background gives its value at no certain time.
-bool gives(const HookLine &line) {
-  return !line.background && givesValue(line.action.front().text);
+bool producesUsableValue(const HookLine &line) {
+  return !line.background && producesValue(line.action.front().text);
 }
 
 } // namespace
 
-std::set<std::string> Hooks::giving() const {
+std::set<std::string> Hooks::valueHooks() const {
   std::set<std::string> names;
   for (const auto &hook : hooks)
-    if (gives(hook->line))
+    if (producesUsableValue(hook->line))
       names.insert(hook->name);
   return names;
 }
 
 std::optional<double> Hooks::value(const std::string &metric) const {
-  const std::set<std::string> names = giving();
+  const std::set<std::string> names = valueHooks();
   try {
     return values.value(
         parseMetricName(metric, {trainer.session().manifest(), testNets, &names}));
@@ -121,7 +121,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
     hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
-  if (hook->action->prepares() && unit != HookTrigger::Iteration)
+  if (hook->action->wantsPrepare() && unit != HookTrigger::Iteration)
     throw TextProblem{verb.offset, "'" + verb.text +
                                        "' compares with the iteration before: "
                                        "its schedule is in iterations"};
@@ -170,7 +170,7 @@ void Hooks::link(
         fail(entries[i], {word.offset, "there is no hook '" + word.text + "'" +
                                            didYouMean(word.text, names)});
       }
-      hook.needed.push_back(other);
+      hook.dependencies.push_back(other);
     }
     std::vector<MetricName> metrics = hook.action->metrics();
     if (hook.criterion)
@@ -179,7 +179,7 @@ void Hooks::link(
     for (const MetricName &metric : metrics)
       // Its own value is the last one.
       if (metric.kind == MetricName::HookValue && metric.hook != hook.name)
-        hook.needed.push_back(find(metric.hook));
+        hook.dependencies.push_back(find(metric.hook));
   }
 }
 
@@ -191,7 +191,7 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
     left.push_back(hook.get());
   while (!left.empty()) {
     auto isReady = [&](const Hook *hook) {
-      return std::none_of(hook->needed.begin(), hook->needed.end(),
+      return std::none_of(hook->dependencies.begin(), hook->dependencies.end(),
                           [&](const Hook *needed) {
                             return std::count(left.begin(), left.end(), needed);
                           });
@@ -207,7 +207,7 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
       while (true) {
         const Hook *last = path.back();
         const Hook *after = *std::find_if(
-            last->needed.begin(), last->needed.end(), [&](const Hook *needed) {
+            last->dependencies.begin(), last->dependencies.end(), [&](const Hook *needed) {
               return std::count(left.begin(), left.end(), needed) != 0;
             });
         const auto first = std::find(path.begin(), path.end(), after);
@@ -235,7 +235,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
     throw badInput(markedText(path + ", line " + std::to_string(entry.number),
                               entry.text, problem));
   };
-  std::set<std::string> taken, named = giving();
+  std::set<std::string> taken, named = valueHooks();
   for (const auto &hook : hooks)
     taken.insert(hook->name);
   for (Entry &entry : entries) {
@@ -252,7 +252,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
       else if (entry.number) // another file's
         entry.number = 0;
     }
-    if (gives(line))
+    if (producesUsableValue(line))
       named.insert(line.name);
   }
   const MetricScope scope{trainer.session().manifest(), testNets, &named};
@@ -288,7 +288,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
                     hooks.end(),
                     [&](const auto &each) { return each.get() == hook; }))
       those.push_back(hook);
-  goOn(those, trainer.iteration());
+  startAt(those, trainer.iteration());
 }
 
 void Hooks::add(const std::string &line, HookFunction function) {

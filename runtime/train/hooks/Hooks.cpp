@@ -43,7 +43,7 @@ void Hooks::remove(const std::string &name) {
   if (found == hooks.end())
     throw usageError("there is no hook '" + name + "'");
   for (const auto &hook : hooks)
-    if (std::count(hook->needed.begin(), hook->needed.end(), found->get()))
+    if (std::count(hook->dependencies.begin(), hook->dependencies.end(), found->get()))
       throw usageError("hook '" + hook->name + "' needs hook '" + name + "'");
   background.wait();
   hooks.erase(found);
@@ -70,15 +70,15 @@ void Hooks::countFrom(int iteration) {
     values.setEpoch(epochs);
 }
 
-void Hooks::goOn(int iteration) {
+void Hooks::startAt(int iteration) {
   values = {};
   counts = {};
   begun = true;
   countFrom(iteration);
-  goOn(order, iteration);
+  startAt(order, iteration);
 }
 
-void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
+void Hooks::startAt(const std::vector<Hook *> &those, int iteration) {
   // What was set last holds, in the order in which it was set.
   struct Lasting {
     Hook *hook;
@@ -100,8 +100,8 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
                      return a.due.value_or(0) < b.due.value_or(0);
                    });
   for (const Lasting &each : lasting) {
-    each.hook->action->goOn(trainer, iteration, each.due);
-    if (each.hook->action->prepares() &&
+    each.hook->action->resumeAt(trainer, iteration, each.due);
+    if (each.hook->action->wantsPrepare() &&
         each.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
                                        static_cast<std::uint64_t>(iteration) +
                                            1))
@@ -109,7 +109,7 @@ void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
   }
 }
 
-HookRequests Hooks::at(HookTrigger trigger, int iteration) {
+HookRequests Hooks::runDue(HookTrigger trigger, int iteration) {
   HookRequests hookRequests;
   const std::array<std::uint64_t, kHookTriggers> before = counts;
   auto count = [&](HookTrigger of) -> std::uint64_t & {
@@ -121,7 +121,7 @@ HookRequests Hooks::at(HookTrigger trigger, int iteration) {
     if (tracksEpochs)
       values.setEpoch(count(HookTrigger::Epoch));
     for (Hook *hook : order)
-      if (hook->action->samples())
+      if (hook->action->wantsSamples())
         hook->action->sample(values);
   } else {
     ++count(trigger);
@@ -134,19 +134,19 @@ HookRequests Hooks::at(HookTrigger trigger, int iteration) {
   for (Hook *hook : order) {
     const auto of = static_cast<std::size_t>(hook->line.schedule.trigger());
     // Counts may go back, when training begins again.
-    if (!hook->off && counts[of] > before[of] &&
+    if (!hook->disabled && counts[of] > before[of] &&
         hook->line.schedule.isDue(before[of], counts[of]))
       run(*hook, trigger, iteration, hookRequests);
   }
   if (trigger == HookTrigger::Iteration)
     for (Hook *hook : order)
-      if (!hook->off && hook->action->prepares() &&
+      if (!hook->disabled && hook->action->wantsPrepare() &&
           hook->line.schedule.isDue(count(trigger), count(trigger) + 1))
         hook->action->prepare(trainer);
   return hookRequests;
 }
 
-bool Hooks::passes(Hook &hook, std::string &reason) {
+bool Hooks::criterionHolds(Hook &hook, std::string &reason) {
   if (!hook.criterion)
     return true;
   if (!hook.criterion->holds(values, &flags))
@@ -155,8 +155,8 @@ bool Hooks::passes(Hook &hook, std::string &reason) {
   return true;
 }
 
-void Hooks::turnOff(Hook &hook, const std::string &why) {
-  hook.off = true;
+void Hooks::disable(Hook &hook, const std::string &why) {
+  hook.disabled = true;
   trainer.session().events().warning(log::site::brew,
                                   "Hook '" + hook.name + "' failed: " + why +
                                       "; it does not run again");
@@ -165,7 +165,7 @@ void Hooks::turnOff(Hook &hook, const std::string &why) {
 void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
                 HookRequests &hookRequests) {
   std::string reason;
-  if (!passes(hook, reason))
+  if (!criterionHolds(hook, reason))
     return;
   const bool inBackground = hook.slot != nullptr;
   if (inBackground) {
@@ -173,15 +173,15 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     std::lock_guard<std::mutex> lock(hook.slot->mutex);
     if (!hook.slot->failure.empty()) {
-      turnOff(hook, hook.slot->failure);
+      disable(hook, hook.slot->failure);
       return;
     }
   }
   HookCall call{hook.name, trigger, iteration, seconds,     reason,
                 values,    trainer,  hookRequests,    inBackground};
-  const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
+  const bool mayFail = hook.action->isReadOnly() && !hook.action->isCallback();
   try {
-    HookAction::Rest rest = hook.action->run(call);
+    HookAction::DeferredWork rest = hook.action->run(call);
     if (!rest)
       return;
     if (inBackground) {
@@ -193,7 +193,7 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
   } catch (const Error &error) {
     if (!mayFail)
       throw;
-    turnOff(hook, error.what());
+    disable(hook, error.what());
   }
 }
 
@@ -201,13 +201,13 @@ void Hooks::finish() {
   background.wait();
   trainer.session().events().deliver();
   for (const auto &hook : hooks) {
-    if (!hook->slot || hook->off)
+    if (!hook->slot || hook->disabled)
       continue;
     std::unique_lock<std::mutex> lock(hook->slot->mutex);
     const std::string failure = hook->slot->failure;
     lock.unlock();
     if (!failure.empty())
-      turnOff(*hook, failure);
+      disable(*hook, failure);
     if (const std::uint64_t dropped = std::exchange(hook->slot->dropped, 0))
       trainer.session().events().info(
           log::site::brew, "Hook '" + hook->name + "' was too slow for " +

@@ -60,11 +60,11 @@ public:
   std::optional<double> value(const std::string &metric) const;
 
   /// Training goes on after so many iterations.
-  void goOn(int iteration);
+  void startAt(int iteration);
   /// A moment: runs what is due. Throws what actions throw that act on
   /// training, and callbacks on this thread; another that fails is warned of,
   /// and does not run again.
-  HookRequests at(HookTrigger trigger, int iteration);
+  HookRequests runDue(HookTrigger trigger, int iteration);
   /// Waits for what runs in the background.
   void finish();
 
@@ -77,9 +77,9 @@ private:
     std::string name;
     std::optional<Criterion> criterion;
     std::unique_ptr<HookAction> action;
-    std::vector<Hook *> needed; ///< those that come before it
+    std::vector<Hook *> dependencies; ///< those that come before it
     std::shared_ptr<BackgroundHooks::Slot> slot; ///< of one in the background
-    bool off = false;
+    bool disabled = false;
   };
   struct Entry { ///< a line that is to be added
     std::string text;
@@ -88,7 +88,7 @@ private:
     HookFunction function;
   };
 
-  std::set<std::string> giving() const;
+  std::set<std::string> valueHooks() const;
   void addAll(std::vector<Entry> entries, const std::string &path);
   std::unique_ptr<Hook> make(const Entry &entry, const MetricScope &scope,
                              bool &asksForEpochs);
@@ -99,10 +99,10 @@ private:
   void refuseWhileRunning() const;
   std::uint64_t epochsAfter(int iteration) const;
   void countFrom(int iteration);
-  void goOn(const std::vector<Hook *> &those, int iteration);
+  void startAt(const std::vector<Hook *> &those, int iteration);
   void run(Hook &hook, HookTrigger trigger, int iteration, HookRequests &hookRequests);
-  bool passes(Hook &hook, std::string &reason);
-  void turnOff(Hook &hook, const std::string &why);
+  bool criterionHolds(Hook &hook, std::string &reason);
+  void disable(Hook &hook, const std::string &why);
 
   TrainerAccess &trainer;
   int testNets;
@@ -117,7 +117,7 @@ private:
   std::optional<std::uint64_t> epochLength; ///< iterations
   bool tracksEpochs = false;
   bool running = false;
-  bool begun = false; ///< goOn() was called
+  bool begun = false; ///< startAt() was called
   std::array<std::uint64_t, kHookTriggers> counts{}; ///< at the last moment
   BackgroundHooks background; ///< the last: it waits
 };

@@ -151,7 +151,7 @@ public:
       : climber(std::move(climber)), file(std::move(file)), label(label),
         steps(steps), rate(rate) {}
 
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     auto weights = std::make_shared<formats::Weights>(
         call.trainer.session().parameters().save());
     auto work = [this, weights] {
@@ -173,7 +173,7 @@ public:
     call.values.setHook(call.name, score);
     return [line, score] { return line(score); };
   }
-  bool onlyLooks() const override { return true; }
+  bool isReadOnly() const override { return true; }
 
 private:
   std::unique_ptr<Climber> climber;

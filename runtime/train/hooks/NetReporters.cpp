@@ -94,7 +94,7 @@ public:
       : ks(std::move(ks)), scores(std::move(scores)), labels(std::move(labels)),
         testNet(testNet) {}
 
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     TopCounts counts(ks.size());
     Session &session = call.trainer.session();
     if (testNet < 0)
@@ -103,7 +103,7 @@ public:
       call.trainer.forEachTestBatch(testNet, [&] {
         counts.add(session, call.trainer.testProgram(testNet), scores, labels, ks);
       });
-    std::string line = headOf(call);
+    std::string line = linePrefix(call);
     for (std::size_t i = 0; i < ks.size(); ++i)
       line += (i ? ", top " : "top ") + std::to_string(ks[i]) + " = " +
               log::number(counts.share(i));
@@ -111,9 +111,9 @@ public:
             (testNet < 0 ? " of the last batch" : " of the test");
     if (!call.background)
       call.values.setHook(call.name, counts.share(0));
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return testNet < 0; }
+  bool isReadOnly() const override { return testNet < 0; }
 
 private:
   std::vector<int> ks;
@@ -138,9 +138,9 @@ public:
   explicit ReportUpdates(std::vector<std::string> layers)
       : layers(std::move(layers)) {}
 
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     Session &session = call.trainer.session();
-    std::string line = headOf(call) + "updates over weights";
+    std::string line = linePrefix(call) + "updates over weights";
     double largest = 0;
     const char *separator = ": ";
     for (auto &[layer, before] : weights) {
@@ -163,10 +163,10 @@ public:
     else if (!call.background)
       call.values.setHook(call.name, largest);
     weights.clear();
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return true; }
-  bool prepares() const override { return true; }
+  bool isReadOnly() const override { return true; }
+  bool wantsPrepare() const override { return true; }
   void prepare(TrainerAccess &trainer) override {
     weights.clear();
     for (const std::string &layer : layers) {

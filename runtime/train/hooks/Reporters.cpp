@@ -40,8 +40,8 @@ std::vector<MetricName> nextMetrics(ActionWords &words,
 class Report : public HookAction {
 public:
   explicit Report(std::vector<MetricName> named) : named(std::move(named)) {}
-  Rest run(HookCall &call) override {
-    std::string line = headOf(call);
+  DeferredWork run(HookCall &call) override {
+    std::string line = linePrefix(call);
     const char *separator = "";
     for (const MetricName &metric : named) {
       const std::optional<double> value = call.values.value(metric);
@@ -52,9 +52,9 @@ public:
     if (!call.background)
       if (const auto first = call.values.value(named.front()))
         call.values.setHook(call.name, *first);
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return true; }
+  bool isReadOnly() const override { return true; }
   std::vector<MetricName> metrics() const override { return named; }
 
 private:
@@ -66,22 +66,22 @@ private:
 class Accumulate : public HookAction {
 public:
   explicit Accumulate(MetricName metric) : metric(std::move(metric)) {}
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     if (count == 0)
-      return say(headOf(call) + metric.text + " was not measured");
+      return logLine(linePrefix(call) + metric.text + " was not measured");
     const double mean = sum / double(count);
     if (!call.background)
       call.values.setHook(call.name, mean);
     std::string line =
-        headOf(call) + "mean of " + metric.text + " = " + log::number(mean) +
+        linePrefix(call) + "mean of " + metric.text + " = " + log::number(mean) +
         " (least " + log::number(least) + ", most " + log::number(most) + ", " +
         std::to_string(count) + (count == 1 ? " iteration)" : " iterations)");
     restart();
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return true; }
+  bool isReadOnly() const override { return true; }
   std::vector<MetricName> metrics() const override { return {metric}; }
-  bool samples() const override { return true; }
+  bool wantsSamples() const override { return true; }
   void sample(const MetricValues &values) override {
     const std::optional<double> value = values.value(metric);
     if (!value)
@@ -105,10 +105,10 @@ private:
 /// How long iterations take, and what is left.
 class ReportTime : public HookAction {
 public:
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     const int iterations = call.iteration - lastIteration;
     std::string line =
-        headOf(call) + duration(call.seconds) + " since training began";
+        linePrefix(call) + duration(call.seconds) + " since training began";
     if (lastIteration >= 0 && iterations > 0) {
       const double each = (call.seconds - lastSeconds) / iterations;
       line += ", " + log::number(each * 1000) + " ms for each of the last " +
@@ -121,10 +121,10 @@ public:
     }
     lastIteration = call.iteration;
     lastSeconds = call.seconds;
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return true; }
-  void goOn(TrainerAccess &, int iteration, std::optional<std::uint64_t>) override {
+  bool isReadOnly() const override { return true; }
+  void resumeAt(TrainerAccess &, int iteration, std::optional<std::uint64_t>) override {
     lastIteration = iteration;
     lastSeconds = 0;
   }
@@ -137,20 +137,20 @@ private:
 
 class ReportProgress : public HookAction {
 public:
-  Rest run(HookCall &call) override {
+  DeferredWork run(HookCall &call) override {
     const int most = call.trainer.solver().max_iter();
     const auto epoch =
         call.values.value({MetricName::Epoch, 0, "", 0, "", "epoch"});
-    std::string line = headOf(call);
+    std::string line = linePrefix(call);
     if (epoch)
       line += "epoch " + log::number(*epoch + 1) + ", ";
     line += std::to_string(call.iteration) + " of " + std::to_string(most) +
             " iterations";
     if (most > 0)
       line += " (" + fixedText(100.0 * call.iteration / most, 1) + " %)";
-    return say(std::move(line));
+    return logLine(std::move(line));
   }
-  bool onlyLooks() const override { return true; }
+  bool isReadOnly() const override { return true; }
   std::vector<MetricName> metrics() const override {
     return {{MetricName::Epoch, 0, "", 0, "", "epoch"}};
   }
