@@ -19,43 +19,43 @@ BackgroundHooks::~BackgroundHooks() {
     thread.join();
 }
 
-bool BackgroundHooks::isFree(Slot &slot) {
-  if (!slot.busy)
+bool BackgroundHooks::isIdle(HookState &state) {
+  if (!state.busy)
     return true;
-  ++slot.dropped;
+  ++state.dropped;
   return false;
 }
 
-void BackgroundHooks::start(std::shared_ptr<Slot> slot, HookAction::DeferredWork rest) {
+void BackgroundHooks::enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work) {
   // Where there is no thread, there is nothing to wait for.
   if (!thread.joinable())
     thread = startThreadWithoutSignals([this] { work(); });
-  slot->busy = true;
+  state->busy = true;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    turns.push_back({std::move(slot), std::move(rest)});
+    queue.push_back({std::move(state), std::move(work)});
   }
   changed.notify_all();
 }
 
 void BackgroundHooks::wait() {
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait(lock, [this] { return turns.empty() && !working; });
+  changed.wait(lock, [this] { return queue.empty() && !working; });
 }
 
 void BackgroundHooks::work() {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
-    changed.wait(lock, [this] { return ending || !turns.empty(); });
-    if (turns.empty())
+    changed.wait(lock, [this] { return ending || !queue.empty(); });
+    if (queue.empty())
       return;
-    Turn turn = std::move(turns.front());
-    turns.pop_front();
+    QueuedRun next = std::move(queue.front());
+    queue.pop_front();
     working = true;
     lock.unlock();
     std::string failure;
     try {
-      for (std::string &line : turn.rest())
+      for (std::string &line : next.work())
         events.post(event::LogLine{log::Severity::Info, log::site::brew,
                                    std::move(line)});
     } catch (const std::exception &error) {
@@ -63,13 +63,13 @@ void BackgroundHooks::work() {
     } catch (...) {
       failure = "an unknown exception";
     }
-    turn.rest = {}; // what it holds goes before its hook is free
+    next.work = {}; // what it holds goes before its hook is free
     if (!failure.empty()) {
-      std::lock_guard<std::mutex> own(turn.slot->mutex);
-      turn.slot->failure = failure;
+      std::lock_guard<std::mutex> own(next.state->mutex);
+      next.state->failure = failure;
     }
-    turn.slot->busy = false;
-    turn.slot.reset();
+    next.state->busy = false;
+    next.state.reset();
     lock.lock();
     working = false;
     changed.notify_all();

@@ -21,9 +21,9 @@ namespace brew::runtime {
 class BackgroundHooks {
 public:
   /// A hook's place.
-  struct Slot {
+  struct HookState {
     std::atomic<bool> busy = false;
-    std::uint64_t dropped = 0; ///< turns; of the training thread
+    std::uint64_t dropped = 0; ///< queue; of the training thread
     std::mutex mutex;
     std::string failure; ///< why it failed, once it has
   };
@@ -32,8 +32,8 @@ public:
   ~BackgroundHooks();
 
   /// Whether the hook's last turn is over; else counts one that is dropped.
-  static bool isFree(Slot &slot);
-  void start(std::shared_ptr<Slot> slot, HookAction::DeferredWork rest);
+  static bool isIdle(HookState &state);
+  void enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work);
   /// Waits until all is done.
   void wait();
 
@@ -43,11 +43,11 @@ private:
   Events &events;
   std::mutex mutex;
   std::condition_variable changed;
-  struct Turn {
-    std::shared_ptr<Slot> slot;
-    HookAction::DeferredWork rest;
+  struct QueuedRun {
+    std::shared_ptr<HookState> state;
+    HookAction::DeferredWork work;
   };
-  std::deque<Turn> turns;
+  std::deque<QueuedRun> queue;
   bool working = false, ending = false;
   std::thread thread; ///< once there is something to do
 };

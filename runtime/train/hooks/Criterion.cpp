@@ -82,7 +82,7 @@ struct Criterion::Node {
     case And:
       break;
     }
-    // One side may decide alone, whatever the other turns out to be.
+    // One side may decide alone, whatever the other queue out to be.
     const bool decisive = kind == Or;
     const std::optional<bool> x = left->evaluate(values, flags),
                               y = right->evaluate(values, flags);

@@ -132,7 +132,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   if (verb.text == "test" && unit == HookTrigger::Test)
     throw TextProblem{verb.offset, "a test after each test never ends"};
   if (line.background)
-    hook->slot = std::make_shared<BackgroundHooks::Slot>();
+    hook->state = std::make_shared<BackgroundHooks::HookState>();
   asksForEpochs |= unit == HookTrigger::Epoch;
   std::vector<MetricName> metrics = hook->action->metrics();
   if (hook->criterion)

@@ -167,13 +167,13 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
   std::string reason;
   if (!criterionHolds(hook, reason))
     return;
-  const bool inBackground = hook.slot != nullptr;
+  const bool inBackground = hook.state != nullptr;
   if (inBackground) {
-    if (!BackgroundHooks::isFree(*hook.slot))
+    if (!BackgroundHooks::isIdle(*hook.state))
       return;
-    std::lock_guard<std::mutex> lock(hook.slot->mutex);
-    if (!hook.slot->failure.empty()) {
-      disable(hook, hook.slot->failure);
+    std::lock_guard<std::mutex> lock(hook.state->mutex);
+    if (!hook.state->failure.empty()) {
+      disable(hook, hook.state->failure);
       return;
     }
   }
@@ -181,14 +181,14 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
                 values,    trainer,  hookRequests,    inBackground};
   const bool mayFail = hook.action->isReadOnly() && !hook.action->isCallback();
   try {
-    HookAction::DeferredWork rest = hook.action->run(call);
-    if (!rest)
+    HookAction::DeferredWork work = hook.action->run(call);
+    if (!work)
       return;
     if (inBackground) {
-      background.start(hook.slot, std::move(rest));
+      background.enqueue(hook.state, std::move(work));
       return;
     }
-    for (const std::string &line : rest())
+    for (const std::string &line : work())
       trainer.session().events().info(log::site::brew, line);
   } catch (const Error &error) {
     if (!mayFail)
@@ -201,14 +201,14 @@ void Hooks::finish() {
   background.wait();
   trainer.session().events().deliver();
   for (const auto &hook : hooks) {
-    if (!hook->slot || hook->disabled)
+    if (!hook->state || hook->disabled)
       continue;
-    std::unique_lock<std::mutex> lock(hook->slot->mutex);
-    const std::string failure = hook->slot->failure;
+    std::unique_lock<std::mutex> lock(hook->state->mutex);
+    const std::string failure = hook->state->failure;
     lock.unlock();
     if (!failure.empty())
       disable(*hook, failure);
-    if (const std::uint64_t dropped = std::exchange(hook->slot->dropped, 0))
+    if (const std::uint64_t dropped = std::exchange(hook->state->dropped, 0))
       trainer.session().events().info(
           log::site::brew, "Hook '" + hook->name + "' was too slow for " +
                                std::to_string(dropped) +

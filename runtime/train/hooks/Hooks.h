@@ -78,7 +78,7 @@ private:
     std::optional<Criterion> criterion;
     std::unique_ptr<HookAction> action;
     std::vector<Hook *> dependencies; ///< those that come before it
-    std::shared_ptr<BackgroundHooks::Slot> slot; ///< of one in the background
+    std::shared_ptr<BackgroundHooks::HookState> state; ///< of one in the background
     bool disabled = false;
   };
   struct Entry { ///< a line that is to be added
