@@ -27,7 +27,7 @@ std::vector<BoostEntry> readBoostList(const std::string &path) {
     if (end == std::string::npos)
       throw notOfForm(path, line, form);
     const std::optional<double> weight =
-        readDouble(std::string_view(text).substr(space + 1));
+        parseDouble(std::string_view(text).substr(space + 1));
     if (!weight)
       throw notOfForm(path, line, form);
     if (!(*weight >= 0) || std::isinf(*weight))

@@ -49,7 +49,7 @@ public:
 
   float real(const char *what) {
     const std::string_view word = next(what);
-    const std::optional<float> value = readFloat(word);
+    const std::optional<float> value = parseFloat(word);
     if (!value)
       fail("'" + std::string(word) + "' is no number; " + what +
            " is expected");

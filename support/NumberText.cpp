@@ -62,15 +62,15 @@ std::string shortestText(float value, int least) {
   return shortest(value, least);
 }
 
-std::optional<double> readDouble(std::string_view text) {
+std::optional<double> parseDouble(std::string_view text) {
   return read<double>(text);
 }
 
-std::optional<float> readFloat(std::string_view text) {
+std::optional<float> parseFloat(std::string_view text) {
   return read<float>(text);
 }
 
-std::optional<int> readInteger(std::string_view text) {
+std::optional<int> parseInteger(std::string_view text) {
   return read<int>(text);
 }
 

@@ -22,9 +22,9 @@ std::string shortestText(float value, int least = 1);
 
 /// The number that is all of `text`: decimal, perhaps with a sign and an
 /// exponent. What is too small for a float is 0, what is too large infinite.
-std::optional<double> readDouble(std::string_view text);
-std::optional<float> readFloat(std::string_view text);
+std::optional<double> parseDouble(std::string_view text);
+std::optional<float> parseFloat(std::string_view text);
 /// The integer that is all of `text`, decimal, perhaps with a sign.
-std::optional<int> readInteger(std::string_view text);
+std::optional<int> parseInteger(std::string_view text);
 
 } // namespace brew

@@ -413,7 +413,7 @@ void readMean(const std::string &text, const Shape &shape,
     const std::size_t first = text.find_first_not_of(' ', begin);
     const std::optional<float> value =
         first < end
-            ? readFloat(std::string_view(text).substr(first, end - first))
+            ? parseFloat(std::string_view(text).substr(first, end - first))
             : std::nullopt;
     if (!value) { // a file's name
       values.clear();

@@ -24,8 +24,8 @@ std::vector<NamedImageSize> readNameSizeFile(const std::string &path) {
       continue;
     std::optional<int> height, width;
     if (words.size() == 3) {
-      height = readInteger(words[1]);
-      width = readInteger(words[2]);
+      height = parseInteger(words[1]);
+      width = parseInteger(words[2]);
     }
     if (!height || !width || *height < 1 || *width < 1)
       throw notOfForm(path, line, form);

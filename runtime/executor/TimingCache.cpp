@@ -60,7 +60,7 @@ std::optional<TimingCache::Choices> TimingCache::parse(std::string_view text) {
     const auto key = takeUntil(*line, '\t'), candidate = takeUntil(*line, '\t');
     if (!key || key->empty() || !candidate || candidate->empty())
       return std::nullopt;
-    const std::optional<double> microseconds = readDouble(*line);
+    const std::optional<double> microseconds = parseDouble(*line);
     if (!microseconds || !std::isfinite(*microseconds) || *microseconds < 0)
       return std::nullopt;
     result[std::string(*key)] = {std::string(*candidate), *microseconds};

@@ -50,7 +50,7 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
 }
 
 float number(const SolverField &field, const std::string &text) {
-  const std::optional<float> value = readFloat(text);
+  const std::optional<float> value = parseFloat(text);
   if (!value || !std::isfinite(*value))
     throw usageError(std::string("solver: ") + field.name +
                      " takes a number, not '" + text + "'");

@@ -47,14 +47,14 @@ void readObjects(const std::string &path, int height, int width,
       continue;
     if (words.size() < 5 || words.size() > 6)
       throw notOfForm(path, line, form);
-    const std::optional<int> label = readInteger(words[0]);
+    const std::optional<int> label = parseInteger(words[0]);
     const std::optional<int> difficult =
-        words.size() == 6 ? readInteger(words[5]) : 0;
+        words.size() == 6 ? parseInteger(words[5]) : 0;
     float sides[4];
     bool fits =
         label && *label >= 0 && difficult && *difficult >= 0 && *difficult <= 1;
     for (int i = 0; i < 4; ++i) {
-      const std::optional<float> side = readFloat(words[i + 1]);
+      const std::optional<float> side = parseFloat(words[i + 1]);
       fits &= side.has_value();
       sides[i] = side.value_or(0);
     }

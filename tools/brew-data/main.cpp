@@ -46,7 +46,7 @@ data::SplitTarget parseSplitTarget(const std::string &text) {
   const size_t equals = text.rfind('=');
   double share = 0;
   if (equals != std::string::npos)
-    share = readDouble(text.substr(equals + 1)).value_or(0);
+    share = parseDouble(text.substr(equals + 1)).value_or(0);
   if (equals == std::string::npos || equals == 0 || !(share > 0 && share <= 1))
     throw usageError("'" + text +
                      "' is no target; write DB=SHARE, a share from 0 to 1");

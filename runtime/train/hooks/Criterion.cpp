@@ -206,7 +206,7 @@ private:
     while (token == "for") {
       requireMemory();
       advance();
-      const std::optional<int> times = readInteger(token);
+      const std::optional<int> times = parseInteger(token);
       if (!times || *times < 1)
         fail("expected how often in a row, a number from 1 on");
       advance();
@@ -287,7 +287,7 @@ private:
     const char c = token[0];
     if (std::isdigit(static_cast<unsigned char>(c)) || c == '-' || c == '+' ||
         c == '.') {
-      const std::optional<double> number = readDouble(token);
+      const std::optional<double> number = parseDouble(token);
       if (!number)
         fail("'" + token + "' is no number");
       result.number = *number;

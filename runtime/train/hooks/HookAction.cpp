@@ -51,7 +51,7 @@ HookAction::DeferredWork logLine(std::string line) {
 
 int ActionWords::nextNumber(const std::string &expected, int least) {
   const HookWord &word = next(expected);
-  const std::optional<int> number = readInteger(word.text);
+  const std::optional<int> number = parseInteger(word.text);
   if (!number || *number < least)
     throw TextProblem{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};
@@ -60,7 +60,7 @@ int ActionWords::nextNumber(const std::string &expected, int least) {
 
 double ActionWords::nextReal(const std::string &expected) {
   const HookWord &word = next(expected);
-  const std::optional<double> number = readDouble(word.text);
+  const std::optional<double> number = parseDouble(word.text);
   if (!number || !std::isfinite(*number))
     throw TextProblem{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};

@@ -61,7 +61,7 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   words >> epoch >> count >> unit;
   if (epoch != "epoch" || count.empty() || count[0] == ':')
     return {};
-  const std::optional<int> length = readInteger(count);
+  const std::optional<int> length = parseInteger(count);
   if (!length || *length < 1 || (unit != "iterations" && unit != "iteration") ||
       words >> more)
     throw TextProblem{line.find("epoch") + 6,

@@ -70,7 +70,7 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
     } else if (is(words, at, "priority")) {
       ++at;
       const std::optional<int> number =
-          at < words.size() ? readInteger(words[at].text) : std::nullopt;
+          at < words.size() ? parseInteger(words[at].text) : std::nullopt;
       if (!number)
         throw TextProblem{place(), "expected an integer"};
       hook.priority = *number;

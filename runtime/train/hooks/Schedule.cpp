@@ -21,7 +21,7 @@ std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
   if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
       !std::isdigit(static_cast<unsigned char>(words[at].text[0])))
     return {};
-  const std::optional<int> number = readInteger(words[at].text);
+  const std::optional<int> number = parseInteger(words[at].text);
   if (!number || *number < least)
     throw TextProblem{words[at].offset,
                       "expected a number from " + std::to_string(least) +

@@ -30,7 +30,7 @@ ValueSchedule::ValueSchedule(
     std::string iteration, value, more;
     if (!(words >> iteration))
       continue;
-    const std::optional<int> from = readInteger(iteration);
+    const std::optional<int> from = parseInteger(iteration);
     if (!from || *from < 0)
       fail("expected a number of iterations, found '" + iteration + "'");
     if (!(words >> value))
@@ -45,7 +45,7 @@ ValueSchedule::ValueSchedule(
       fail(error.what());
     }
     entries.push_back(
-        {*from, value, linear ? readDouble(value).value_or(0) : 0});
+        {*from, value, linear ? parseDouble(value).value_or(0) : 0});
   }
   if (file.bad())
     throw unavailable("cannot read '" + path + "'");

@@ -22,7 +22,7 @@ std::optional<int> iterationsIn(const std::string &line) {
   std::istringstream words(line);
   std::string after, count;
   words >> after >> count;
-  return after == "after" ? readInteger(count) : std::nullopt;
+  return after == "after" ? parseInteger(count) : std::nullopt;
 }
 
 std::string lineOf(int iteration, const std::string &field,

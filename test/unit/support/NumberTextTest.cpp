@@ -20,19 +20,19 @@ TEST(NumberText, ReadsBackAsTheSame) {
   EXPECT_EQ(shortestText(-2.5f, 6), "-2.5");
   EXPECT_EQ(shortestText(123456789.0), "123456789");
   for (float value : {1e-45f, 3.4028235e38f, 16777217.0f, 0.7f})
-    EXPECT_EQ(readFloat(shortestText(value)), value);
+    EXPECT_EQ(parseFloat(shortestText(value)), value);
   EXPECT_EQ(fixedText(1234.56, 1), "1234.6");
   EXPECT_EQ(fixedText(-0.0004, 3), "-0.000");
 }
 
 TEST(NumberText, ReadsDecimalNumbersAlone) {
-  EXPECT_EQ(readFloat("1e-3"), 1e-3f);
-  EXPECT_EQ(readFloat("+0.5"), 0.5f);
-  EXPECT_EQ(readFloat(".5"), 0.5f);
-  EXPECT_EQ(readFloat("1e-60"), 0.0f);
-  EXPECT_EQ(readFloat("1e60"), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(parseFloat("1e-3"), 1e-3f);
+  EXPECT_EQ(parseFloat("+0.5"), 0.5f);
+  EXPECT_EQ(parseFloat(".5"), 0.5f);
+  EXPECT_EQ(parseFloat("1e-60"), 0.0f);
+  EXPECT_EQ(parseFloat("1e60"), std::numeric_limits<float>::infinity());
   for (const char *wrong : {"", "+", "+-1", "1,5", "0.1x", "x", " 1", "1 "})
-    EXPECT_FALSE(readFloat(wrong)) << wrong;
+    EXPECT_FALSE(parseFloat(wrong)) << wrong;
 }
 
 TEST(NumberText, KnowsNoLocale) {
@@ -41,8 +41,8 @@ TEST(NumberText, KnowsNoLocale) {
     GTEST_SKIP() << "no locale with commas, and localedef made none";
   EXPECT_EQ(shortestText(0.1f), "0.1");
   EXPECT_EQ(fixedText(1234.56, 1), "1234.6");
-  EXPECT_EQ(readDouble("0.25"), 0.25);
-  EXPECT_FALSE(readDouble("0,25"));
+  EXPECT_EQ(parseDouble("0.25"), 0.25);
+  EXPECT_FALSE(parseDouble("0,25"));
 }
 
 } // namespace
