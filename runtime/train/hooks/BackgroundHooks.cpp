@@ -29,7 +29,7 @@ bool BackgroundHooks::isIdle(HookState &state) {
 void BackgroundHooks::enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work) {
   // Where there is no thread, there is nothing to wait for.
   if (!thread.joinable())
-    thread = startThreadWithoutSignals([this] { work(); });
+    thread = startThreadWithoutSignals([this] { runQueue(); });
   state->busy = true;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -43,7 +43,7 @@ void BackgroundHooks::wait() {
   changed.wait(lock, [this] { return queue.empty() && !working; });
 }
 
-void BackgroundHooks::work() {
+void BackgroundHooks::runQueue() {
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ending || !queue.empty(); });

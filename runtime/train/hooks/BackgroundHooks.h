@@ -38,7 +38,7 @@ public:
   void wait();
 
 private:
-  void work();
+  void runQueue();
 
   Events &events;
   std::mutex mutex;
