@@ -61,7 +61,7 @@ void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
     }
 }
 
-bool isAnnotated(std::string_view bytes) {
+bool isAnnotatedDatum(std::string_view bytes) {
   using google::protobuf::internal::WireFormatLite;
   return !bytes.empty() &&
          static_cast<uint8_t>(bytes[0]) ==

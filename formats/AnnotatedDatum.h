@@ -35,7 +35,7 @@ void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
 
 /// Whether a record is an AnnotatedDatum, if it is no other than that or a
 /// Datum: these begin with different fields.
-bool isAnnotated(std::string_view bytes);
+bool isAnnotatedDatum(std::string_view bytes);
 
 /// How many objects a serialised record has, without looking at its image.
 /// Error (1), beginning with `where`, if it is no AnnotatedDatum.

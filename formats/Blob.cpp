@@ -44,7 +44,7 @@ std::string dimsText(const std::vector<int64_t> &dims) {
   return text.empty() ? "scalar" : text;
 }
 
-float floatOfHalf(uint16_t half) {
+float halfToFloat(uint16_t half) {
   const int exponent = half >> 10 & 0x1f;
   const int fraction = half & 0x3ff;
   float magnitude;
@@ -106,7 +106,7 @@ void takeRawValues(caffe::BlobProto &proto, int64_t expected, Blob &blob,
   for (size_t i = 0; i < count; ++i) {
     uint16_t half;
     std::memcpy(&half, raw->data() + 2 * i, sizeof half);
-    blob.floats[i] = floatOfHalf(half);
+    blob.floats[i] = halfToFloat(half);
   }
 }
 

@@ -41,7 +41,7 @@ int64_t elementCount(const std::vector<int64_t> &dims,
 std::string dimsText(const std::vector<int64_t> &dims);
 
 /// The value of an IEEE half-precision number.
-float floatOfHalf(uint16_t half);
+float halfToFloat(uint16_t half);
 
 /// Takes the values of `proto` and frees them there, so that a large file is
 /// not held twice; half-precision ones become floats. Error(1) if shape and

@@ -25,11 +25,11 @@ std::vector<BoostEntry> readBoostList(const std::string &path) {
                            ? space
                            : text.find_last_not_of(kSpace, space);
     if (end == std::string::npos)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     const std::optional<double> weight =
         parseDouble(std::string_view(text).substr(space + 1));
     if (!weight)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     if (!(*weight >= 0) || std::isinf(*weight))
       throw badInput(placeOf(path, line.number) +
                      ": a weight must be finite and not negative");

@@ -54,7 +54,7 @@ std::string requirePath(const std::string &name,
   // The working directory may be one of the folders by its whole name.
   std::vector<std::string> looked;
   for (const std::string &path : candidatePaths(name, folders)) {
-    std::string place = wholePath(path);
+    std::string place = absolutePath(path);
     if (std::find(looked.begin(), looked.end(), place) == looked.end())
       looked.push_back(place);
   }
@@ -68,7 +68,7 @@ std::string folderOfFile(const std::string &path) {
   return fs::path(path).parent_path().string();
 }
 
-std::string wholePath(const std::string &path) {
+std::string absolutePath(const std::string &path) {
   std::error_code error;
   fs::path whole = fs::absolute(path, error).lexically_normal();
   if (error)

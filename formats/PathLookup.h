@@ -31,6 +31,6 @@ std::string folderOfFile(const std::string &path);
 /// A path from the root, without steps back and without a slash behind it: the
 /// same for all ways to write the name of one place, links aside. In a folder
 /// that is gone, as it was given.
-std::string wholePath(const std::string &path);
+std::string absolutePath(const std::string &path);
 
 } // namespace brew::formats

@@ -68,13 +68,13 @@ bool hasBrewFields(const caffe::SolverState &state) {
   return fields.ByteSizeLong() > 0;
 }
 
-caffe::SolverState checksumState(const SolverSnapshot &snapshot) {
+caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot) {
   caffe::SolverState state;
   setNamedValues(state, kOwnChecksum, {double(checksumOf(snapshot))});
   return state;
 }
 
-void takeChecksum(SolverSnapshot &snapshot, const std::string &path) {
+void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path) {
   if (!hasBrewFields(snapshot.state))
     return;
   const auto recorded = namedValues(snapshot.state, kOwnChecksum, path);

@@ -28,11 +28,11 @@ namespace brew::formats {
 bool hasBrewFields(const caffe::SolverState &state);
 
 /// A state that has nothing but the checksum of what `snapshot` holds.
-caffe::SolverState checksumState(const SolverSnapshot &snapshot);
+caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot);
 /// Takes the checksum out of `snapshot`, which was read from `path`. Throws
 /// Error (1) if it does not match, or is missing from a state with Brew's
 /// fields.
-void takeChecksum(SolverSnapshot &snapshot, const std::string &path);
+void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path);
 
 /// Records size and CRC-32 of a weight file in a state that goes with it.
 /// Nothing of what is no regular file. Throws Error (3) if it cannot be read.

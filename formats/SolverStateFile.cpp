@@ -33,7 +33,7 @@ SolverSnapshot readSolverState(const std::string &path) {
       isHdf5File(path) ? readHdf5SolverState(path) : readBinary(path);
   if (snapshot.state.iter() < 0 || snapshot.state.current_step() < 0)
     throw badInput(path + ": damaged solverstate: negative iteration or step");
-  takeChecksum(snapshot, path);
+  verifyAndRemoveChecksum(snapshot, path);
   return snapshot;
 }
 
@@ -42,7 +42,7 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
   caffe::SolverState &state = snapshot.state;
   caffe::SolverState head;
   if (hasBrewFields(state))
-    head = checksumState(snapshot);
+    head = contentChecksumState(snapshot);
   if (format == SnapshotFormat::Hdf5) {
     state.MergeFrom(head);
     return writeHdf5SolverState(path, snapshot);

@@ -38,7 +38,7 @@ std::string placeOf(const std::string &path, size_t line) {
   return path + ":" + std::to_string(line);
 }
 
-Error notOfForm(const std::string &path, const TextLine &line,
+Error malformedLine(const std::string &path, const TextLine &line,
                 const std::string &form) {
   return badInput(placeOf(path, line.number) + ": not a line of " + form);
 }

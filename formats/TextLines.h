@@ -34,7 +34,7 @@ std::vector<std::string> wordsOf(std::string_view text);
 std::string placeOf(const std::string &path, size_t line);
 
 /// Error(1) for a line that is not of that form.
-Error notOfForm(const std::string &path, const TextLine &line,
+Error malformedLine(const std::string &path, const TextLine &line,
                 const std::string &form);
 
 } // namespace brew::formats

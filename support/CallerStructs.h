@@ -16,7 +16,7 @@ namespace brew {
 
 /// Bytes that the caller's structure and the library's have in common. Throws
 /// Error (2) if the size was not set.
-template <typename Struct> std::size_t commonSize(const Struct &given) {
+template <typename Struct> std::size_t commonBytes(const Struct &given) {
   if (given.struct_size < sizeof given.struct_size)
     throw Error(ExitStatus::Usage, "the struct_size of a structure is not set");
   return std::min(given.struct_size, sizeof(Struct));
@@ -27,7 +27,7 @@ template <typename Struct> std::size_t commonSize(const Struct &given) {
 template <typename Struct> Struct take(const Struct *given) {
   Struct result{};
   if (given)
-    std::memcpy(&result, given, commonSize(*given));
+    std::memcpy(&result, given, commonBytes(*given));
   result.struct_size = sizeof result;
   return result;
 }
@@ -38,7 +38,7 @@ template <typename Struct> void give(Struct *out, const Struct &value) {
   if (!out)
     throw Error(ExitStatus::Usage, "there is no structure to fill in");
   const std::size_t size = out->struct_size;
-  std::memcpy(out, &value, commonSize(*out));
+  std::memcpy(out, &value, commonBytes(*out));
   out->struct_size = size;
 }
 

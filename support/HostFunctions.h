@@ -18,13 +18,13 @@ namespace brew {
 
 /// The room for a function's message, in the structure that it is called with;
 /// fails with what it wrote.
-class HostOutcome {
+class HostErrorBuffer {
 public:
-  template <typename Given> explicit HostOutcome(Given &given) {
+  template <typename Given> explicit HostErrorBuffer(Given &given) {
     given.message = text;
     given.message_size = sizeof text;
   }
-  HostOutcome(const HostOutcome &) = delete;
+  HostErrorBuffer(const HostErrorBuffer &) = delete;
 
   /// Throws Error for every status but BREW_OK, (1) for one that is none.
   void check(brew_status status, const char *function) {

@@ -9,7 +9,7 @@ namespace brew {
 
 /// The text with U+FFFD in place of what is not UTF-8, as JSON shows it: names
 /// of files and classes have any bytes.
-inline std::string validUtf8(const std::string &text) {
+inline std::string replaceInvalidUtf8(const std::string &text) {
   const nlohmann::json json = text;
   return nlohmann::json::parse(
              json.dump(-1, ' ', false,

@@ -114,7 +114,7 @@ brew::dialects::Shapes shapesOf(const brew_host_layer &type,
   setup.top_count = tops.size();
   setup.tops = tops.data();
   setup.user = type.user;
-  brew::HostOutcome outcome(setup);
+  brew::HostErrorBuffer outcome(setup);
   outcome.check(type.shapes(&setup), "shapes");
   brew::dialects::Shapes shapes;
   for (const brew_host_shape &top : tops) {

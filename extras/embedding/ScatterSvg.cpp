@@ -22,7 +22,7 @@ std::string hex(const Colour &colour) {
 
 std::string escaped(const std::string &text) {
   std::string result;
-  for (char c : validUtf8(text))
+  for (char c : replaceInvalidUtf8(text))
     if (c == '&')
       result += "&amp;";
     else if (c == '<')

@@ -35,7 +35,7 @@ public:
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    HostOutcome outcome(given);
+    HostErrorBuffer outcome(given);
     outcome.check(functions->given.create(&given, &instance), "create");
     created = true;
   }
@@ -73,7 +73,7 @@ private:
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    HostOutcome outcome(given);
+    HostErrorBuffer outcome(given);
     outcome.check(function(&given), name);
   }
 

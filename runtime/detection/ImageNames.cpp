@@ -28,7 +28,7 @@ std::vector<NamedImageSize> readNameSizeFile(const std::string &path) {
       width = parseInteger(words[2]);
     }
     if (!height || !width || *height < 1 || *width < 1)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     result.push_back({words[0], *height, *width});
   }
   if (result.empty())

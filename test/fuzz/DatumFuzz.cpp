@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
         [&] { decodeAnnotatedDatum(bytes, color, "input", annotated); });
   }
   fuzz::attempt([&] { countObjects(bytes, "input"); });
-  isAnnotated(bytes);
+  isAnnotatedDatum(bytes);
   labelOfDatum(bytes);
   return 0;
 }

@@ -28,7 +28,7 @@ std::vector<Entry> readList(const std::string &path) {
     if (words.empty())
       continue;
     if (words.size() != 2)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     entries.push_back({words[0], words[1], line.number});
   }
   if (entries.empty())
@@ -46,7 +46,7 @@ void readObjects(const std::string &path, int height, int width,
     if (words.empty())
       continue;
     if (words.size() < 5 || words.size() > 6)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     const std::optional<int> label = parseInteger(words[0]);
     const std::optional<int> difficult =
         words.size() == 6 ? parseInteger(words[5]) : 0;
@@ -59,7 +59,7 @@ void readObjects(const std::string &path, int height, int width,
       sides[i] = side.value_or(0);
     }
     if (!fits)
-      throw notOfForm(path, line, form);
+      throw malformedLine(path, line, form);
     const auto [left, top, right, bottom] = sides;
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     if (!(left >= 0 && top >= 0 && left <= right && top <= bottom &&

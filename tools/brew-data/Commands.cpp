@@ -6,7 +6,7 @@
 #include "formats/BinaryProto.h"
 #include "formats/Datum.h"
 #include "formats/image/ImageEncode.h"
-#include "formats/image/ImageSets.h"
+#include "formats/image/MnistCifar.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
 

@@ -92,7 +92,7 @@ void splitDatabase(const std::string &path, const std::vector<SplitTarget> &targ
     throw usageError("the targets add up to more than the whole");
   std::set<std::string> paths;
   for (const SplitTarget &target : targets)
-    if (!paths.insert(formats::wholePath(target.path)).second)
+    if (!paths.insert(formats::absolutePath(target.path)).second)
       throw usageError("'" + target.path + "' is given for two targets");
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);

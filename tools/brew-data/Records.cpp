@@ -64,7 +64,7 @@ std::string recordName(const DbReader &database, const DbCursor &cursor) {
 
 void decodeRecord(std::string_view bytes, const std::string &where,
                   formats::ImageRecord &record, std::vector<int> &labels) {
-  if (!formats::isAnnotated(bytes)) {
+  if (!formats::isAnnotatedDatum(bytes)) {
     formats::decodeDatum(bytes, formats::ImageColor::Native, where, record);
     labels = {record.label};
     return;

@@ -14,7 +14,7 @@ namespace {
 
 /// Without what divides the columns and lines of a table.
 std::string cell(const std::string &from) {
-  std::string text = validUtf8(from);
+  std::string text = replaceInvalidUtf8(from);
   for (char &c : text)
     if (c == '\t' || c == '\n' || c == '\r')
       c = ' ';
@@ -24,7 +24,7 @@ std::string cell(const std::string &from) {
 /// As a text of Protocol Buffers' text format.
 std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (char c : validUtf8(text)) {
+  for (char c : replaceInvalidUtf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
       result += '\\';

@@ -40,9 +40,9 @@ TEST(AnnotatedDatum, HoldsRowsOfPixelsAndObjects) {
 }
 
 TEST(AnnotatedDatum, IsToldFromADatum) {
-  EXPECT_TRUE(isAnnotated(sample().SerializeAsString()));
-  EXPECT_FALSE(isAnnotated(encodeDatum(1, 1, 1, "x", 0)));
-  EXPECT_FALSE(isAnnotated(""));
+  EXPECT_TRUE(isAnnotatedDatum(sample().SerializeAsString()));
+  EXPECT_FALSE(isAnnotatedDatum(encodeDatum(1, 1, 1, "x", 0)));
+  EXPECT_FALSE(isAnnotatedDatum(""));
 }
 
 TEST(AnnotatedDatum, DamagedRecords) {

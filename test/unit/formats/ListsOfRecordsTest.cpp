@@ -41,7 +41,7 @@ TEST_F(ListsOfRecords, LinesAndWords) {
   EXPECT_EQ(wordsOf(lines[0].text), (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(wordsOf(lines[1].text).empty());
   EXPECT_EQ(wordsOf(lines[2].text), (std::vector<std::string>{"c"}));
-  EXPECT_STREQ(notOfForm("f", lines[2], "A B").what(),
+  EXPECT_STREQ(malformedLine("f", lines[2], "A B").what(),
                "f:3: not a line of A B");
   writeBytes(folder / "list", std::string("a\n\0", 3));
   expectError(ExitStatus::BadInput, "list:2: holds a zero byte",

@@ -42,12 +42,12 @@ TEST(PathLookup, AbsoluteNamesAndFolders) {
 }
 
 TEST(PathLookup, WholePathsAreTheSameForOnePlace) {
-  const std::string here = wholePath("a");
+  const std::string here = absolutePath("a");
   EXPECT_EQ(here[0], '/');
   for (const char *name : {"./a", "a/", "b/../a", "./a/./"})
-    EXPECT_EQ(wholePath(name), here) << name;
-  EXPECT_NE(wholePath("b"), here);
-  EXPECT_EQ(wholePath("/"), "/");
+    EXPECT_EQ(absolutePath(name), here) << name;
+  EXPECT_NE(absolutePath("b"), here);
+  EXPECT_EQ(absolutePath("/"), "/");
 }
 
 TEST(PathLookup, ErrorSaysWhereItLooked) {

@@ -155,15 +155,15 @@ TEST(WeightFile, ReadsRawValues) {
 }
 
 TEST(WeightFile, HalfPrecisionNumbers) {
-  EXPECT_EQ(floatOfHalf(0x0000), 0.0f);
-  EXPECT_TRUE(std::signbit(floatOfHalf(0x8000)));
-  EXPECT_EQ(floatOfHalf(0x0001), 0x1p-24f); // smallest subnormal
-  EXPECT_EQ(floatOfHalf(0x03ff), 1023 * 0x1p-24f);
-  EXPECT_EQ(floatOfHalf(0x0400), 0x1p-14f); // smallest normal
-  EXPECT_EQ(floatOfHalf(0x3555), 0x1.554p-2f);
-  EXPECT_EQ(floatOfHalf(0x7bff), 65504.0f); // largest
-  EXPECT_EQ(floatOfHalf(0xfc00), -HUGE_VALF);
-  EXPECT_TRUE(std::isnan(floatOfHalf(0x7e00)));
+  EXPECT_EQ(halfToFloat(0x0000), 0.0f);
+  EXPECT_TRUE(std::signbit(halfToFloat(0x8000)));
+  EXPECT_EQ(halfToFloat(0x0001), 0x1p-24f); // smallest subnormal
+  EXPECT_EQ(halfToFloat(0x03ff), 1023 * 0x1p-24f);
+  EXPECT_EQ(halfToFloat(0x0400), 0x1p-14f); // smallest normal
+  EXPECT_EQ(halfToFloat(0x3555), 0x1.554p-2f);
+  EXPECT_EQ(halfToFloat(0x7bff), 65504.0f); // largest
+  EXPECT_EQ(halfToFloat(0xfc00), -HUGE_VALF);
+  EXPECT_TRUE(std::isnan(halfToFloat(0x7e00)));
 }
 
 TEST(WeightFile, ReadsCaffesFile) {

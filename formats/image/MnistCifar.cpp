@@ -1,5 +1,5 @@
-//===- ImageSets.cpp - MNIST's and CIFAR-10's own files -------------------===//
-#include "formats/image/ImageSets.h"
+//===- MnistCifar.cpp - MNIST's and CIFAR-10's own files -------------------===//
+#include "formats/image/MnistCifar.h"
 
 #include "support/Error.h"
 

@@ -1,5 +1,5 @@
-//===- ImageSetsTest.cpp --------------------------------------------------===//
-#include "formats/image/ImageSets.h"
+//===- MnistCifarTest.cpp --------------------------------------------------===//
+#include "formats/image/MnistCifar.h"
 #include "test/common/TestFiles.h"
 
 #include <zlib.h>
@@ -49,13 +49,13 @@ std::vector<int> readAllLabels(const std::string &images,
   return all;
 }
 
-struct ImageSets : testing::Test {
+struct MnistCifar : testing::Test {
   TempFolder folder;
   std::string images = folder / "images", labels = folder / "labels";
   std::string goodLabels = std::string("\x07\x00\x09", 3);
 };
 
-TEST_F(ImageSets, PlainAndGzipped) {
+TEST_F(MnistCifar, PlainAndGzipped) {
   writeBytes(images, imageFile());
   writeBytes(labels, labelFile(goodLabels));
   EXPECT_EQ(readAllLabels(images, labels), (std::vector<int>{7, 0, 9}));
@@ -64,7 +64,7 @@ TEST_F(ImageSets, PlainAndGzipped) {
   EXPECT_EQ(readAllLabels(images, labels), (std::vector<int>{7, 0, 9}));
 }
 
-TEST_F(ImageSets, MnistErrors) {
+TEST_F(MnistCifar, MnistErrors) {
   writeBytes(images, imageFile());
   writeBytes(labels, labelFile(goodLabels));
   expectError(ExitStatus::Unavailable, "none: file not found",
@@ -90,7 +90,7 @@ TEST_F(ImageSets, MnistErrors) {
               [&] { MnistReader(images, labels); });
 }
 
-TEST_F(ImageSets, MnistTruncatedAtEveryLength) {
+TEST_F(MnistCifar, MnistTruncatedAtEveryLength) {
   writeBytes(labels, labelFile(goodLabels));
   std::string whole = imageFile();
   for (size_t length = 0; length < whole.size(); ++length) {
@@ -106,7 +106,7 @@ TEST_F(ImageSets, MnistTruncatedAtEveryLength) {
   }
 }
 
-TEST_F(ImageSets, GzipChecksum) {
+TEST_F(MnistCifar, GzipChecksum) {
   writeBytes(labels, labelFile(goodLabels));
   writeGzip(images, imageFile());
   std::string packed = readBytes(images);
@@ -116,7 +116,7 @@ TEST_F(ImageSets, GzipChecksum) {
               [&] { readAllLabels(images, labels); });
 }
 
-TEST_F(ImageSets, Cifar) {
+TEST_F(MnistCifar, Cifar) {
   std::string batch;
   for (int i = 0; i < 2; ++i)
     batch += std::string(1, static_cast<char>(8 + i)) +

@@ -1,4 +1,4 @@
-//===- ImageSets.h - MNIST's and CIFAR-10's own files -----------*- C++ -*-===//
+//===- MnistCifar.h - MNIST's and CIFAR-10's own files -----------*- C++ -*-===//
 //
 // Readers for the two data sets' published files, plain or gzipped.
 //
