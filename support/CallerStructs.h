@@ -24,7 +24,7 @@ template <typename Struct> std::size_t commonBytes(const Struct &given) {
 
 /// What the caller's structure says, as far as it goes; zeros beyond, and all
 /// zeros for NULL.
-template <typename Struct> Struct take(const Struct *given) {
+template <typename Struct> Struct copyFromCaller(const Struct *given) {
   Struct result{};
   if (given)
     std::memcpy(&result, given, commonBytes(*given));
@@ -34,7 +34,7 @@ template <typename Struct> Struct take(const Struct *given) {
 
 /// Fills in the caller's structure, as far as it goes. Throws Error (2) if
 /// there is none.
-template <typename Struct> void give(Struct *out, const Struct &value) {
+template <typename Struct> void copyToCaller(Struct *out, const Struct &value) {
   if (!out)
     throw Error(ExitStatus::Usage, "there is no structure to fill in");
   const std::size_t size = out->struct_size;

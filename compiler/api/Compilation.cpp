@@ -181,7 +181,7 @@ brew_status brew_compilation_diagnostic(const brew_compilation *compilation,
     return BREW_USAGE;
   std::string ignored;
   return guarded(ignored, [&] {
-    give(diagnostic, compilation->diagnostics[index].view());
+    copyToCaller(diagnostic, compilation->diagnostics[index].view());
     return BREW_OK;
   });
 }

@@ -70,7 +70,7 @@ brew_status brew_compiler_option_get(size_t index,
       return BREW_USAGE;
     const OptionRow &row = optionTable()[index];
     const ValueLists &values = valueLists()[index];
-    give(option,
+    copyToCaller(option,
          {sizeof(brew_compiler_option), row.name, kindOf(row.kind), row.help,
           row.valueName, row.defaultText, row.impliedText, values.names.size(),
           values.names.data(), values.help.data()});
@@ -135,7 +135,7 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
   return guarded(options->message, [&] {
     if (!layer)
       throw brew::Error(brew::ExitStatus::Usage, "the host layer is NULL");
-    brew_host_layer known = brew::take(layer);
+    brew_host_layer known = brew::copyFromCaller(layer);
     brew::dialects::HostLayerType type;
     type.name = known.type ? known.type : "";
     type.hasBackward = known.backward != nullptr;

@@ -34,7 +34,7 @@ int brew_communicator_is_launched(void) {
 brew_status brew_communicator_open(const brew_communicator_options *options,
                                    brew_communicator **communicator) {
   return api::open(communicator, [&](brew_communicator &handle) {
-    const brew_communicator_options given = take(options);
+    const brew_communicator_options given = copyFromCaller(options);
     runtime::CommunicatorOptions chosen;
     if (!(given.timeout >= 0))
       throw usage("the timeout is negative");

@@ -111,7 +111,7 @@ hostTypesOf(const brew_host_layer *layers, std::size_t count) {
   const auto *next = reinterpret_cast<const std::byte *>(layers);
   for (std::size_t i = 0; i < count; ++i, next += size) {
     auto functions = std::make_shared<Functions>();
-    functions->given = take(reinterpret_cast<const brew_host_layer *>(next));
+    functions->given = copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
     functions->type = text(functions->given.type, "the type of a host layer");
     functions->given.type = nullptr; // the caller's, gone soon
     const std::string who = "host layer type '" + functions->type + "'";

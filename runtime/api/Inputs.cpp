@@ -45,7 +45,7 @@ brew_status brew_session_get_input(brew_session *session, int program,
     result.count = plan::elementCount(buffer);
     result.needs_values =
         std::find(unset.begin(), unset.end(), top) != unset.end();
-    give(input, result);
+    copyToCaller(input, result);
   });
 }
 

@@ -101,7 +101,7 @@ brew_status brew_plan_get_info(const brew_plan *plan, brew_plan_info *info) {
       updates |= program.name() == plan::programs::kUpdate;
     }
     result.trainable = learns && updates;
-    give(info, result);
+    copyToCaller(info, result);
   });
 }
 
@@ -125,7 +125,7 @@ brew_status brew_plan_get_program(const brew_plan *plan, int program,
     const auto &outputs = plan->outputs[static_cast<size_t>(program)];
     result.output_count = outputs.size();
     result.outputs = outputs.data();
-    give(info, result);
+    copyToCaller(info, result);
   });
 }
 
@@ -151,7 +151,7 @@ brew_status brew_plan_get_step(const brew_plan *plan, int program, size_t step,
     result.layers = names.data();
     result.backward = step >= description.first_backward_step() ||
                       description.steps(static_cast<int>(step)).backward();
-    give(info, result);
+    copyToCaller(info, result);
   });
 }
 

@@ -44,7 +44,7 @@ brew_status brew_records_open(const char *path,
                               const brew_records_options *options,
                               brew_records **records) {
   return api::open(records, [&](brew_records &handle) {
-    const brew_records_options given = take(options);
+    const brew_records_options given = copyFromCaller(options);
     if (given.ndim > BREW_MAX_DIMS)
       throw usage("the records have too many dimensions");
     const std::vector<std::int64_t> shape(given.dims, given.dims + given.ndim);
@@ -89,7 +89,7 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
     result.label = sample.label.value_or(0);
     result.label_error =
         sample.labelError.empty() ? nullptr : sample.labelError.c_str();
-    give(record, result);
+    copyToCaller(record, result);
   });
 }
 
@@ -215,7 +215,7 @@ brew_status brew_tensor_file_find(brew_tensor_file *file, const char *name,
     result.dtype = reader.isDouble(called) ? BREW_F64 : BREW_F32;
     result.ndim = setDims(result.dims, dims);
     result.count = caffe::product(dims);
-    give(dataset, result);
+    copyToCaller(dataset, result);
   });
 }
 

@@ -119,7 +119,7 @@ brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
 
 brew_status brew_thread_pool_open(const brew_thread_pool_options *options, brew_thread_pool **pool) {
   return api::open(pool, [&](brew_thread_pool &handle) {
-    const brew_thread_pool_options given = take(options);
+    const brew_thread_pool_options given = copyFromCaller(options);
     if (given.threads < 0)
       throw usage("the number of threads is negative");
     handle.pool = std::make_shared<runtime::WorkerPool>(given.threads);
@@ -139,7 +139,7 @@ brew_status brew_session_open(const brew_plan *plan,
     if (!plan || !plan->file)
       throw usage("there is no open plan");
     handle.session = std::make_shared<runtime::Session>(
-        plan->file, optionsOf(take(options)));
+        plan->file, optionsOf(copyFromCaller(options)));
     handle.device = handle.session->executor().description();
   });
 }
@@ -295,7 +295,7 @@ brew_status brew_session_measure(brew_session *session, const int *programs,
     brew_measurement result{};
     result.graph_nodes = measured.graphNodes;
     result.device_bytes = measured.deviceBytes;
-    give(measurement, result);
+    copyToCaller(measurement, result);
   });
 }
 

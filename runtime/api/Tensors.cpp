@@ -38,7 +38,7 @@ runtime::TensorName nameOf(const brew_session &session,
                            const brew_tensor_name *given) {
   if (!given)
     throw usage("the tensor's name is NULL");
-  const brew_tensor_name name = take(given);
+  const brew_tensor_name name = copyFromCaller(given);
   runtime::TensorName result;
   result.kind = kindOf(name.kind);
   result.name = text(name.name, "the tensor's name");
@@ -90,7 +90,7 @@ brew_status brew_session_get_tensor_name(brew_session *session,
     result.name = names[index].name.c_str();
     result.index = names[index].index;
     result.slot = names[index].slot;
-    give(name, result);
+    copyToCaller(name, result);
   });
 }
 
@@ -117,7 +117,7 @@ brew_status brew_session_find(brew_session *session,
             it.manifest()
                 .buffers(static_cast<int>(count->buffer_index()))
                 .dims_size();
-    give(tensor, result);
+    copyToCaller(tensor, result);
   });
 }
 

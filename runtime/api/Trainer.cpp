@@ -17,7 +17,7 @@ brew_status brew_trainer_open(brew_session *session,
   return api::open(trainer, [&](brew_trainer &handle) {
     if (!session)
       throw usage("there is no session");
-    const brew_trainer_options given = take(options);
+    const brew_trainer_options given = copyFromCaller(options);
     runtime::TrainerOptions chosen;
     chosen.solver = runtime::solverOf(session->get().manifest());
     const auto names =
@@ -251,7 +251,7 @@ brew_status brew_solver_field_get(size_t index, brew_solver_field *field) {
     result.help = row.help;
     result.kind = static_cast<brew_field_kind>(row.kind);
     result.while_training = row.whileTraining;
-    give(field, result);
+    copyToCaller(field, result);
   });
 }
 
