@@ -31,12 +31,12 @@ std::vector<BoostEntry> readBoostList(const std::string &path) {
     if (!weight)
       throw malformedLine(path, line, form);
     if (!(*weight >= 0) || std::isinf(*weight))
-      throw badInput(placeOf(path, line.number) +
+      throw badInput(lineLocation(path, line.number) +
                      ": a weight must be finite and not negative");
     BoostEntry entry{text.substr(0, end + 1), *weight, line.number};
     const auto [seen, isNew] = lineOf.emplace(entry.key, line.number);
     if (!isNew)
-      throw badInput(placeOf(path, line.number) + ": '" + entry.key +
+      throw badInput(lineLocation(path, line.number) + ": '" + entry.key +
                      "' stands in line " + std::to_string(seen->second) +
                      " too");
     entries.push_back(std::move(entry));

@@ -18,7 +18,7 @@ std::vector<TextLine> readTextLines(const std::string &path,
     lines.push_back({text.substr(at, end - at), lines.size() + 1});
     at = end + 1;
     if (lines.back().text.find('\0') != std::string::npos)
-      throw badInput(placeOf(path, lines.back().number) +
+      throw badInput(lineLocation(path, lines.back().number) +
                      ": holds a zero byte; it must be a text file with lines "
                      "of " +
                      form);
@@ -34,13 +34,13 @@ std::vector<std::string> wordsOf(std::string_view text) {
   return words;
 }
 
-std::string placeOf(const std::string &path, size_t line) {
+std::string lineLocation(const std::string &path, size_t line) {
   return path + ":" + std::to_string(line);
 }
 
 Error malformedLine(const std::string &path, const TextLine &line,
                 const std::string &form) {
-  return badInput(placeOf(path, line.number) + ": not a line of " + form);
+  return badInput(lineLocation(path, line.number) + ": not a line of " + form);
 }
 
 } // namespace brew::formats

@@ -31,7 +31,7 @@ std::vector<TextLine> readTextLines(const std::string &path,
 std::vector<std::string> wordsOf(std::string_view text);
 
 /// "PATH:LINE", for messages.
-std::string placeOf(const std::string &path, size_t line);
+std::string lineLocation(const std::string &path, size_t line);
 
 /// Error(1) for a line that is not of that form.
 Error malformedLine(const std::string &path, const TextLine &line,

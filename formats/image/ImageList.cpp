@@ -15,8 +15,8 @@ int leadingInteger(const char *text) {
       std::clamp<long>(std::strtol(text, nullptr, 10), INT_MIN, INT_MAX));
 }
 
-std::string placeOf(const std::string &list, const ImageListEntry &entry) {
-  return placeOf(list, entry.line);
+std::string lineLocation(const std::string &list, const ImageListEntry &entry) {
+  return lineLocation(list, entry.line);
 }
 
 std::vector<ImageListEntry> readImageList(const std::string &path) {

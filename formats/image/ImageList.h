@@ -20,7 +20,7 @@ struct ImageListEntry {
 std::vector<ImageListEntry> readImageList(const std::string &path);
 
 /// "LIST:LINE", for messages about an entry.
-std::string placeOf(const std::string &list, const ImageListEntry &entry);
+std::string lineLocation(const std::string &list, const ImageListEntry &entry);
 
 /// What C's atoi() makes of text, but clamped to an int.
 int leadingInteger(const char *text);

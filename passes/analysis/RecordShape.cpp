@@ -67,7 +67,7 @@ brew::passes::listedImageShape(const caffe::LayerParameter &layer,
                           const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageListEntry first = formats::readImageList(path).front();
-  const std::string where = placeOf(path, first);
+  const std::string where = lineLocation(path, first);
   formats::Image image;
   formats::readImageFile(
       formats::requirePath(settings.root_folder() + first.name, folders,

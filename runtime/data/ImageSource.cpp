@@ -116,7 +116,7 @@ private:
 
   void decode(const formats::ImageListEntry &entry, formats::ImageRecord &image,
               std::string &where) const {
-    where = placeOf(list, entry);
+    where = lineLocation(list, entry);
     const std::string name = parameter.root_folder() + entry.name;
     if (entry.name.empty())
       throw badInput(where + ": names no image");

@@ -289,7 +289,7 @@ public:
     const formats::ImageListEntry &entry = entries[done++];
     const std::string path =
         formats::requirePath(entry.name, {formats::folderOfFile(list)},
-                             placeOf(list, entry) + ": image");
+                             lineLocation(list, entry) + ": image");
     const std::string bytes = formats::readFileBytes(path);
     EncodedImage(path, bytes, fitter).next(sample);
     sample.label = entry.label;

@@ -64,7 +64,7 @@ void readObjects(const std::string &path, int height, int width,
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     if (!(left >= 0 && top >= 0 && left <= right && top <= bottom &&
           right <= w && bottom <= h))
-      throw badInput(formats::placeOf(path, line.number) +
+      throw badInput(formats::lineLocation(path, line.number) +
                      ": the box does not lie in the image of " +
                      std::to_string(width) + " x " + std::to_string(height));
     caffe::AnnotationGroup &group = groups[*label];
@@ -91,7 +91,7 @@ void convertAnnotatedSet(const AnnotatedSetOptions &options) {
   Progress progress("images", entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const Entry &entry = entries[i];
-    const std::string place = formats::placeOf(options.list, entry.line),
+    const std::string place = formats::lineLocation(options.list, entry.line),
                       where = place + ": ";
     const std::string bytes =
         formats::readFileBytes(options.root + entry.image, place);

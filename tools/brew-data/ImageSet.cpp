@@ -55,7 +55,7 @@ public:
       datum.set_label(entry.label);
       result.dataSize = datum.data().size();
       if (!datum.SerializeToString(&result.value))
-        throw badInput(placeOf(options.list, entry) +
+        throw badInput(lineLocation(options.list, entry) +
                        ": the record is too large");
     } catch (const Error &error) {
       result.problem = error.what();
@@ -75,7 +75,7 @@ private:
   }
 
   void fill(const ImageListEntry &entry, caffe::Datum &datum) const {
-    const std::string where = placeOf(options.list, entry);
+    const std::string where = lineLocation(options.list, entry);
     if (entry.name.empty())
       throw badInput(where + ": names no image");
     const std::string path = pathOf(entry.name);
@@ -173,7 +173,7 @@ void convertImageSet(const ImageSetOptions &options) {
       if (options.checkSize && written == 0)
         firstSize = converted.dataSize;
       if (options.checkSize && converted.dataSize != firstSize)
-        throw badInput(placeOf(options.list, entry) + ": image '" + entry.name +
+        throw badInput(lineLocation(options.list, entry) + ": image '" + entry.name +
                        "': incorrect data field size " +
                        std::to_string(converted.dataSize) +
                        "; the first image has " + std::to_string(firstSize));

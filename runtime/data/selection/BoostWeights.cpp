@@ -23,7 +23,7 @@ std::vector<double> boostWeights(const caffe::RecordSelection &selection,
     const std::optional<std::vector<std::uint64_t>> named =
         recordsOf(entry.key);
     if (!named)
-      throw badInput(formats::placeOf(path, entry.line) + ": '" + entry.key +
+      throw badInput(formats::lineLocation(path, entry.line) + ": '" + entry.key +
                      "' is not in " + source);
     for (std::uint64_t record : *named)
       weights[record] = entry.weight;

@@ -210,7 +210,7 @@ TEST_F(Lists, ImagesAreReadAsCaffeReadsThem) {
   EXPECT_EQ(entries[5].label, 17);
   EXPECT_EQ(entries[6].name, "");
   EXPECT_EQ(entries[7].label, INT_MAX);
-  EXPECT_EQ(placeOf("f", entries[7]), "f:8");
+  EXPECT_EQ(lineLocation("f", entries[7]), "f:8");
 }
 
 TEST_F(Lists, EmptyMissingAndBinaryListsAreErrors) {
