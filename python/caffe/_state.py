@@ -3,7 +3,7 @@ import functools
 import os
 import warnings
 
-from brew._core import Pool
+from brew._core import ThreadPool
 
 _seed = None
 _is_given = False
@@ -12,14 +12,14 @@ _drawn = 0
 
 
 @functools.lru_cache(maxsize=None)
-def pool():
+def thread_pool():
     """The threads that all nets compute with."""
-    return Pool(_threads())
+    return ThreadPool(_threads())
 
 
 def _threads():
     """The ranks of a machine share its cores, unless somebody has given each its own; 0: as
-    the pool chooses."""
+    the thread_pool chooses."""
     local = int(os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE", _count))
     cores = os.cpu_count() or 1
     if local <= 1 or "OMP_NUM_THREADS" in os.environ or len(os.sched_getaffinity(0)) < cores:

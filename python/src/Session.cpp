@@ -167,7 +167,7 @@ void brew::python::bindSession(nb::module_ &module) {
         return it.programInfo(program).has_backward != 0;
       });
 
-  nb::class_<SharedPool>(module, "Pool").def(nb::init<int>(), "threads"_a = 0);
+  nb::class_<SharedThreadPool>(module, "ThreadPool").def(nb::init<int>(), "threads"_a = 0);
 
   nb::enum_<brew_tensor_kind>(module, "Kind")
       .value("BLOB", BREW_BLOB)
@@ -187,7 +187,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "__init__",
           [](SharedSession *self, const Plan &plan, int threads,
              std::uint64_t seed, const std::string &folder,
-             const SharedPool *pool, const SharedSession *share, bool log,
+             const SharedThreadPool *thread_pool, const SharedSession *share, bool log,
              int gpu, std::optional<nb::object> listener, nb::dict hosts,
              int readerRank, int readerRanks, const std::string &timingCache,
              bool allowMissingWeights) {
@@ -208,7 +208,7 @@ void brew::python::bindSession(nb::module_ &module) {
               options.hostLayers = types->descriptions();
             }
             options.folder = folder;
-            options.pool = pool ? pool->get() : nullptr;
+            options.thread_pool = thread_pool ? thread_pool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
             options.timingCache = timingCache;
@@ -218,7 +218,7 @@ void brew::python::bindSession(nb::module_ &module) {
                 SharedSession(plan, std::move(options), std::move(types));
           },
           "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
-          "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
+          "thread_pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
           "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict(),
           "reader_rank"_a = 0, "reader_ranks"_a = 0, "timing_cache"_a = "",
           "allow_missing_weights"_a = false)

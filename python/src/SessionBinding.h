@@ -42,20 +42,20 @@ private:
   }
 };
 
-class SharedPool {
+class SharedThreadPool {
 public:
-  explicit SharedPool(int threads) {
+  explicit SharedThreadPool(int threads) {
     Forks::watch();
-    pool = std::make_unique<api::ThreadPool>(threads);
+    thread_pool = std::make_unique<api::ThreadPool>(threads);
   }
-  ~SharedPool() {
+  ~SharedThreadPool() {
     if (Forks::count())
-      pool.release(); // as for sessions
+      thread_pool.release(); // as for sessions
   }
-  const api::ThreadPool *get() const { return pool.get(); }
+  const api::ThreadPool *get() const { return thread_pool.get(); }
 
 private:
-  std::unique_ptr<api::ThreadPool> pool;
+  std::unique_ptr<api::ThreadPool> thread_pool;
 };
 
 class SharedSession {
