@@ -24,7 +24,7 @@ using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 class Ranks {
 public:
   Ranks(double timeout, bool deterministic) {
-    brew::python::Forks::watch();
+    brew::python::ForkGuard::watch();
     brew::api::CommunicatorOptions options;
     options.timeout = timeout;
     options.deterministic = deterministic;
@@ -38,7 +38,7 @@ public:
   Ranks &operator=(const Ranks &) = delete;
 
   brew::api::Communicator &get() {
-    brew::python::Forks::refuse();
+    brew::python::ForkGuard::refuse();
     return *communicator;
   }
 

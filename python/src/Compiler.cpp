@@ -25,7 +25,7 @@ using Settings =
     std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 CompilerOptions optionsOf(const Settings &settings,
-                          const brew::python::HostTypes &hosts) {
+                          const brew::python::PythonLayerTypes &hosts) {
   CompilerOptions options;
   for (const auto &type : hosts.descriptions())
     options.addHostLayer(type);
@@ -87,7 +87,7 @@ void brew::python::bindCompiler(nb::module_ &module) {
   module.def(
       "compile_file",
       [](const std::string &path, const Settings &settings, nb::dict hosts) {
-        HostTypes types(hosts);
+        PythonLayerTypes types(hosts);
         const CompilerOptions options = optionsOf(settings, types);
         nb::gil_scoped_release released;
         return Compilation::ofFile(path, options);
@@ -97,7 +97,7 @@ void brew::python::bindCompiler(nb::module_ &module) {
       "compile_text",
       [](const std::string &text, const std::string &name,
          const std::string &folder, const Settings &settings, nb::dict hosts) {
-        HostTypes types(hosts);
+        PythonLayerTypes types(hosts);
         const CompilerOptions options = optionsOf(settings, types);
         nb::gil_scoped_release released;
         return Compilation::ofText(text, name, options, folder);

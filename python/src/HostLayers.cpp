@@ -21,18 +21,18 @@ static std::string textOf(nb::python_error &error) {
   }
 }
 
-void HostTypes::None=pin=None(std::exception_ptr exception) {
+void PythonLayerTypes::None=pin=None(std::exception_ptr exception) {
   const std::lock_guard<std::mutex> lock(guard);
   thrown = std::move(exception);
 }
 
-void HostTypes::clear() {
+void PythonLayerTypes::clear() {
   std::exception_ptr old; // destroyed without the lock: that takes the GIL
   const std::lock_guard<std::mutex> lock(guard);
   old.swap(thrown);
 }
 
-void HostTypes::rethrow() {
+void PythonLayerTypes::rethrow() {
   std::exception_ptr exception;
   {
     const std::lock_guard<std::mutex> lock(guard);
@@ -43,8 +43,8 @@ void HostTypes::rethrow() {
 }
 
 template <typename Given, typename Body>
-brew_status HostTypes::guarded(Given *given, Body &&body) noexcept {
-  HostTypes &owner = *static_cast<Type *>(given->user)->owner;
+brew_status PythonLayerTypes::guarded(Given *given, Body &&body) noexcept {
+  PythonLayerTypes &owner = *static_cast<Type *>(given->user)->owner;
   const nb::gil_scoped_acquire held;
   std::string why;
   try {
@@ -60,7 +60,7 @@ brew_status HostTypes::guarded(Given *given, Body &&body) noexcept {
   return BREW_BAD_INPUT;
 }
 
-nb::object HostTypes::aliveOf(nb::handle reference) {
+nb::object PythonLayerTypes::resolveWeak(nb::handle reference) {
   nb::object object = reference();
   if (object.is_none())
     throw api::Error(BREW_USAGE,
@@ -93,11 +93,11 @@ static nb::dict keywordsOf(const brew_host_setup &setup, bool withTops) {
   return words;
 }
 
-brew_status HostTypes::shapes(brew_host_setup *setup) {
+brew_status PythonLayerTypes::shapes(brew_host_setup *setup) {
   return guarded(setup, [&] {
     const Type &type = *static_cast<Type *>(setup->user);
     nb::object found =
-        aliveOf(type.reference).attr("shapes")(**keywordsOf(*setup, false));
+        resolveWeak(type.reference).attr("shapes")(**keywordsOf(*setup, false));
     for (std::size_t i = 0; i < setup->top_count; ++i) {
       brew_host_shape &top = setup->tops[i];
       const nb::object shape = found[i];
@@ -111,16 +111,16 @@ brew_status HostTypes::shapes(brew_host_setup *setup) {
   });
 }
 
-brew_status HostTypes::create(brew_host_setup *setup, void **instance) {
+brew_status PythonLayerTypes::create(brew_host_setup *setup, void **instance) {
   return guarded(setup, [&] {
     const Type &type = *static_cast<Type *>(setup->user);
     const nb::object made =
-        aliveOf(type.reference).attr("create")(**keywordsOf(*setup, true));
+        resolveWeak(type.reference).attr("create")(**keywordsOf(*setup, true));
     *instance = nb::weakref(made).release().ptr();
   });
 }
 
-void HostTypes::destroy(void *instance, void *) {
+void PythonLayerTypes::destroy(void *instance, void *) {
   const nb::gil_scoped_acquire held;
   nb::handle(static_cast<PyObject *>(instance)).dec_ref();
 }
@@ -162,18 +162,18 @@ static nb::list gradientsOf(const brew_host_blob *blobs, std::size_t count,
   return arrays;
 }
 
-brew_status HostTypes::forward(brew_host_call *call) {
+brew_status PythonLayerTypes::forward(brew_host_call *call) {
   return guarded(call, [&] {
-    aliveOf(nb::handle(static_cast<PyObject *>(call->instance)))
+    resolveWeak(nb::handle(static_cast<PyObject *>(call->instance)))
         .attr("forward")(
             valuesOf(call->bottoms, call->bottom_count, call->f64, false),
             valuesOf(call->tops, call->top_count, call->f64, true));
   });
 }
 
-brew_status HostTypes::backward(brew_host_call *call) {
+brew_status PythonLayerTypes::backward(brew_host_call *call) {
   return guarded(call, [&] {
-    aliveOf(nb::handle(static_cast<PyObject *>(call->instance)))
+    resolveWeak(nb::handle(static_cast<PyObject *>(call->instance)))
         .attr("backward")(
             valuesOf(call->bottoms, call->bottom_count, call->f64, false),
             gradientsOf(call->bottoms, call->bottom_count, call->f64, true),
@@ -182,13 +182,13 @@ brew_status HostTypes::backward(brew_host_call *call) {
   });
 }
 
-HostTypes::HostTypes(nb::dict given) {
+PythonLayerTypes::PythonLayerTypes(nb::dict given) {
   for (auto [name, object] : given)
     types.push_back(std::make_unique<Type>(
         Type{this, nb::cast<std::string>(name), nb::weakref(object)}));
 }
 
-std::vector<api::HostLayerType> HostTypes::descriptions() const {
+std::vector<api::HostLayerType> PythonLayerTypes::descriptions() const {
   std::vector<api::HostLayerType> result;
   for (const auto &type : types) {
     auto layer = api::makeStruct<brew_host_layer>();
@@ -197,7 +197,7 @@ std::vector<api::HostLayerType> HostTypes::descriptions() const {
     layer.create = create;
     layer.destroy = destroy;
     layer.forward = forward;
-    if (nb::cast<bool>(aliveOf(type->reference).attr("has_backward")))
+    if (nb::cast<bool>(resolveWeak(type->reference).attr("has_backward")))
       layer.backward = backward;
     layer.user = type.get();
     result.emplace_back(layer);

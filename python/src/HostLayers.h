@@ -20,12 +20,12 @@ namespace brew::python {
 /// in the module of their class. Made and destroyed with the GIL; what
 /// libraries call takes it by itself. Must outlive what was opened with its
 /// descriptions.
-class HostTypes {
+class PythonLayerTypes {
 public:
   /// `types`: name to object.
-  explicit HostTypes(nanobind::dict types);
-  HostTypes(const HostTypes &) = delete;
-  HostTypes &operator=(const HostTypes &) = delete;
+  explicit PythonLayerTypes(nanobind::dict types);
+  PythonLayerTypes(const PythonLayerTypes &) = delete;
+  PythonLayerTypes &operator=(const PythonLayerTypes &) = delete;
 
   std::vector<api::HostLayerType> descriptions() const;
 
@@ -36,11 +36,11 @@ public:
 
 private:
   struct Type {
-    HostTypes *owner;
+    PythonLayerTypes *owner;
     std::string name;
     nanobind::object reference; ///< weak
   };
-  static nanobind::object aliveOf(nanobind::handle reference);
+  static nanobind::object resolveWeak(nanobind::handle reference);
   void None=pin=None(std::exception_ptr exception);
   template <typename Given, typename Body>
   static brew_status guarded(Given *given, Body &&body) noexcept;

@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// Valid during the call alone.
+  /// Valid runExclusive the call alone.
   nb::object arrayOf(float *values) const {
     const std::size_t shape[] = {static_cast<std::size_t>(observations)};
     return nb::cast(
@@ -76,16 +76,16 @@ public:
       : trainer(trainer), environments(std::move(owned)) {
     for (const auto &each : environments)
       options.environments.push_back(each.get());
-    trainer.during([&](brew::api::Trainer &it) {
+    trainer.runExclusive([&](brew::api::Trainer &it) {
       learner = std::make_unique<brew::api::Learner>(*trainer.owner().get(), it,
                                                      std::move(options));
     });
   }
   void train(std::int64_t episodes) {
-    trainer.during([&](brew::api::Trainer &) { learner->train(episodes); });
+    trainer.runExclusive([&](brew::api::Trainer &) { learner->train(episodes); });
   }
   double evaluate(std::int64_t episodes) {
-    return trainer.during(
+    return trainer.runExclusive(
         [&](brew::api::Trainer &) { return learner->evaluate(episodes); });
   }
   nb::dict progress() const {
@@ -167,7 +167,7 @@ void brew::python::bindReinforcement(nb::module_ &module) {
   module.def("environment_count", [](SharedTrainer &trainer,
                                      const std::string &name,
                                      const std::string &properties) {
-    return trainer.during([&](api::Trainer &) {
+    return trainer.runExclusive([&](api::Trainer &) {
       return api::Learner::environmentCount(*trainer.owner().get(),
                                             optionsOf(name, properties, 0));
     });

@@ -38,7 +38,7 @@ TensorName nameOf(brew_tensor_kind kind, int program, const std::string &name,
 nb::object viewOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
-      it.during([&](Session &session) { return session.find(name); });
+      it.runExclusive([&](Session &session) { return session.find(name); });
   if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.dynamic_dim >= 0)
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
@@ -65,7 +65,7 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
 nb::object exportOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
-      it.during([&](Session &session) { return session.find(name); });
+      it.runExclusive([&](Session &session) { return session.find(name); });
   if ((tensor.dtype != BREW_F32 && tensor.dtype != BREW_F64) ||
       tensor.dynamic_dim >= 0 || tensor.ndim != tensor.shape_ndim)
     return nb::none();
@@ -93,7 +93,7 @@ template <typename Value> nb::object arrayOf(const brew_feed_request &request) {
                   nb::rv_policy::reference);
 }
 
-/// Calls `function(name to array)` for each batch; the arrays are valid during
+/// Calls `function(name to array)` for each batch; the arrays are valid runExclusive
 /// the call. Called with the GIL.
 Session::Feed feedOf(nb::object function) {
   std::shared_ptr<PyObject> held(function.release().ptr(),
@@ -115,7 +115,7 @@ Session::Feed feedOf(nb::object function) {
 /// A copy, in Caffe's order.
 nb::object readOf(SharedSession &it, const TensorName &name) {
   std::vector<std::size_t> shape;
-  auto *values = new std::vector<float>(it.during([&](Session &session) {
+  auto *values = new std::vector<float>(it.runExclusive([&](Session &session) {
     const brew_tensor tensor = session.find(name);
     shape.assign(tensor.shape, tensor.shape + tensor.shape_ndim);
     return session.read<float>(name);
@@ -199,9 +199,9 @@ void brew::python::bindSession(nb::module_ &module) {
             options.seed = seed;
             if (listener)
               options.listener = listenerOf(*listener, {});
-            std::shared_ptr<HostTypes> types;
+            std::shared_ptr<PythonLayerTypes> types;
             if (hosts.size()) {
-              types = {new HostTypes(hosts), [](HostTypes *held) {
+              types = {new PythonLayerTypes(hosts), [](PythonLayerTypes *held) {
                          const nb::gil_scoped_acquire acquired;
                          delete held;
                        }};
@@ -227,14 +227,14 @@ void brew::python::bindSession(nb::module_ &module) {
           [](SharedSession &it, nb::object function,
              const std::vector<int> &kinds) {
             api::Listener listener = listenerOf(std::move(function), kinds);
-            return it.during([&](Session &session) {
+            return it.runExclusive([&](Session &session) {
               return session.addListener(std::move(listener));
             });
           },
           "function"_a, "kinds"_a)
       .def("remove_listener",
            [](SharedSession &it, int number) {
-             it.during(
+             it.runExclusive(
                  [&](Session &session) { session.removeListener(number); });
            })
       .def_prop_ro("device",
@@ -243,28 +243,28 @@ void brew::python::bindSession(nb::module_ &module) {
           "initialise",
           [](SharedSession &it, const std::vector<std::string> &weights,
              bool required) {
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.initialise(weights, required);
             });
           },
           "weights"_a = std::vector<std::string>(), "required"_a = false)
       .def("load_weights",
            [](SharedSession &it, const std::vector<std::string> &weights) {
-             it.during([&](Session &session) { session.loadWeights(weights); });
+             it.runExclusive([&](Session &session) { session.loadWeights(weights); });
            })
       .def("save_weights",
            [](SharedSession &it, const std::string &path) {
-             it.during([&](Session &session) { session.saveWeights(path); });
+             it.runExclusive([&](Session &session) { session.saveWeights(path); });
            })
       .def("prepare",
            [](SharedSession &it) {
-             it.during([](Session &session) { session.prepare(); });
+             it.runExclusive([](Session &session) { session.prepare(); });
            })
       .def("tune",
            [](SharedSession &it, const Plan &plan) {
              using Call = std::tuple<int, std::vector<std::string>, std::string,
                                      std::string, double, std::string, double>;
-             return it.during([&](Session &session) {
+             return it.runExclusive([&](Session &session) {
                std::vector<Call> calls;
                session.tune([&](const brew_tuned_call &call) {
                  const brew_step_info step = plan.step(call.program, call.step);
@@ -281,12 +281,12 @@ void brew::python::bindSession(nb::module_ &module) {
            })
       .def("set_seed",
            [](SharedSession &it, std::uint64_t seed) {
-             it.during([&](Session &session) { session.setSeed(seed); });
+             it.runExclusive([&](Session &session) { session.setSeed(seed); });
            })
       .def("inputs",
            [](SharedSession &it, int program) {
              using Input = std::pair<std::string, std::vector<std::int64_t>>;
-             return it.during([&](Session &session) {
+             return it.runExclusive([&](Session &session) {
                std::vector<Input> found;
                for (std::size_t i = 0; i < session.inputs(program); ++i) {
                  const brew_input input = session.input(program, i);
@@ -300,7 +300,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "set_input",
           [](SharedSession &it, int program, const std::string &name,
              Floats values) {
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.setInput(program, name, values.data(),
                                static_cast<std::int64_t>(values.size()));
             });
@@ -311,47 +311,47 @@ void brew::python::bindSession(nb::module_ &module) {
           [](SharedSession &it, int program,
              const std::vector<std::string> &names, nb::object function) {
             auto feed = feedOf(std::move(function));
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.setFeed(program, names, std::move(feed));
             });
           },
           "program"_a, "names"_a, "function"_a)
       .def("feed",
            [](SharedSession &it, int program) {
-             it.during([&](Session &session) { session.feed(program); });
+             it.runExclusive([&](Session &session) { session.feed(program); });
            })
       .def("open_sources",
            [](SharedSession &it, int program) {
-             it.during([&](Session &session) { session.openSources(program); });
+             it.runExclusive([&](Session &session) { session.openSources(program); });
            })
       .def(
           "run",
           [](SharedSession &it, int program, brew_pass pass) {
-            it.during([&](Session &session) { session.run(program, pass); });
+            it.runExclusive([&](Session &session) { session.run(program, pass); });
           },
           "program"_a, "pass_"_a = BREW_FORWARD_BACKWARD)
       .def(
           "run_layers",
           [](SharedSession &it, int program, const std::string &first,
              const std::string &last, brew_pass pass) {
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.runLayers(program, first, last, pass);
             });
           },
           "program"_a, "first"_a = "", "last"_a = "", "pass_"_a = BREW_FORWARD)
       .def("layers",
            [](SharedSession &it, int program) {
-             return it.during(
+             return it.runExclusive(
                  [&](Session &session) { return session.layers(program); });
            })
       .def("loss",
            [](SharedSession &it, int program) {
-             return it.during(
+             return it.runExclusive(
                  [&](Session &session) { return session.loss(program); });
            })
       .def("score",
            [](SharedSession &it, int program, int batches) {
-             const auto score = it.during([&](Session &session) {
+             const auto score = it.runExclusive([&](Session &session) {
                return session.score(program, batches, {});
              });
              nb::list means;
@@ -363,7 +363,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "names",
           [](SharedSession &it, brew_tensor_kind kind, int program) {
             using Name = std::pair<std::string, int>;
-            return it.during([&](Session &session) {
+            return it.runExclusive([&](Session &session) {
               std::vector<Name> found;
               for (const TensorName &name : session.names(kind, program))
                 found.push_back({name.name, name.index});
@@ -375,7 +375,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "shape",
           [](SharedSession &it, brew_tensor_kind kind, int program,
              const std::string &name, int index) {
-            return it.during([&](Session &session) {
+            return it.runExclusive([&](Session &session) {
               const brew_tensor tensor =
                   session.find(nameOf(kind, program, name, index, 0));
               return std::vector<std::int64_t>(
@@ -410,7 +410,7 @@ void brew::python::bindSession(nb::module_ &module) {
              const std::string &name, int index, Floats values) {
             const std::vector<float> copied(values.data(),
                                             values.data() + values.size());
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.write(nameOf(kind, program, name, index, 0), copied);
             });
           },
@@ -419,7 +419,7 @@ void brew::python::bindSession(nb::module_ &module) {
           "place",
           [](SharedSession &it, int program, const std::string &name,
              std::optional<Memory> memory) {
-            it.during([&](Session &session) {
+            it.runExclusive([&](Session &session) {
               session.bindMemory(nameOf(BREW_BLOB, program, name, 0, 0),
                             memory ? memory->data() : nullptr,
                             memory ? static_cast<std::int64_t>(memory->nbytes())

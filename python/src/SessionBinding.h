@@ -16,7 +16,7 @@ namespace brew::python {
 /// Threads do not survive a fork: what was opened before can neither run nor be
 /// taken down in the child. Counts the forks that this process is a child of,
 /// from the first session on.
-class Forks {
+class ForkGuard {
 public:
   static int count() { return counter(); }
   /// Called where something is opened.
@@ -45,11 +45,11 @@ private:
 class SharedThreadPool {
 public:
   explicit SharedThreadPool(int threads) {
-    Forks::watch();
+    ForkGuard::watch();
     thread_pool = std::make_unique<api::ThreadPool>(threads);
   }
   ~SharedThreadPool() {
-    if (Forks::count())
+    if (ForkGuard::count())
       thread_pool.release(); // as for sessions
   }
   const api::ThreadPool *get() const { return thread_pool.get(); }
@@ -62,13 +62,13 @@ class SharedSession {
 public:
   /// `hosts` may be null.
   SharedSession(const api::Plan &plan, api::SessionOptions options,
-                std::shared_ptr<HostTypes> hosts)
+                std::shared_ptr<PythonLayerTypes> hosts)
       : hosts(std::move(hosts)), gpuNumber(options.gpu) {
-    Forks::watch();
+    ForkGuard::watch();
     session = std::make_unique<api::Session>(plan, std::move(options));
   }
   ~SharedSession() {
-    if (Forks::count())
+    if (ForkGuard::count())
       session.release(); // its threads cannot be joined
   }
 
@@ -77,9 +77,9 @@ public:
 
   /// Runs `body(session)` without the GIL. A second thread is refused. What a
   /// layer written in Python throws comes out as it was.
-  template <typename Body> auto during(Body &&body) {
+  template <typename Body> auto runExclusive(Body &&body) {
     nanobind::gil_scoped_release released;
-    Forks::refuse();
+    ForkGuard::refuse();
     const std::unique_lock<std::recursive_mutex> lock(inside, std::try_to_lock);
     if (!lock.owns_lock())
       throw api::Error(BREW_USAGE,
@@ -97,7 +97,7 @@ public:
   }
 
 private:
-  std::shared_ptr<HostTypes> hosts; // outlives `session`
+  std::shared_ptr<PythonLayerTypes> hosts; // outlives `session`
   int gpuNumber;
   std::unique_ptr<api::Session> session;
   std::recursive_mutex inside;

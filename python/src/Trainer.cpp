@@ -86,22 +86,22 @@ void brew::python::bindTrainer(nb::module_ &module) {
                            const brew::api::HookCall &call) {
                 callHook(*held, call);
               };
-            it.during([&](Trainer &trainer) {
+            it.runExclusive([&](Trainer &trainer) {
               trainer.addHook(line, std::move(called));
             });
           },
           "line"_a, "function"_a.none())
       .def("add_hooks",
            [](SharedTrainer &it, const std::string &file) {
-             it.during([&](Trainer &trainer) { trainer.addHooks(file); });
+             it.runExclusive([&](Trainer &trainer) { trainer.addHooks(file); });
            })
       .def("remove_hook",
            [](SharedTrainer &it, const std::string &name) {
-             it.during([&](Trainer &trainer) { trainer.removeHook(name); });
+             it.runExclusive([&](Trainer &trainer) { trainer.removeHook(name); });
            })
       .def("metric",
            [](SharedTrainer &it, const std::string &name) {
-             return it.during(
+             return it.runExclusive(
                  [&](Trainer &trainer) { return trainer.metric(name); });
            })
       .def("raise_flag",
@@ -110,16 +110,16 @@ void brew::python::bindTrainer(nb::module_ &module) {
            })
       .def("step",
            [](SharedTrainer &it, int iterations) {
-             it.during([&](Trainer &trainer) { trainer.step(iterations); });
+             it.runExclusive([&](Trainer &trainer) { trainer.step(iterations); });
            })
       .def("solve",
            [](SharedTrainer &it) {
-             it.during([](Trainer &trainer) { trainer.solve(); });
+             it.runExclusive([](Trainer &trainer) { trainer.solve(); });
            })
       .def(
           "test",
           [](SharedTrainer &it, int net, int batches) {
-            const auto values = it.during(
+            const auto values = it.runExclusive(
                 [&](Trainer &trainer) { return trainer.test(net, batches); });
             nb::list means;
             for (const auto &each : values)
@@ -129,30 +129,30 @@ void brew::python::bindTrainer(nb::module_ &module) {
           "net"_a = 0, "batches"_a = 0)
       .def("snapshot",
            [](SharedTrainer &it) {
-             it.during([](Trainer &trainer) { trainer.snapshot(); });
+             it.runExclusive([](Trainer &trainer) { trainer.snapshot(); });
            })
       .def("restore",
            [](SharedTrainer &it, const std::string &path) {
-             it.during([&](Trainer &trainer) { trainer.restore(path); });
+             it.runExclusive([&](Trainer &trainer) { trainer.restore(path); });
            })
       .def(
           "forward",
           [](SharedTrainer &it, bool feed) {
-            return it.during(
+            return it.runExclusive(
                 [&](Trainer &trainer) { return trainer.forward(feed); });
           },
           "feed"_a = true)
       .def("backward",
            [](SharedTrainer &it) {
-             it.during([](Trainer &trainer) { trainer.backward(); });
+             it.runExclusive([](Trainer &trainer) { trainer.backward(); });
            })
       .def("accumulate",
            [](SharedTrainer &it) {
-             it.during([](Trainer &trainer) { trainer.accumulate(); });
+             it.runExclusive([](Trainer &trainer) { trainer.accumulate(); });
            })
       .def("update",
            [](SharedTrainer &it) {
-             it.during([](Trainer &trainer) { trainer.update(); });
+             it.runExclusive([](Trainer &trainer) { trainer.update(); });
            })
       .def("set_field",
            [](SharedTrainer &it, const std::string &name,
@@ -191,22 +191,22 @@ void brew::python::bindTrainer(nb::module_ &module) {
            })
       .def_prop_ro("stopped",
                    [](SharedTrainer &it) {
-                     return it.during(
+                     return it.runExclusive(
                          [](Trainer &trainer) { return trainer.stopped(); });
                    })
       .def_prop_ro("iteration",
                    [](SharedTrainer &it) {
-                     return it.during(
+                     return it.runExclusive(
                          [](Trainer &trainer) { return trainer.iteration(); });
                    })
       .def_prop_ro("smoothed_loss",
                    [](SharedTrainer &it) {
-                     return it.during([](Trainer &trainer) {
+                     return it.runExclusive([](Trainer &trainer) {
                        return trainer.smoothedLoss();
                      });
                    })
       .def_prop_ro("learning_rate", [](SharedTrainer &it) {
-        return it.during(
+        return it.runExclusive(
             [](Trainer &trainer) { return trainer.learningRate(); });
       });
 }

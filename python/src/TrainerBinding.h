@@ -23,17 +23,17 @@ public:
     });
   }
 
-  template <typename Body> auto during(Body &&body) {
-    return session.during([&](api::Session &) { return body(*trainer); });
+  template <typename Body> auto runExclusive(Body &&body) {
+    return session.runExclusive([&](api::Session &) { return body(*trainer); });
   }
   /// A request, from any thread while another one trains.
   template <typename Body> auto request(Body &&body) {
     nanobind::gil_scoped_release released;
-    Forks::refuse();
+    ForkGuard::refuse();
     return body(*trainer);
   }
   ~SharedTrainer() {
-    if (Forks::count()) {
+    if (ForkGuard::count()) {
       trainer.release(); // as for sessions
       return;
     }
