@@ -101,15 +101,15 @@ class _Instance:
 class _Type:
     """A class, as the library asks it for instances, which live as long as this."""
 
-    def __init__(self, made_of):
+    def __init__(self, layer_class):
         self.instances = []
-        self.made_of = made_of
-        backward = getattr(made_of, "backward", None)
+        self.layer_class = layer_class
+        backward = getattr(layer_class, "backward", None)
         self.has_backward = backward is not None
 
     def _make(self, type, name, settings, param_str, test, bottoms, tops):
         """(instance, bottoms, tops) set up, with shapes and without values."""
-        layer = self.made_of()
+        layer = self.layer_class()
         layer.param_str, layer.phase = param_str, int(test)
         layer.name, layer.settings = name, settings
         layer.type = type
@@ -143,8 +143,8 @@ def host_types(given):
     if not hasattr(given, "items"):
         raise TypeError("host_layers is a dict: type of the layer (of Python layers 'MODULE.LAYER') to its class")
     types = {}
-    for name, made_of in given.items():
-        if not callable(made_of):
-            raise TypeError("host_layers: %r is no class" % (made_of,))
-        types[str(name)] = _Type(made_of)
+    for name, layer_class in given.items():
+        if not callable(layer_class):
+            raise TypeError("host_layers: %r is no class" % (layer_class,))
+        types[str(name)] = _Type(layer_class)
     return types

@@ -55,7 +55,7 @@ def _adam_correction(param, t):
         return float(np.sqrt(1 - momentum2 ** t) / (1 - momentum ** t))
 
 
-class Rule:
+class UpdateRule:
     """How one kind of solver makes the change of a parameter of its gradient.
 
     ``slots``: arrays of history for each parameter."""

@@ -39,7 +39,7 @@ class SGDSolver:
             _snapshots.require(self.param.snapshot_prefix)
         if self.param.random_seed >= 0:
             _state.seed_solver(self.param.random_seed)
-        self._rule = _rules.Rule(self._kind, self.param)
+        self._rule = _rules.UpdateRule(self._kind, self.param)
         self._iteration = self._current_step = 0
         self._callbacks = []  # (function or None, function)
         self._reducers = []  # NCCLs, which are among the callbacks, too
