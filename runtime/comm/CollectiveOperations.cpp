@@ -59,7 +59,7 @@ bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
   if (next == pieces.size())
     return false;
   const ReductionBuffer &piece = pieces[next++];
-  check(plugin, plugin.sum(piece.data, piece.count, typeOf(piece)));
+  check(plugin, plugin.allReduce(piece.data, piece.count, typeOf(piece)));
   return true;
 }
 
@@ -85,7 +85,7 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
                  count);
     exchanged = false;
     ++next;
-    check(plugin, plugin.gather(piece.data, counts.data(), offsets.data(),
+    check(plugin, plugin.allGather(piece.data, counts.data(), offsets.data(),
                                 typeOf(piece)));
     return true;
   }
@@ -106,7 +106,7 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
   received.resize(static_cast<std::size_t>(own) *
                   static_cast<std::size_t>(ranks));
   exchanged = true;
-  check(plugin, plugin.exchange(piece.data, counts.data(), offsets.data(),
+  check(plugin, plugin.allToAll(piece.data, counts.data(), offsets.data(),
                                 received.data(), own, typeOf(piece)));
   return true;
 }
@@ -169,7 +169,7 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
     return false;
   if (stage == Exchange) {
     round(pieces[next]);
-    check(plugin, plugin.exchange(rounded.data(), counts.data(), offsets.data(),
+    check(plugin, plugin.allToAll(rounded.data(), counts.data(), offsets.data(),
                                   received.data(),
                                   counts[static_cast<std::size_t>(rank)],
                                   BREW_COMM_BYTE));
@@ -177,7 +177,7 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
     return true;
   }
   addUp();
-  check(plugin, plugin.gather(rounded.data(), counts.data(), offsets.data(),
+  check(plugin, plugin.allGather(rounded.data(), counts.data(), offsets.data(),
                               BREW_COMM_BYTE));
   stage = Widen;
   return true;
@@ -199,7 +199,7 @@ bool AllGatherSlices::startNext(const BrewCommPlugin &plugin) {
     return false;
   started = true;
   check(plugin,
-        plugin.gather(data, counts.data(), offsets.data(), BREW_COMM_F64));
+        plugin.allGather(data, counts.data(), offsets.data(), BREW_COMM_F64));
   return true;
 }
 
@@ -230,7 +230,7 @@ bool AllGatherBlocks::startNext(const BrewCommPlugin &plugin) {
     return false;
   started = true;
   // Numbers of 8 bytes, which nobody computes with.
-  check(plugin, plugin.gather(blocks->data(), counts.data(), offsets.data(),
+  check(plugin, plugin.allGather(blocks->data(), counts.data(), offsets.data(),
                               BREW_COMM_F64));
   return true;
 }

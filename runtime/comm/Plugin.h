@@ -30,15 +30,15 @@ struct BrewCommPlugin {
   // one at a time. Memory belongs to the operation until test() says done.
 
   /// Adds `count` elements up over all ranks, in place, in any order.
-  const char *(*sum)(void *data, std::size_t count, BrewCommType type);
+  const char *(*allReduce)(void *data, std::size_t count, BrewCommType type);
   /// Sends `counts[r]` elements at `offsets[r]` of `data` to each rank r, and
   /// receives `received` elements from each, rank by rank.
-  const char *(*exchange)(const void *data, const int *counts,
+  const char *(*allToAll)(const void *data, const int *counts,
                           const int *offsets, void *to, int received,
                           BrewCommType type);
   /// Gives every rank the `counts[r]` elements that each rank r has at
   /// `offsets[r]` of its `data`.
-  const char *(*gather)(void *data, const int *counts, const int *offsets,
+  const char *(*allGather)(void *data, const int *counts, const int *offsets,
                         BrewCommType type);
   /// Gives every rank the bytes of rank 0.
   const char *(*broadcast)(void *data, std::size_t bytes);
