@@ -26,9 +26,9 @@ namespace brew::runtime {
 namespace {
 
 /// A net with an input, scores, and the gradient of one to the other.
-class Climber {
+class GradientAscent {
 public:
-  Climber(const std::string &plan, const std::string &scores, int label,
+  GradientAscent(const std::string &plan, const std::string &scores, int label,
           ExecutorOptions device)
       : session(plan::PlanFile::open(plan), [&] {
           SessionOptions options;
@@ -42,11 +42,11 @@ public:
                      " inputs, expected one");
     input = {TensorKind::Blob, tops[0], program, 0, 0};
     gradient = {TensorKind::BlobGradient, tops[0], program, 0, 0};
-    seed = {TensorKind::OutputGradient, scores, program, 0, 0};
+    outputGradient = {TensorKind::OutputGradient, scores, program, 0, 0};
     score = {TensorKind::Blob, scores, program, 0, 0};
     try {
       shape = session.find(gradient).shape;
-      seedShape = session.find(seed).shape;
+      scoreShape = session.find(outputGradient).shape;
     } catch (const Error &error) {
       throw badInput(plan + ": " + error.what() +
                      "; compile the net with "
@@ -55,10 +55,10 @@ public:
     }
     if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))
       throw badInput(plan + ": its input is no image of 1 or 3 channels");
-    if (seedShape.size() < 2 || label >= seedShape[1])
+    if (scoreShape.size() < 2 || label >= scoreShape[1])
       throw badInput(plan + ": blob '" + scores + "' has no class " +
                      std::to_string(label));
-    one = static_cast<std::size_t>(label);
+    classIndex = static_cast<std::size_t>(label);
     size = static_cast<std::size_t>(shape[1] * shape[2] * shape[3]);
   }
 
@@ -68,7 +68,7 @@ public:
   }
 
   /// Returns the score that it comes to; its image is `image` then.
-  double climb(int steps, double rate) {
+  double run(int steps, double rate) {
     constexpr std::uint64_t kNoise = 0x6d6178;
     const caffe::RandomStream noise(kNoise, "maximise");
     image.resize(size);
@@ -81,12 +81,12 @@ public:
       return static_cast<std::size_t>(count);
     };
     std::vector<float> inputs(elements(shape)), slopes(elements(shape)),
-        seeds(elements(seedShape)), values(elements(seedShape));
-    std::size_t places = 1;
-    for (std::size_t i = 2; i < seedShape.size(); ++i)
-      places *= static_cast<std::size_t>(seedShape[i]);
-    std::fill_n(seeds.begin() + static_cast<std::ptrdiff_t>(one * places),
-                places, 1.0f / static_cast<float>(places));
+        outputGradients(elements(scoreShape)), values(elements(scoreShape));
+    std::size_t positions = 1;
+    for (std::size_t i = 2; i < scoreShape.size(); ++i)
+      positions *= static_cast<std::size_t>(scoreShape[i]);
+    std::fill_n(outputGradients.begin() + static_cast<std::ptrdiff_t>(classIndex * positions),
+                positions, 1.0f / static_cast<float>(positions));
     DataPipeline &pipeline = session.dataPipeline(program);
     double reached = 0;
     for (int step = 0; step <= steps; ++step) {
@@ -97,8 +97,8 @@ public:
       session.run(program, Pass::Forward);
       if (step == steps)
         break;
-      session.write(seed, seeds.data(),
-                    static_cast<std::int64_t>(seeds.size()));
+      session.write(outputGradient, outputGradients.data(),
+                    static_cast<std::int64_t>(outputGradients.size()));
       session.run(program, Pass::Backward);
       session.read(gradient, slopes.data(),
                    static_cast<std::int64_t>(slopes.size()));
@@ -113,8 +113,8 @@ public:
     }
     session.read(score, values.data(),
                  static_cast<std::int64_t>(values.size()));
-    for (std::size_t p = 0; p < places; ++p)
-      reached += values[one * places + p] / double(places);
+    for (std::size_t p = 0; p < positions; ++p)
+      reached += values[classIndex * positions + p] / double(positions);
     return reached;
   }
 
@@ -138,26 +138,26 @@ public:
 private:
   Session session;
   int program;
-  TensorName input, gradient, seed, score;
-  std::vector<std::int64_t> shape, seedShape;
-  std::size_t one, size;
+  TensorName input, gradient, outputGradient, score;
+  std::vector<std::int64_t> shape, scoreShape;
+  std::size_t classIndex, size;
   std::vector<float> image;
 };
 
 class Maximise : public HookAction {
 public:
-  Maximise(std::unique_ptr<Climber> climber, std::string file, int label,
+  Maximise(std::unique_ptr<GradientAscent> ascent, std::string file, int label,
            int steps, double rate)
-      : climber(std::move(climber)), file(std::move(file)), label(label),
+      : ascent(std::move(ascent)), file(std::move(file)), label(label),
         steps(steps), rate(rate) {}
 
   DeferredWork run(HookCall &call) override {
     auto weights = std::make_shared<formats::Weights>(
         call.trainer.session().parameters().save());
     auto work = [this, weights] {
-      climber->load(*weights);
-      const double score = climber->climb(steps, rate);
-      writeFileAtomically(file, climber->png());
+      ascent->load(*weights);
+      const double score = ascent->run(steps, rate);
+      writeFileAtomically(file, ascent->png());
       return score;
     };
     const std::string begin = "Iteration " + std::to_string(call.iteration) +
@@ -176,7 +176,7 @@ public:
   bool isReadOnly() const override { return true; }
 
 private:
-  std::unique_ptr<Climber> climber;
+  std::unique_ptr<GradientAscent> ascent;
   std::string file;
   int label, steps;
   double rate;
@@ -206,14 +206,14 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
       rate = words.nextReal("a number");
     else
       words.fail("expected 'steps' or 'rate'" + words.found());
-  auto climber = std::make_unique<Climber>(
+  auto ascent = std::make_unique<GradientAscent>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
       context.trainer.session().deviceOptions());
   // Weights that do not fit are found before training, and what cannot be
   // written.
-  climber->load(context.trainer.session().parameters().save());
+  ascent->load(context.trainer.session().parameters().save());
   AtomicFile{file.text};
-  return std::make_unique<Maximise>(std::move(climber), file.text, label, steps,
+  return std::make_unique<Maximise>(std::move(ascent), file.text, label, steps,
                                     rate);
 }
 
