@@ -1,4 +1,4 @@
-//===- HookAdding.cpp - Hooks from lines ----------------------------------===//
+//===- AddHooks.cpp - Hooks from lines ----------------------------------===//
 
 #include "runtime/train/hooks/Hooks.h"
 
