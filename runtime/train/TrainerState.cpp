@@ -238,7 +238,7 @@ void Trainer::createNets() {
                      " times, but the plan has " + std::to_string(i) +
                      " test nets");
     if (solver.eval_type() == "detection")
-      DetectionScores::check(manifest, program);
+      DetectionScores::checkOutputs(manifest, program);
     events.emit(
         NetSetUp{NetSetUp::Test, &manifest.programs(program), precision, i});
     nets.push_back({program, debugInfoOf(program), &session.dataPipeline(program)});

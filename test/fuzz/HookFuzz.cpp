@@ -40,7 +40,7 @@ template <typename Read>
 void attemptText(const std::string &text, Read &&read) {
   try {
     read();
-  } catch (const TextProblem &problem) {
+  } catch (const TextError &problem) {
     if (problem.offset > text.size() || problem.text.empty())
       std::abort();
     markedText("text", text, problem);
@@ -56,7 +56,7 @@ void look(const std::string &text, const plan::Manifest &manifest,
     flags.raise("a");
     for (int i = 0; i < 3; ++i) {
       criterion.holds(values, &flags);
-      values.take(event::TestDone{i, 0, {}, {{"loss", i * .5, 1}}});
+      values.update(event::TestDone{i, 0, {}, {{"loss", i * .5, 1}}});
       values.setHook("a", i);
       criterion.reason(values);
     }

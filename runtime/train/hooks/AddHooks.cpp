@@ -64,7 +64,7 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   const std::optional<int> length = parseInteger(count);
   if (!length || *length < 1 || (unit != "iterations" && unit != "iteration") ||
       words >> more)
-    throw TextProblem{line.find("epoch") + 6,
+    throw TextError{line.find("epoch") + 6,
                       "expected the length of an epoch, as in 'epoch 500 "
                       "iterations'"};
   return static_cast<std::uint64_t>(*length);
@@ -90,8 +90,8 @@ std::optional<double> Hooks::value(const std::string &metric) const {
   try {
     return values.value(
         parseMetricName(metric, {trainer.session().manifest(), testNets, &names}));
-  } catch (const TextProblem &problem) {
-    refuseText("metric", metric, problem);
+  } catch (const TextError &problem) {
+    throwTextError("metric", metric, problem);
   }
 }
 
@@ -104,33 +104,33 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   if (!line.criterion.empty())
     try {
       hook->criterion.emplace(line.criterion, scope, /*remembers=*/true);
-    } catch (const TextProblem &problem) {
-      throw TextProblem{line.criterionOffset + problem.offset, problem.text};
+    } catch (const TextError &problem) {
+      throw TextError{line.criterionOffset + problem.offset, problem.text};
     }
   const HookWord &verb = line.action.front();
   if (!verb.quoted && verb.text == "call") {
     if (!entry.function)
-      throw TextProblem{verb.offset, "'call' is for hooks that a program adds: "
+      throw TextError{verb.offset, "'call' is for hooks that a program adds: "
                                      "there is nothing to call"};
     if (line.action.size() > 1)
-      throw TextProblem{line.action[1].offset, "expected nothing after 'call'"};
+      throw TextError{line.action[1].offset, "expected nothing after 'call'"};
     hook->action = std::make_unique<Callback>(entry.function);
   } else {
     if (entry.function)
-      throw TextProblem{verb.offset, "a function is for the action 'call'"};
+      throw TextError{verb.offset, "a function is for the action 'call'"};
     hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
   if (hook->action->wantsPrepare() && unit != HookTrigger::Iteration)
-    throw TextProblem{verb.offset, "'" + verb.text +
+    throw TextError{verb.offset, "'" + verb.text +
                                        "' compares with the iteration before: "
                                        "its schedule is in iterations"};
   if (line.schedule.isFromBeginning() &&
       (verb.text != "set" || unit != HookTrigger::Iteration || hook->criterion))
-    throw TextProblem{verb.offset, "after 0 iterations only 'set' has a "
+    throw TextError{verb.offset, "after 0 iterations only 'set' has a "
                                    "meaning, without a condition"};
   if (verb.text == "test" && unit == HookTrigger::Test)
-    throw TextProblem{verb.offset, "a test after each test never ends"};
+    throw TextError{verb.offset, "a test after each test never ends"};
   if (line.background)
     hook->state = std::make_shared<BackgroundHooks::HookState>();
   asksForEpochs |= unit == HookTrigger::Epoch;
@@ -143,7 +143,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
     if (metric.kind == MetricName::Epoch)
       asksForEpochs |= !optional || epochLength || trainer.hasEpochs();
   if (asksForEpochs && !epochLength && !trainer.hasEpochs())
-    throw TextProblem{0, "the training net's data make no passes over records: "
+    throw TextError{0, "the training net's data make no passes over records: "
                          "say how long an epoch is ('epoch 500 iterations' "
                          "before it)"};
   return hook;
@@ -152,7 +152,7 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
 /// Finds what each of the last hooks needs.
 void Hooks::link(
     std::vector<std::unique_ptr<Hook>> &all, const std::vector<Entry> &entries,
-    const std::function<void(const Entry &, const TextProblem &)> &fail) {
+    const std::function<void(const Entry &, const TextError &)> &fail) {
   auto find = [&](const std::string &name) -> Hook * {
     for (const auto &hook : all)
       if (hook->name == name)
@@ -229,9 +229,9 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
 }
 
 void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
-  auto fail = [&](const Entry &entry, const TextProblem &problem) {
+  auto fail = [&](const Entry &entry, const TextError &problem) {
     if (path.empty())
-      refuseText("hook", entry.text, problem);
+      throwTextError("hook", entry.text, problem);
     throw badInput(markedText(path + ", line " + std::to_string(entry.number),
                               entry.text, problem));
   };
@@ -262,7 +262,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
   for (const Entry &entry : entries)
     try {
       added.push_back(make(entry, scope, asksForEpochs));
-    } catch (const TextProblem &problem) {
+    } catch (const TextError &problem) {
       fail(entry, problem);
     }
   for (auto &hook : added)
@@ -302,8 +302,8 @@ void Hooks::add(const std::string &line, HookFunction function) {
       return;
     }
     entry.line = readHookLine(line, entry.function ? "call" : nullptr);
-  } catch (const TextProblem &problem) {
-    refuseText("hook", line, problem);
+  } catch (const TextError &problem) {
+    throwTextError("hook", line, problem);
   }
   std::vector<Entry> entries;
   entries.push_back(std::move(entry));
@@ -334,13 +334,13 @@ void Hooks::addFile(const std::string &path) {
       try {
         if (const auto length = epochLengthIn(line)) {
           if (!entries.empty() || !hooks.empty())
-            throw TextProblem{
+            throw TextError{
                 0, "the length of an epoch is said before all hooks"};
           epochLength = length;
           continue;
         }
         entries.push_back({line, readHookLine(line), number, {}});
-      } catch (const TextProblem &problem) {
+      } catch (const TextError &problem) {
         throw badInput(markedText(path + ", line " + std::to_string(number),
                                   line, problem));
       }

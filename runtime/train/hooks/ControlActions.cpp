@@ -145,8 +145,8 @@ RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
   const HookWord &word = words.next("a metric");
   try {
     return parseRankedMetric(word.text, scope);
-  } catch (const TextProblem &problem) {
-    throw TextProblem{word.offset + problem.offset, problem.text};
+  } catch (const TextError &problem) {
+    throw TextError{word.offset + problem.offset, problem.text};
   }
 }
 
@@ -195,7 +195,7 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
     for (const SolverField &each : solverFields())
       if (each.whileTraining)
         names.push_back(each.name);
-    throw TextProblem{field.offset,
+    throw TextError{field.offset,
                       known ? "the solver's field '" + field.text +
                                   "' can only be set before training"
                             : "the solver has no field '" + field.text +
@@ -212,7 +212,7 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
     const HookWord &file = words.next("the name of a file");
     const bool linear = words.take("linearly");
     if (linear && known->kind != SolverField::Number)
-      throw TextProblem{field.offset, "only numbers go linearly, '" +
+      throw TextError{field.offset, "only numbers go linearly, '" +
                                           field.text + "' is none"};
     ValueSchedule schedule(file.text, context.folders, linear, check);
     return std::make_unique<Set>(field.text, std::move(schedule));
@@ -225,7 +225,7 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
   try {
     check(text);
   } catch (const Error &error) {
-    throw TextProblem{offset, error.what()};
+    throw TextError{offset, error.what()};
   }
   return std::make_unique<Set>(field.text, text);
 }

@@ -129,7 +129,7 @@ private:
   static constexpr int kDeepest = 100;
 
   [[noreturn]] void fail(const std::string &what) const {
-    throw TextProblem{begin, what};
+    throw TextError{begin, what};
   }
 
   void advance() {
@@ -151,8 +151,8 @@ private:
         fail("write == to compare");
       if (token == "!")
         fail("write 'not', or != to compare");
-    } else if (isInMetricName(c)) {
-      while (at < text.size() && isInMetricName(text[at]))
+    } else if (isMetricNameCharacter(c)) {
+      while (at < text.size() && isMetricNameCharacter(text[at]))
         token += text[at++];
       if (at < text.size() && text[at] == '[')
         while (at < text.size() && (token += text[at++], token.back() != ']'))
@@ -243,7 +243,7 @@ private:
       requireMemory();
       node = joined(Node::External, nullptr, nullptr);
       advance();
-      if (token.empty() || !isInMetricName(token[0]))
+      if (token.empty() || !isMetricNameCharacter(token[0]))
         fail("expected the name of what is raised");
       node->name = token;
       advance();
@@ -294,8 +294,8 @@ private:
     } else {
       try {
         result.metric = parseMetricName(token, scope);
-      } catch (const TextProblem &problem) {
-        throw TextProblem{begin + problem.offset, problem.text};
+      } catch (const TextError &problem) {
+        throw TextError{begin + problem.offset, problem.text};
       }
       if (std::none_of(metrics.begin(), metrics.end(),
                        [&](const MetricName &known) {

@@ -41,7 +41,7 @@ private:
 
 class Criterion {
 public:
-  /// Throws TextProblem where `text` is none. With `remembers`, what remembers
+  /// Throws TextError where `text` is none. With `remembers`, what remembers
   /// earlier evaluations is allowed.
   Criterion(const std::string &text, const MetricScope &scope,
             bool remembers = false);

@@ -53,7 +53,7 @@ int ActionWords::nextNumber(const std::string &expected, int least) {
   const HookWord &word = next(expected);
   const std::optional<int> number = parseInteger(word.text);
   if (!number || *number < least)
-    throw TextProblem{word.offset,
+    throw TextError{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};
   return *number;
 }
@@ -62,7 +62,7 @@ double ActionWords::nextReal(const std::string &expected) {
   const HookWord &word = next(expected);
   const std::optional<double> number = parseDouble(word.text);
   if (!number || !std::isfinite(*number))
-    throw TextProblem{word.offset,
+    throw TextError{word.offset,
                       "expected " + expected + ", found '" + word.text + "'"};
   return *number;
 }
@@ -71,8 +71,8 @@ MetricName ActionWords::nextMetric(const MetricScope &scope) {
   const HookWord &word = next("a metric");
   try {
     return parseMetricName(word.text, scope);
-  } catch (const TextProblem &problem) {
-    throw TextProblem{word.offset + problem.offset, problem.text};
+  } catch (const TextError &problem) {
+    throw TextError{word.offset + problem.offset, problem.text};
   }
 }
 
@@ -93,7 +93,7 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
       std::unique_ptr<HookAction> action = verb.make(words, context);
       words.expectEnd();
       if (line.background && !action->isReadOnly())
-        throw TextProblem{name.offset,
+        throw TextError{name.offset,
                           "'" + name.text +
                               "' acts on training, so that it cannot be done "
                               "in the background"};
@@ -104,7 +104,7 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
   std::string all;
   for (const std::string &each : names)
     all += (all.empty() ? "" : ", ") + each;
-  throw TextProblem{name.offset, "there is no action '" + name.text + "'" +
+  throw TextError{name.offset, "there is no action '" + name.text + "'" +
                                      didYouMean(name.text, names) +
                                      " (there are: " + all + ")"};
 }

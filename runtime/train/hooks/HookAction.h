@@ -136,7 +136,7 @@ public:
       fail("expected the end of the action" + found());
   }
   [[noreturn]] void fail(const std::string &what) const {
-    throw TextProblem{atEnd() ? end : words[at].offset, what};
+    throw TextError{atEnd() ? end : words[at].offset, what};
   }
   std::string found() const {
     return atEnd() ? "" : ", found '" + words[at].text + "'";
@@ -159,7 +159,7 @@ struct ActionContext {
 /// What calls back does. A call that only looks may come from another thread.
 using HookFunction = std::function<void(const HookCall &)>;
 
-/// The action of a line. Throws TextProblem, or Error for a file that it names
+/// The action of a line. Throws TextError, or Error for a file that it names
 /// or is to write.
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);

@@ -32,7 +32,7 @@ std::vector<HookWord> wordsOf(const std::string &line, std::size_t begin) {
     if (word.quoted) {
       const std::size_t close = line.find('"', at + 1);
       if (close == line.npos)
-        throw TextProblem{at, "the quotation mark is not closed"};
+        throw TextError{at, "the quotation mark is not closed"};
       word.text = line.substr(at + 1, close - at - 1);
       at = close + 1;
     } else if (line[at] == ',') {
@@ -64,7 +64,7 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
       do {
         ++at;
         if (at >= words.size() || !isName(words[at].text))
-          throw TextProblem{place(), "expected the name of a hook"};
+          throw TextError{place(), "expected the name of a hook"};
         hook.needs.push_back(words[at++]);
       } while (is(words, at, ","));
     } else if (is(words, at, "priority")) {
@@ -72,14 +72,14 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
       const std::optional<int> number =
           at < words.size() ? parseInteger(words[at].text) : std::nullopt;
       if (!number)
-        throw TextProblem{place(), "expected an integer"};
+        throw TextError{place(), "expected an integer"};
       hook.priority = *number;
       ++at;
     } else if (is(words, at, "in") && is(words, at + 1, "background")) {
       hook.background = true;
       at += 2;
     } else {
-      throw TextProblem{place(), "expected 'needs', 'priority', 'in "
+      throw TextError{place(), "expected 'needs', 'priority', 'in "
                                  "background' or the end, found '" +
                                      words[at].text + "'"};
     }
@@ -116,7 +116,7 @@ HookLine readHookLine(const std::string &written, const char *implied) {
   if (next < line.size() && line[next] == ':') {
     hook.name = line.substr(begin, colon - begin);
     if (!isName(hook.name))
-      throw TextProblem{begin, "a hook's name has letters, digits, '_' and "
+      throw TextError{begin, "a hook's name has letters, digits, '_' and "
                                "'-' only"};
     begin = next + 1;
   }
@@ -137,7 +137,7 @@ HookLine readHookLine(const std::string &written, const char *implied) {
     while (!hook.criterion.empty() && isSpace(hook.criterion.back()))
       hook.criterion.pop_back();
     if (hook.criterion.empty())
-      throw TextProblem{stop, "expected a condition after 'if'"};
+      throw TextError{stop, "expected a condition after 'if'"};
     at = end;
   }
   if (implied && (at == words.size() || isModifier(words, at))) {
@@ -146,14 +146,14 @@ HookLine readHookLine(const std::string &written, const char *implied) {
     return hook;
   }
   if (!is(words, at, "do"))
-    throw TextProblem{at < words.size() ? words[at].offset : hook.end,
+    throw TextError{at < words.size() ? words[at].offset : hook.end,
                       at < words.size() ? "expected 'if' or 'do', found '" +
                                               words[at].text + "'"
                                         : "expected 'do' and what to do"};
   for (++at; at < words.size() && !isModifier(words, at); ++at)
     hook.action.push_back(words[at]);
   if (hook.action.empty())
-    throw TextProblem{at < words.size() ? words[at].offset : hook.end,
+    throw TextError{at < words.size() ? words[at].offset : hook.end,
                       "expected what to do"};
   takeModifiers(hook, words, at);
   return hook;

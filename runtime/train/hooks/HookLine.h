@@ -34,7 +34,7 @@ struct HookLine {
 std::string withoutComment(const std::string &line);
 
 /// Reads a line that is not empty. `implied`: the action of one that has none;
-/// null: each has its own. Throws TextProblem.
+/// null: each has its own. Throws TextError.
 HookLine readHookLine(const std::string &line, const char *implied = nullptr);
 
 } // namespace brew::runtime

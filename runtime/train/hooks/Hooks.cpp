@@ -14,7 +14,7 @@ Hooks::Hooks(TrainerAccess &trainer, int nets, std::vector<std::string> lookup)
     : trainer(trainer), testNets(nets), folders(std::move(lookup)),
       background(trainer.session().events()) {
   listener = trainer.session().events().add([this](const Event &event) {
-    values.take(event);
+    values.update(event);
     if (const auto *progress = std::get_if<event::Progress>(&event))
       seconds = progress->seconds;
   });

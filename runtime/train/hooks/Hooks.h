@@ -94,7 +94,7 @@ private:
                              bool &asksForEpochs);
   void link(std::vector<std::unique_ptr<Hook>> &all,
             const std::vector<Entry> &entries,
-            const std::function<void(const Entry &, const TextProblem &)> &fail);
+            const std::function<void(const Entry &, const TextError &)> &fail);
   std::vector<Hook *> ordered(std::vector<std::unique_ptr<Hook>> &all) const;
   void refuseWhileRunning() const;
   std::uint64_t epochsAfter(int iteration) const;

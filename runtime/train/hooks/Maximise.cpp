@@ -196,7 +196,7 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
   if (file.text.size() < 5 ||
       formats::imageFormatOf(file.text.substr(file.text.size() - 4)) !=
           formats::ImageFormat::Png)
-    throw TextProblem{file.offset, "expected a name that ends in .png"};
+    throw TextError{file.offset, "expected a name that ends in .png"};
   int steps = 64;
   double rate = 0.05;
   while (!words.atEnd())

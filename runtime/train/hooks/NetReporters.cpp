@@ -212,7 +212,7 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
       context.trainer.session().find(
           {TensorKind::Blob, word->text, program, 0, 0});
     } catch (const Error &error) {
-      throw TextProblem{word->offset, error.what()};
+      throw TextError{word->offset, error.what()};
     }
   return std::make_unique<ReportAccuracy>(std::move(ks), scores.text,
                                           labels.text, net);
@@ -233,7 +233,7 @@ std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
     do {
       const HookWord &word = words.next("the name of a layer");
       if (std::find(learnt.begin(), learnt.end(), word.text) == learnt.end())
-        throw TextProblem{word.offset, "no layer '" + word.text +
+        throw TextError{word.offset, "no layer '" + word.text +
                                            "' learns weights" +
                                            didYouMean(word.text, learnt)};
       layers.push_back(word.text);

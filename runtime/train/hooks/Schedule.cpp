@@ -23,7 +23,7 @@ std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
     return {};
   const std::optional<int> number = parseInteger(words[at].text);
   if (!number || *number < least)
-    throw TextProblem{words[at].offset,
+    throw TextError{words[at].offset,
                       "expected a number from " + std::to_string(least) +
                           " to 2147483647, found '" + words[at].text + "'"};
   ++at;
@@ -35,7 +35,7 @@ HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
   constexpr const char *kExpected =
       "iterations, epochs, tests, start, stop, pause or resume";
   if (at >= words.size())
-    throw TextProblem{end, std::string("expected ") + kExpected};
+    throw TextError{end, std::string("expected ") + kExpected};
   std::string word = words[at].text;
   if (word.size() > 1 && word.back() == 's')
     word.pop_back();
@@ -44,7 +44,7 @@ HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
         return !words[at].quoted && name == word;
       });
   if (found == std::end(kNames))
-    throw TextProblem{
+    throw TextError{
         words[at].offset,
         std::string("expected ") + kExpected + ", found '" + words[at].text +
             "'" +
@@ -65,7 +65,7 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
   const std::string verb = at < words.size() ? words[at].text : "";
   const std::size_t verbOffset = at < words.size() ? words[at].offset : end;
   if (verb != "every" && verb != "after" && verb != "at")
-    throw TextProblem{verbOffset,
+    throw TextError{verbOffset,
                       "a hook says when: 'every 100 iterations', 'after 2 "
                       "epochs' or 'at start'" +
                           (verb.empty() ? "" : ", not '" + verb + "'")};
@@ -76,7 +76,7 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
     if (const auto number = takeNumber(words, at, schedule.once ? 0 : 1))
       schedule.interval = *number;
     else if (schedule.once)
-      throw TextProblem{
+      throw TextError{
           at < words.size() ? words[at].offset : end,
           "expected after how many, as in 'after 500 iterations'"};
   }
@@ -85,7 +85,7 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
     if (std::size_t next = at; const auto number = takeNumber(words, next)) {
       if (next >= words.size() ||
           (words[next].text != "times" && words[next].text != "time"))
-        throw TextProblem{next < words.size() ? words[next].offset : end,
+        throw TextError{next < words.size() ? words[next].offset : end,
                           "expected 'times'"};
       schedule.times = number;
       at = next + 1;

@@ -37,7 +37,7 @@ struct HookWord {
 class Schedule {
 public:
   /// Takes the words of a schedule off `words`, from `at` on. Throws
-  /// TextProblem; where words are missing it blames `end`.
+  /// TextError; where words are missing it blames `end`.
   static Schedule take(const std::vector<HookWord> &words, std::size_t &at,
                        std::size_t end);
 

@@ -27,11 +27,11 @@ RankedMetric parseTestMetric(const std::string &text,
   try {
     const RankedMetric metric = parseRankedMetric(text, {manifest, nets});
     if (metric.name.kind != MetricName::TestOutput)
-      throw TextProblem{0, "the best is sought among results of tests, "
+      throw TextError{0, "the best is sought among results of tests, "
                            "test.OUTPUT or test1.OUTPUT"};
     return metric;
-  } catch (const TextProblem &problem) {
-    refuseText("--snapshot-best", text, problem);
+  } catch (const TextError &problem) {
+    throwTextError("--snapshot-best", text, problem);
   }
 }
 

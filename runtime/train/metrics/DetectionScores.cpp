@@ -18,13 +18,13 @@ struct Curve {
   std::vector<float> precision, recall;
 };
 
-Curve curveOf(Verdicts verdicts, int objects) {
+Curve curveOf(ScoredDetections detections, int objects) {
   std::stable_sort(
-      verdicts.begin(), verdicts.end(),
+      detections.begin(), detections.end(),
       [](const auto &a, const auto &b) { return a.first > b.first; });
   Curve curve;
   int right = 0, all = 0;
-  for (const auto &[score, isTrue] : verdicts) {
+  for (const auto &[score, isTrue] : detections) {
     right += isTrue;
     ++all;
     curve.precision.push_back(static_cast<float>(right) / all);
@@ -80,11 +80,11 @@ float integral(const Curve &curve) {
 
 } // namespace
 
-float averagePrecision(const Verdicts &verdicts, int objects,
+float averagePrecision(const ScoredDetections &detections, int objects,
                        const std::string &version) {
-  if (verdicts.empty() || objects == 0)
+  if (detections.empty() || objects == 0)
     return 0;
-  const Curve curve = curveOf(verdicts, objects);
+  const Curve curve = curveOf(detections, objects);
   if (version == "11point")
     return elevenPoints(curve);
   if (version == "MaxIntegral")
@@ -92,7 +92,7 @@ float averagePrecision(const Verdicts &verdicts, int objects,
   return integral(curve);
 }
 
-void DetectionScores::check(const plan::Manifest &manifest, int program) {
+void DetectionScores::checkOutputs(const plan::Manifest &manifest, int program) {
   for (const plan::Output &output : manifest.programs(program).outputs()) {
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(output.buffer_index()));
@@ -125,7 +125,7 @@ void DetectionScores::add(const Executor &executor, int program) {
       if (static_cast<int>(row[0]) == -1)
         output.objects[label] += static_cast<int>(row[2]);
       else if (isTrue || isFalse) // else a difficult object, or no detection
-        output.verdicts[label].emplace_back(row[2], isTrue);
+        output.detections[label].emplace_back(row[2], isTrue);
     }
   }
 }
@@ -137,8 +137,8 @@ DetectionScores::result(const std::string &version) const {
     const Output &output = outputs[j];
     float sum = 0;
     for (const auto &[label, objects] : output.objects) {
-      const auto found = output.verdicts.find(label);
-      if (found == output.verdicts.end()) {
+      const auto found = output.detections.find(label);
+      if (found == output.detections.end()) {
         result.missing.push_back(label);
         continue;
       }

@@ -17,8 +17,8 @@
 
 namespace brew::runtime {
 
-/// Ranked verdicts of one class: score, and whether the detection is true.
-using Verdicts = std::vector<std::pair<float, bool>>;
+/// Ranked detections of one class: score, and whether the detection is true.
+using ScoredDetections = std::vector<std::pair<float, bool>>;
 
 /// The area under the curve of precision over recall, of which there are
 /// `objects`. `version`: "11point", the mean of the best precisions from each
@@ -26,13 +26,13 @@ using Verdicts = std::vector<std::pair<float, bool>>;
 /// that recall or beyond (VOC 2012); "Integral", under the curve itself. 0 if
 /// there are no detections or no objects. Throws Error (1) for more true
 /// detections than objects.
-float averagePrecision(const Verdicts &verdicts, int objects,
+float averagePrecision(const ScoredDetections &detections, int objects,
                        const std::string &version);
 
 class DetectionScores {
 public:
-  /// Throws Error (1) if the program has outputs that are no verdicts.
-  static void check(const plan::Manifest &manifest, int program);
+  /// Throws Error (1) if the program has outputs that are no detections.
+  static void checkOutputs(const plan::Manifest &manifest, int program);
 
   /// Adds the outputs of a program's last run.
   void add(const Executor &executor, int program);
@@ -49,7 +49,7 @@ private:
   struct Output {
     std::string blob;
     std::map<int, int> objects; ///< by label
-    std::map<int, Verdicts> verdicts;
+    std::map<int, ScoredDetections> detections;
   };
   std::vector<Output> outputs;
 };

@@ -101,7 +101,7 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
   const char *begin = open == name.npos ? end : name.data() + open + 1;
   const auto [stop, failed] = std::from_chars(begin, end, element);
   if (begin == end || failed != std::errc() || stop != end)
-    throw TextProblem{offset + (open == name.npos ? 0 : open),
+    throw TextError{offset + (open == name.npos ? 0 : open),
                       "expected the number of an element, as in NAME[0]"};
   name.resize(open);
   return element;
@@ -110,7 +110,7 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
 void takeOutput(MetricName &metric, std::string name, std::size_t offset,
                 const plan::Manifest &manifest, int testNets) {
   if (metric.net >= testNets)
-    throw TextProblem{0, testNets == 0 ? "the solver has no test net"
+    throw TextError{0, testNets == 0 ? "the solver has no test net"
                                        : "there is no test net " +
                                              std::to_string(metric.net) +
                                              ": the solver has " +
@@ -125,18 +125,18 @@ void takeOutput(MetricName &metric, std::string name, std::size_t offset,
     if (program)
       for (const plan::Output &each : program->outputs())
         names.push_back(each.blob());
-    throw TextProblem{offset, "test net " + std::to_string(metric.net) +
+    throw TextError{offset, "test net " + std::to_string(metric.net) +
                                   " has no output '" + name + "'" +
                                   didYouMean(name, names) +
                                   " (it has: " + quotedList(names) + ")"};
   }
   const std::size_t count = countOf(manifest, *output);
   if (!element && count != 1)
-    throw TextProblem{offset, "output '" + name + "' has " +
+    throw TextError{offset, "output '" + name + "' has " +
                                   std::to_string(count) + " elements: write '" +
                                   name + "[0]' for the first"};
   if (element && *element >= count)
-    throw TextProblem{offset + name.size(),
+    throw TextError{offset + name.size(),
                       "output '" + name + "' has " + std::to_string(count) +
                           (count == 1 ? " element" : " elements")};
   metric.output = name;
@@ -145,7 +145,7 @@ void takeOutput(MetricName &metric, std::string name, std::size_t offset,
 
 } // namespace
 
-bool isInMetricName(char c) {
+bool isMetricNameCharacter(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return std::isalnum(byte) || byte >= 0x80 ||
          std::string_view("_.-/:+*#@$%~").find(c) != std::string_view::npos;
@@ -177,7 +177,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     metric.kind = MetricName::HookValue;
     metric.hook = std::string(text.substr(point + 1));
     if (!scope.hooks->count(metric.hook))
-      throw TextProblem{point + 1,
+      throw TextError{point + 1,
                         "no hook named '" + metric.hook + "' gives a value" +
                             didYouMean(metric.hook, std::vector<std::string>(
                                                         scope.hooks->begin(),
@@ -186,7 +186,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;
     if (text.substr(point + 1) != "loss")
-      throw TextProblem{point + 1,
+      throw TextError{point + 1,
                         "of the training net there is 'train.loss' only"};
     return metric;
   } else if (const std::optional<int> net = netOf(first)) {
@@ -196,7 +196,7 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
                scope.manifest, scope.testNets);
     return metric;
   }
-  throw TextProblem{0, text.empty()
+  throw TextError{0, text.empty()
                            ? "a name is missing"
                            : "there is no metric '" + metric.text +
                                  "'; there are test.OUTPUT, test1.OUTPUT, "
@@ -232,12 +232,12 @@ RankedMetric parseRankedMetric(std::string_view text,
   if (metric.kind != MetricName::TestOutput &&
       metric.kind != MetricName::TrainLoss &&
       metric.kind != MetricName::HookValue)
-    throw TextProblem{0, "'" + metric.text +
+    throw TextError{0, "'" + metric.text +
                              "' tells nothing of how good the net is"};
   if (!better)
     better = betterOf(metric, scope.manifest);
   if (!better)
-    throw TextProblem{text.size(), "'" + metric.text +
+    throw TextError{text.size(), "'" + metric.text +
                                        "' is neither an accuracy nor a loss: "
                                        "say which is better, " +
                                        metric.text + ":min or " + metric.text +
@@ -263,7 +263,7 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
 // Values
 //===----------------------------------------------------------------------===//
 
-void MetricValues::take(const Event &event) {
+void MetricValues::update(const Event &event) {
   if (const auto *begin = std::get_if<event::SolvingBegin>(&event)) {
     iteration = begin->iteration;
     seconds = 0;
@@ -310,7 +310,7 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
 }
 
 std::string markedText(const std::string &what, const std::string &text,
-                       const TextProblem &problem) {
+                       const TextError &problem) {
   // The mark stands below whole characters, of which UTF-8 has several bytes.
   std::size_t column = 0;
   for (std::size_t i = 0; i < std::min(problem.offset, text.size()); ++i)
@@ -319,8 +319,8 @@ std::string markedText(const std::string &what, const std::string &text,
          "\n  " + text + "\n  " + std::string(column, ' ') + "^";
 }
 
-void refuseText(const std::string &option, const std::string &text,
-                const TextProblem &problem) {
+void throwTextError(const std::string &option, const std::string &text,
+                const TextError &problem) {
   throw usageError(markedText(option, text, problem));
 }
 

@@ -55,13 +55,13 @@ struct MetricName {
 };
 
 /// What is wrong with a text, and where.
-struct TextProblem {
+struct TextError {
   std::size_t offset = 0; ///< bytes before it
   std::string text;
 };
 
 /// Whether a name may have this character, but for the element's brackets.
-bool isInMetricName(char c);
+bool isMetricNameCharacter(char c);
 
 /// What names may refer to.
 struct MetricScope {
@@ -71,7 +71,7 @@ struct MetricScope {
   const std::set<std::string> *hooks = nullptr;
 };
 
-/// The metric that `text`, all of it, names. Throws TextProblem, with names
+/// The metric that `text`, all of it, names. Throws TextError, with names
 /// that there are.
 MetricName parseMetricName(std::string_view text, const MetricScope &scope);
 
@@ -90,7 +90,7 @@ struct RankedMetric {
 };
 
 /// The metric that `text`, all of it, names: NAME where it is known which
-/// values are better (betterOf), else NAME:min or NAME:max. Throws TextProblem.
+/// values are better (betterOf), else NAME:min or NAME:max. Throws TextError.
 RankedMetric parseRankedMetric(std::string_view text, const MetricScope &scope);
 
 /// The metric that tells how good a net is, unless the user names one: of the
@@ -102,7 +102,7 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
 /// The last value of every metric, taken from the events of a session.
 class MetricValues {
 public:
-  void take(const Event &event);
+  void update(const Event &event);
   /// Nothing before the metric was measured.
   std::optional<double> value(const MetricName &metric) const;
   // What no event tells.
@@ -122,9 +122,9 @@ private:
 /// mark below the place. `what` names the text, e.g. an option as users write
 /// it.
 std::string markedText(const std::string &what, const std::string &text,
-                       const TextProblem &problem);
+                       const TextError &problem);
 /// Throws it as Error (2).
-[[noreturn]] void refuseText(const std::string &option, const std::string &text,
-                             const TextProblem &problem);
+[[noreturn]] void throwTextError(const std::string &option, const std::string &text,
+                             const TextError &problem);
 
 } // namespace brew::runtime

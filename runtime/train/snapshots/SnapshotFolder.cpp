@@ -103,7 +103,7 @@ std::string weightsOfState(const caffe::SolverState &state,
 std::optional<std::string>
 newestIntactSnapshot(const std::string &prefix,
                      const std::vector<std::string> &folders,
-                     const std::function<void(const std::string &)> &passedOver,
+                     const std::function<void(const std::string &)> &skipped,
                      std::optional<std::int64_t> since) {
   struct Found {
     std::vector<std::string> states;
@@ -123,14 +123,14 @@ newestIntactSnapshot(const std::string &prefix,
   }
   for (auto &[iteration, snapshot] : found) {
     if (snapshot.states.empty())
-      passedOver(snapshot.weights + ": has no solver state beside it");
+      skipped(snapshot.weights + ": has no solver state beside it");
     std::sort(snapshot.states.begin(), snapshot.states.end());
     for (const std::string &state : snapshot.states)
       try {
         checkSnapshot(state, folders);
         return state;
       } catch (const Error &error) {
-        passedOver(error.what());
+        skipped(error.what());
       }
   }
   return {};

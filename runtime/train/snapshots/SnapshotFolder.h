@@ -28,14 +28,14 @@ std::string weightsOfState(const caffe::SolverState &state,
                            const std::vector<std::string> &folders);
 
 /// The state of the newest intact snapshot of `prefix`, by iterations: one
-/// whose state and weights can be read and are what was written. `passedOver`
+/// whose state and weights can be read and are what was written. `skipped`
 /// is told, once each, what is wrong with newer ones. Nothing if there is none.
 /// With `since` (seconds since 1970), states written before do not count.
 /// Throws Error (3) if the folder is there but cannot be read.
 std::optional<std::string>
 newestIntactSnapshot(const std::string &prefix,
                      const std::vector<std::string> &folders,
-                     const std::function<void(const std::string &)> &passedOver,
+                     const std::function<void(const std::string &)> &skipped,
                      std::optional<std::int64_t> since = {});
 
 /// Deletes what killed processes had begun to write under `prefix`; returns how

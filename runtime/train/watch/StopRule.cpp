@@ -15,8 +15,8 @@ StopRule::StopRule(const std::string &rule, const plan::Manifest &manifest,
     : criterion([&] {
         try {
           return Criterion(rule, {manifest, testNets});
-        } catch (const TextProblem &problem) {
-          refuseText("--stop-when", rule, problem);
+        } catch (const TextError &problem) {
+          throwTextError("--stop-when", rule, problem);
         }
       }()) {}
 
@@ -27,7 +27,7 @@ StopRule::StopRule(const std::string &rule, const plan::Manifest &manifest,
 Patience::Patience(const std::string &text, const plan::Manifest &manifest,
                    int testNets) {
   auto fail = [&](std::size_t offset, const std::string &what) {
-    refuseText("--patience", text, {offset, what});
+    throwTextError("--patience", text, {offset, what});
   };
   const std::size_t colon = text.find(':');
   const char *end = text.data() + (colon == text.npos ? text.size() : colon);
@@ -50,7 +50,7 @@ Patience::Patience(const std::string &text, const plan::Manifest &manifest,
         std::string_view(text).substr(colon + 1), {manifest, testNets});
     metric = ranked.name;
     better = ranked.better;
-  } catch (const TextProblem &problem) {
+  } catch (const TextError &problem) {
     fail(colon + 1 + problem.offset, problem.text);
   }
 }

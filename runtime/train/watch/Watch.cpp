@@ -54,7 +54,7 @@ std::optional<std::string> Watch::takeStopReason() {
 }
 
 void Watch::hear(const Event &event) {
-  values.take(event);
+  values.update(event);
   if (metrics)
     log(event);
   const auto *progress = std::get_if<event::Progress>(&event);

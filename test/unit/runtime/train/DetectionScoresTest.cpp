@@ -9,7 +9,7 @@ namespace {
 
 // Ranked: true, false, true, false, of 4 objects. Precision 1, 1/2, 2/3, 1/2 at
 // recall 1/4, 1/4, 1/2, 1/2.
-const Verdicts kVerdicts = {
+const ScoredDetections kVerdicts = {
     {0.2F, false}, {0.9F, true}, {0.5F, true}, {0.7F, false}};
 
 TEST(DetectionScores, Integral) {

@@ -41,7 +41,7 @@ void refuses(const std::string &line, std::size_t offset,
   try {
     readHookLine(line);
     FAIL() << line << " was taken";
-  } catch (const TextProblem &problem) {
+  } catch (const TextError &problem) {
     EXPECT_EQ(problem.offset, offset) << line;
     EXPECT_NE(problem.text.find(words), std::string::npos)
         << line << ": " << problem.text;
@@ -54,7 +54,7 @@ public:
   explicit Looks(const std::string &text)
       : manifest(model()), it(text, {manifest, 1, &hooks}, true) {}
   bool at(double loss) {
-    values.take(event::TestDone{1, 0, {}, {{"loss", loss, 1}}});
+    values.update(event::TestDone{1, 0, {}, {{"loss", loss, 1}}});
     return it.holds(values, &flags);
   }
 
@@ -117,7 +117,7 @@ TEST(HookLine, MayImplyItsAction) {
   EXPECT_TRUE(line.background);
   EXPECT_EQ(readHookLine("do: at test", "call").name, "do");
   EXPECT_EQ(readHookLine("at test do stop", "call").action[0].text, "stop");
-  EXPECT_THROW(readHookLine("at test more", "call"), TextProblem);
+  EXPECT_THROW(readHookLine("at test more", "call"), TextError);
 }
 
 TEST(HookLine, SaysWhereItIsWrong) {
@@ -192,7 +192,7 @@ TEST(HookCriterion, KnowsEpochsRatesAndHooks) {
   Looks looks("epoch >= 2 and lr < 0.5 and hook.mean > 1");
   EXPECT_FALSE(looks.at(1));
   looks.values.setEpoch(2);
-  looks.values.take(event::IterationDone{0, 1, 1, .25, 1});
+  looks.values.update(event::IterationDone{0, 1, 1, .25, 1});
   EXPECT_FALSE(looks.at(1));
   looks.values.setHook("mean", 1.5);
   EXPECT_TRUE(looks.at(1));
@@ -206,7 +206,7 @@ TEST(HookCriterion, IsRefused) {
     try {
       Criterion(text, {manifest, 1, isHook ? &hooks : nullptr}, isHook);
       FAIL() << text;
-    } catch (const TextProblem &problem) {
+    } catch (const TextError &problem) {
       EXPECT_EQ(problem.offset, offset) << text;
       EXPECT_NE(problem.text.find(words), std::string::npos) << problem.text;
     }

@@ -26,9 +26,9 @@ bool holds(const std::string &rule, const MetricValues &values) {
 /// After 20 iterations and 3.5 s, a loss of 0.25 and of 0.5 in the test.
 MetricValues measured(double testLoss = 0.5) {
   MetricValues values;
-  values.take(event::IterationDone{19, 0.3, 0.25, 0.1, 3.4});
-  values.take(event::Progress{20, 100, 0.25, 3.5, 20, false, 4});
-  values.take(event::TestDone{20,
+  values.update(event::IterationDone{19, 0.3, 0.25, 0.1, 3.4});
+  values.update(event::Progress{20, 100, 0.25, 3.5, 20, false, 4});
+  values.update(event::TestDone{20,
                               0,
                               {},
                               {{"loss", testLoss, 1},
@@ -67,7 +67,7 @@ TEST(MetricRules, WhatWasNotMeasuredDecidesNothing) {
   MetricValues values;
   EXPECT_FALSE(holds("test.loss < 1", values));
   EXPECT_FALSE(holds("not test.loss < 1", values));
-  values.take(event::Progress{1, 100, 1, 1, 1, false, 4});
+  values.update(event::Progress{1, 100, 1, 1, 1, false, 4});
   EXPECT_TRUE(holds("iter == 1 or test.loss < 1", values));
   EXPECT_FALSE(holds("iter == 1 and not test.loss < 1", values));
   EXPECT_TRUE(holds("not (iter == 2 and test.loss < 1)", values));
