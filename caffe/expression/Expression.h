@@ -42,7 +42,7 @@ enum class Kind {
   /// A truth value and two numbers (or two truth values).
   Select,
   /// 1 or 0.
-  NumberOfTruth,
+  BooleanToNumber,
   // Functions of one number.
   Abs,
   Ceil,
@@ -75,7 +75,7 @@ struct Node {
   std::vector<std::unique_ptr<Node>> operands = {};
 
   /// Whether its value is a truth value rather than a number.
-  bool isTruth() const;
+  bool isBoolean() const;
 };
 
 /// What is wrong with a formula, and at which byte of its text.

@@ -37,14 +37,14 @@ NodePointer Parser::make(Kind kind, size_t offset, NodePointer first,
 }
 
 NodePointer Parser::asNumber(NodePointer node) {
-  if (!node->isTruth())
+  if (!node->isBoolean())
     return node;
   const size_t offset = node->offset;
-  return make(Kind::NumberOfTruth, offset, std::move(node));
+  return make(Kind::BooleanToNumber, offset, std::move(node));
 }
 
-NodePointer Parser::asTruth(NodePointer node) {
-  if (!node->isTruth())
+NodePointer Parser::asBoolean(NodePointer node) {
+  if (!node->isBoolean())
     report(node->offset, "expected a comparison here, as in x > 0, found a "
                          "number");
   return node;
@@ -52,11 +52,11 @@ NodePointer Parser::asTruth(NodePointer node) {
 
 NodePointer Parser::select(size_t offset, NodePointer condition,
                            NodePointer first, NodePointer second) {
-  if (!first->isTruth() || !second->isTruth()) {
+  if (!first->isBoolean() || !second->isBoolean()) {
     first = asNumber(std::move(first));
     second = asNumber(std::move(second));
   }
-  return make(Kind::Select, offset, asTruth(std::move(condition)),
+  return make(Kind::Select, offset, asBoolean(std::move(condition)),
               std::move(first), std::move(second));
 }
 
@@ -85,8 +85,8 @@ NodePointer Parser::disjunction() {
   while (token().is("||")) {
     const size_t offset = take().offset;
     NodePointer right = conjunction();
-    left = make(Kind::Or, offset, asTruth(std::move(left)),
-                asTruth(std::move(right)));
+    left = make(Kind::Or, offset, asBoolean(std::move(left)),
+                asBoolean(std::move(right)));
   }
   return left;
 }
@@ -96,8 +96,8 @@ NodePointer Parser::conjunction() {
   while (token().is("&&")) {
     const size_t offset = take().offset;
     NodePointer right = comparison();
-    left = make(Kind::And, offset, asTruth(std::move(left)),
-                asTruth(std::move(right)));
+    left = make(Kind::And, offset, asBoolean(std::move(left)),
+                asBoolean(std::move(right)));
   }
   return left;
 }
@@ -170,7 +170,7 @@ NodePointer Parser::unary() {
   }
   if (token().is("!")) {
     const size_t offset = take().offset;
-    return make(Kind::Not, offset, asTruth(unary()));
+    return make(Kind::Not, offset, asBoolean(unary()));
   }
   return power();
 }
@@ -225,7 +225,7 @@ Formula Parser::run() {
   return std::move(formula);
 }
 
-bool Node::isTruth() const {
+bool Node::isBoolean() const {
   switch (kind) {
   case Kind::Less:
   case Kind::LessEqual:
@@ -238,7 +238,7 @@ bool Node::isTruth() const {
   case Kind::Not:
     return true;
   case Kind::Select:
-    return operands[1]->isTruth();
+    return operands[1]->isBoolean();
   default:
     return false;
   }

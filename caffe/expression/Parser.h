@@ -62,7 +62,7 @@ private:
   /// The value as a number; truth values become 1 and 0.
   NodePointer asNumber(NodePointer node);
   /// A truth value, or an error that says what was found.
-  NodePointer asTruth(NodePointer node);
+  NodePointer asBoolean(NodePointer node);
   NodePointer select(size_t offset, NodePointer condition, NodePointer first,
                      NodePointer second);
 

@@ -41,7 +41,7 @@ const char *word(Kind kind) {
     return "!";
   case Kind::Select:
     return "select";
-  case Kind::NumberOfTruth:
+  case Kind::BooleanToNumber:
     return "01";
   case Kind::Max:
     return "max";

@@ -147,14 +147,14 @@ Value FormulaBuilder::build(const Node &node) {
     return s.div(x[0], x[1]);
   case Kind::Select:
     return s.select(x[0], x[1], x[2]);
-  case Kind::NumberOfTruth:
+  case Kind::BooleanToNumber:
     return s.select(x[0], constant(1), constant(0));
   case Kind::Max: // of equals the first, and with it the gradient
     return s.select(s.greaterEqual(x[0], x[1]), x[0], x[1]);
   case Kind::Min:
     return s.select(s.greaterEqual(x[1], x[0]), x[0], x[1]);
   default:
-    return x.size() == 1 && !node.isTruth() ? buildFunction(node.kind, x[0])
+    return x.size() == 1 && !node.isBoolean() ? buildFunction(node.kind, x[0])
                                             : buildTruth(node.kind, x);
   }
 }
