@@ -15,7 +15,7 @@
 
 namespace brew::runtime {
 
-std::vector<std::size_t> cutEvenly(const std::vector<std::size_t> &sizes,
+std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
                                    const std::vector<bool> &mayCut,
                                    std::size_t parts) {
   const std::size_t all =
@@ -115,7 +115,7 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   for (const Span &span : trained)
     sizes.push_back(span.end - span.begin);
   const auto count = static_cast<std::size_t>(ranks.ranks());
-  const std::vector<std::size_t> cuts = cutEvenly(sizes, mayCut, count);
+  const std::vector<std::size_t> cuts = splitEvenly(sizes, mayCut, count);
   const std::size_t end = trained.empty() ? 0 : trained.back().end;
   for (std::size_t cut : cuts)
     offsets.push_back(cut < trained.size() ? trained[cut].begin : end);
@@ -134,7 +134,7 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
 
 /// Between parameters that are trained lie statistics and frozen ones, which
 /// stay each rank's own.
-void ShardedUpdate::share(std::byte *base) const {
+void ShardedUpdate::allGather(std::byte *base) const {
   std::vector<std::pair<std::size_t, std::vector<std::byte>>> kept;
   std::size_t last = trained.empty() ? 0 : trained.front().begin;
   for (const Span &span : trained) {
@@ -151,14 +151,14 @@ void ShardedUpdate::share(std::byte *base) const {
 void ShardedUpdate::run() {
   for (const auto &[begin, end] : steps)
     executor.run(program, begin, end);
-  share(parameters);
+  allGather(parameters);
 }
 
-void ShardedUpdate::shareHistory(bool updates) {
+void ShardedUpdate::gatherHistory(bool updates) {
   for (std::byte *slot : history)
-    share(slot);
+    allGather(slot);
   if (updates)
-    share(gradients);
+    allGather(gradients);
 }
 
 void ShardedUpdate::releaseHistory() {

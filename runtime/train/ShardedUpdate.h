@@ -20,7 +20,7 @@ namespace brew::runtime {
 /// `parts` of about as many bytes each: part p has the items [cuts[p],
 /// cuts[p + 1]). A cut before item i is only made where `mayCut[i]`; parts may
 /// be empty.
-std::vector<std::size_t> cutEvenly(const std::vector<std::size_t> &sizes,
+std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
                                    const std::vector<bool> &mayCut,
                                    std::size_t parts);
 
@@ -33,7 +33,7 @@ public:
   void run();
   /// Gives every rank the solver history of all and, if asked for, the updates
   /// that the program leaves in place of gradients; releaseHistory() follows.
-  void shareHistory(bool updates);
+  void gatherHistory(bool updates);
   /// Frees the memory of history that other ranks keep.
   void releaseHistory();
 
@@ -44,7 +44,7 @@ private:
     std::size_t begin, end; ///< bytes
   };
   std::byte *baseOf(std::uint32_t buffer, std::size_t offset) const;
-  void share(std::byte *base) const;
+  void allGather(std::byte *base) const;
 
   Executor &executor;
   int program;

@@ -73,7 +73,7 @@ void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
     failure = std::current_exception();
   }
   if (sharded) // the other ranks wait for it, whatever has failed here
-    sharded->shareHistory(solver.snapshot_diff());
+    sharded->gatherHistory(solver.snapshot_diff());
   if (failure)
     std::rethrow_exception(failure);
   if (isRoot())

@@ -3,27 +3,27 @@
 
 #include <gtest/gtest.h>
 
-using brew::runtime::cutEvenly;
+using brew::runtime::splitEvenly;
 using Sizes = std::vector<std::size_t>;
 
 TEST(ShardedUpdateTest, PartsHaveAboutAsManyBytes) {
   const std::vector<bool> anywhere(6, true);
-  EXPECT_EQ(cutEvenly({1, 1, 1, 1, 1, 1}, anywhere, 3), (Sizes{0, 2, 4, 6}));
-  EXPECT_EQ(cutEvenly({1, 1, 1, 1, 1, 1}, anywhere, 1), (Sizes{0, 6}));
+  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 3), (Sizes{0, 2, 4, 6}));
+  EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 1), (Sizes{0, 6}));
   // The nearer of two places.
-  EXPECT_EQ(cutEvenly({9, 2, 2, 2, 2, 3}, anywhere, 2), (Sizes{0, 1, 6}));
-  EXPECT_EQ(cutEvenly({2, 2, 2, 2, 2, 90}, anywhere, 2), (Sizes{0, 5, 6}));
+  EXPECT_EQ(splitEvenly({9, 2, 2, 2, 2, 3}, anywhere, 2), (Sizes{0, 1, 6}));
+  EXPECT_EQ(splitEvenly({2, 2, 2, 2, 2, 90}, anywhere, 2), (Sizes{0, 5, 6}));
 }
 
 TEST(ShardedUpdateTest, WhatBelongsTogetherIsNotCut) {
-  EXPECT_EQ(cutEvenly({1, 1, 1, 1}, {true, true, false, true}, 2),
+  EXPECT_EQ(splitEvenly({1, 1, 1, 1}, {true, true, false, true}, 2),
             (Sizes{0, 1, 4}));
-  EXPECT_EQ(cutEvenly({1, 1, 1}, {true, false, false}, 2), (Sizes{0, 0, 3}));
+  EXPECT_EQ(splitEvenly({1, 1, 1}, {true, false, false}, 2), (Sizes{0, 0, 3}));
 }
 
 TEST(ShardedUpdateTest, PartsMayBeEmpty) {
-  EXPECT_EQ(cutEvenly({}, {}, 3), (Sizes{0, 0, 0, 0}));
-  const Sizes cuts = cutEvenly({5, 1}, {true, true}, 4);
+  EXPECT_EQ(splitEvenly({}, {}, 3), (Sizes{0, 0, 0, 0}));
+  const Sizes cuts = splitEvenly({5, 1}, {true, true}, 4);
   EXPECT_EQ(cuts.size(), 5u);
   EXPECT_EQ(cuts.back(), 2u);
   for (std::size_t i = 1; i < cuts.size(); ++i)
