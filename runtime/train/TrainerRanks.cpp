@@ -185,7 +185,7 @@ NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
              place};
     rank = static_cast<int>(r);
   }
-  if (first.place != NanCheck::kNowhere && !first.inParameters)
+  if (first.place != NanCheck::kNotReproduced && !first.inParameters)
     first.text = "rank " + std::to_string(rank) + ": " + first.text;
   return first;
 }

@@ -49,7 +49,7 @@ bool Trainer::stopRuleHolds() {
 /// rank, before its update.
 void Trainer::requireFinite(double loss) {
   NanCheck *check = watch->nanCheck();
-  if (!check || !allReduceOr(check->suspects(loss)))
+  if (!check || !allReduceOr(check->foundNonFinite(loss)))
     return;
   allReduceInSteps(false); // each rank looks for its own
   const NanCheck::Finding finding = earliestFinding(check->find(solver.iter_size()));

@@ -21,7 +21,7 @@ bool isStatistic(const plan::Parameter &parameter) {
           parameter.layer_type() == "BN");
 }
 
-std::string withPlace(const std::string &text, const std::string &place) {
+std::string withLocation(const std::string &text, const std::string &place) {
   return place.empty() ? text : text + " (" + place + ")";
 }
 
@@ -65,7 +65,7 @@ double NanCheck::readScalar(std::uint32_t buffer) const {
   return value;
 }
 
-bool NanCheck::suspects(double loss) const {
+bool NanCheck::foundNonFinite(double loss) const {
   if (!scale || !nonFinite)
     return !std::isfinite(loss) || !gradientsFinite();
   if (readScalar(*nonFinite) == 0)
@@ -112,7 +112,7 @@ NanCheck::Finding NanCheck::find(int passes) {
   const bool isAlone =
       !session.communicator() || session.communicator()->ranks() == 1;
   std::optional<Finding> finding;
-  if (const std::optional<std::string> found = lookAtParameters())
+  if (const std::optional<std::string> found = scanParameters())
     finding = {*found, true, 0};
   for (int pass = 0; pass < passes && !(finding && isAlone); ++pass) {
     session.dataPipeline(trainProgram).feed();
@@ -127,10 +127,10 @@ NanCheck::Finding NanCheck::find(int passes) {
                  false, begin + static_cast<std::uint64_t>(step)};
     };
     if (!finding)
-      if (const auto found = lookAtInputs())
+      if (const auto found = scanInputs())
         take(*found, 0);
     if (!finding || !isAlone)
-      if (const auto found = lookAtPass(/*wanted=*/!finding))
+      if (const auto found = scanPass(/*wanted=*/!finding))
         take(found->first, found->second + 1);
   }
   rewind();
@@ -140,35 +140,35 @@ NanCheck::Finding NanCheck::find(int passes) {
     return {"the gradients that " + std::to_string(passes) +
                 " batches (iter_size) sum up to are not finite, though each "
                 "batch's are",
-            false, kNowhere};
+            false, kNotReproduced};
   return {"the loss or a gradient was not finite, but is when the iteration is "
           "computed again: its inputs came from a callback, or a layer that "
           "the program computes gives another result each time",
-          false, kNowhere};
+          false, kNotReproduced};
 }
 
 std::optional<std::string> NanCheck::badParameter() const {
   for (const plan::Parameter &parameter : manifest.parameters())
-    if (const auto found = lookAt(parameter.buffer_index()))
+    if (const auto found = scan(parameter.buffer_index()))
       return found;
   return {};
 }
 
-std::optional<std::string> NanCheck::lookAtParameters() const {
+std::optional<std::string> NanCheck::scanParameters() const {
   if (const auto found = badParameter())
     return *found + " before the iteration: as it was loaded or filled, or "
                     "as the last update left it";
   return {};
 }
 
-std::optional<std::string> NanCheck::lookAtInputs() const {
+std::optional<std::string> NanCheck::scanInputs() const {
   for (const plan::DataInput &feed : program.data_inputs()) {
     caffe::LayerParameter layer;
     if (!layer.ParseFromString(feed.layer()))
       continue;
     for (int i = 0; i < feed.buffer_indices_size(); ++i)
-      if (const auto found = lookAt(feed.buffer_indices(i)))
-        return withPlace("layer '" + layer.name() + "'",
+      if (const auto found = scan(feed.buffer_indices(i)))
+        return withLocation("layer '" + layer.name() + "'",
                          feed.source_location()) +
                ", input: " + *found;
   }
@@ -177,7 +177,7 @@ std::optional<std::string> NanCheck::lookAtInputs() const {
 
 /// Runs the program step by step; what is found with the number of its step,
 /// if it is `wanted`. Alone it ends there.
-std::optional<std::pair<std::string, int>> NanCheck::lookAtPass(bool wanted) {
+std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
   const bool isAlone =
       !session.communicator() || session.communicator()->ranks() == 1;
   std::optional<std::pair<std::string, int>> result;
@@ -191,16 +191,16 @@ std::optional<std::pair<std::string, int>> NanCheck::lookAtPass(bool wanted) {
     std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
     const auto read = std::stable_partition(
         buffers.begin(), buffers.end(),
-        [&](std::uint32_t index) { return !isMadeBefore(index, i); });
+        [&](std::uint32_t index) { return !isWrittenBefore(index, i); });
     for (auto buffer = read; buffer != buffers.end(); ++buffer)
-      *buffer = knownLaterAs(*buffer, i);
+      *buffer = laterNameOf(*buffer, i);
     // A step of several layers makes the parameters' gradients of its blobs'.
     std::stable_partition(buffers.begin(), read, [&](std::uint32_t index) {
       return std::find(gradients.begin(), gradients.end(), index) ==
              gradients.end();
     });
     for (std::uint32_t buffer : buffers)
-      if (const auto found = lookAt(buffer, &program.steps(i));
+      if (const auto found = scan(buffer, &program.steps(i));
           found && !result)
         result = {
             describeLayers(program.steps(i)) +
@@ -212,7 +212,7 @@ std::optional<std::pair<std::string, int>> NanCheck::lookAtPass(bool wanted) {
 }
 
 /// Whether something before step `end` has given the buffer its values.
-bool NanCheck::isMadeBefore(std::uint32_t index, int end) const {
+bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
   for (int i = 0; i < end; ++i) {
     const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
     if (std::find(used.begin(), used.end(), index) != used.end())
@@ -228,7 +228,7 @@ bool NanCheck::isMadeBefore(std::uint32_t index, int end) const {
 
 /// A kernel that writes over what it reads names the place once. The buffer by
 /// which later steps know the place of `index`; `index` itself if none does.
-std::uint32_t NanCheck::knownLaterAs(std::uint32_t index, int step) const {
+std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
   const plan::Buffer &place = manifest.buffers(static_cast<int>(index));
   for (int i = step + 1; i < program.steps_size(); ++i)
     for (std::uint32_t used : buffersOf(program.steps(i))) {
@@ -241,7 +241,7 @@ std::uint32_t NanCheck::knownLaterAs(std::uint32_t index, int step) const {
   return index;
 }
 
-std::optional<std::string> NanCheck::lookAt(std::uint32_t index,
+std::optional<std::string> NanCheck::scan(std::uint32_t index,
                                             const plan::Step *step) const {
   const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
   std::optional<NonFinite> found;
@@ -307,7 +307,7 @@ std::string NanCheck::describe(std::uint32_t index,
     const bool isGradient = parameter.has_gradient_buffer_index() &&
                             parameter.gradient_buffer_index() == index;
     if (isGradient || parameter.buffer_index() == index)
-      return withPlace(
+      return withLocation(
           (isGradient ? "the gradient of parameter " : "parameter ") +
               std::to_string(parameter.index()) + " of layer '" +
               parameter.layer() + "'",
@@ -342,15 +342,15 @@ std::string NanCheck::describeLayers(const plan::Step &step) const {
   if (step.layers().empty())
     return "a step of no layer";
   if (step.layers_size() == 1)
-    return withPlace("layer '" + step.layers(0) + "'", placeOf(step.layers(0)));
+    return withLocation("layer '" + step.layers(0) + "'", locationOf(step.layers(0)));
   std::string text = "layers ";
   for (int i = 0; i < step.layers_size(); ++i)
     text += (i == 0 ? "" : ", ") +
-            withPlace("'" + step.layers(i) + "'", placeOf(step.layers(i)));
+            withLocation("'" + step.layers(i) + "'", locationOf(step.layers(i)));
   return text + ", computed in one step";
 }
 
-std::string NanCheck::placeOf(const std::string &name) const {
+std::string NanCheck::locationOf(const std::string &name) const {
   const plan::Layer *layer = layerOf(name);
   return layer ? layer->source_location() : "";
 }

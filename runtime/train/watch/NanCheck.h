@@ -35,17 +35,17 @@ public:
   /// After the passes of an iteration, whose loss is `loss` and whose gradients
   /// are summed: whether something is not finite. With a scale of losses (f16)
   /// such gradients are the scale's to handle, as long as it can be halved.
-  bool suspects(double loss) const;
+  bool foundNonFinite(double loss) const;
 
   struct Finding {
     std::string text; ///< what is not finite, where: a sentence without its end
     /// It was there before the iteration, in a parameter.
     bool inParameters;
-    /// Orders findings by the time at which they arise; kNowhere if it did not
+    /// Orders findings by the time at which they arise; kNotReproduced if it did not
     /// arise again.
     std::uint64_t place;
   };
-  static constexpr std::uint64_t kNowhere = ~std::uint64_t(0);
+  static constexpr std::uint64_t kNotReproduced = ~std::uint64_t(0);
   /// Computes the iteration's `passes` batches again and tells what is not
   /// finite first. Then readers, random numbers and state are those from before
   /// the iteration. On several ranks all make the call, and all steps: some may
@@ -56,19 +56,19 @@ public:
 
 private:
   bool gradientsFinite() const;
-  std::optional<std::string> lookAt(std::uint32_t buffer,
+  std::optional<std::string> scan(std::uint32_t buffer,
                                     const plan::Step *step = nullptr) const;
-  std::optional<std::string> lookAtParameters() const;
-  std::optional<std::string> lookAtInputs() const;
-  std::optional<std::pair<std::string, int>> lookAtPass(bool wanted);
-  bool isMadeBefore(std::uint32_t buffer, int step) const;
-  std::uint32_t knownLaterAs(std::uint32_t buffer, int step) const;
+  std::optional<std::string> scanParameters() const;
+  std::optional<std::string> scanInputs() const;
+  std::optional<std::pair<std::string, int>> scanPass(bool wanted);
+  bool isWrittenBefore(std::uint32_t buffer, int step) const;
+  std::uint32_t laterNameOf(std::uint32_t buffer, int step) const;
   std::string describe(std::uint32_t buffer, const plan::Step *step) const;
   const plan::Layer *layerOf(const std::string &name) const;
   std::string unsplit(std::string blob) const;
   std::string blobOf(const std::string &value, const plan::Step &step) const;
   std::string describeLayers(const plan::Step &step) const;
-  std::string placeOf(const std::string &layer) const;
+  std::string locationOf(const std::string &layer) const;
   double readScalar(std::uint32_t buffer) const;
   void rewind();
 

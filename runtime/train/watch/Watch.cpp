@@ -19,7 +19,7 @@ Watch::Watch(Session &trained, const WatchOptions &options, int nets)
     nan = std::make_unique<NanCheck>(session);
   if (!rules.empty() || patience || !logFolder.empty())
     listener =
-        session.events().add([this](const Event &event) { hear(event); });
+        session.events().add([this](const Event &event) { onEvent(event); });
 }
 
 Watch::~Watch() {
@@ -53,25 +53,25 @@ std::optional<std::string> Watch::takeStopReason() {
   return std::exchange(stopReason, std::nullopt);
 }
 
-void Watch::hear(const Event &event) {
+void Watch::onEvent(const Event &event) {
   values.update(event);
   if (metrics)
     log(event);
   const auto *progress = std::get_if<event::Progress>(&event);
   if (std::holds_alternative<event::SolvingBegin>(event) ||
       (progress && !progress->last)) {
-    heedRules();
+    checkRules();
   } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
     if (patience && test->net == patience->net())
       if (const auto reason = patience->afterTest(values, test->iteration))
         stop(*reason);
     // Rules may speak of several nets.
     if (test->net + 1 == testNets)
-      heedRules();
+      checkRules();
   }
 }
 
-void Watch::heedRules() {
+void Watch::checkRules() {
   for (StopRule &rule : rules)
     if (!stopReason && rule.holds(values))
       stop(rule.reason(values));

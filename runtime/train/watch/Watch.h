@@ -56,8 +56,8 @@ public:
   std::optional<std::string> takeStopReason();
 
 private:
-  void hear(const Event &event);
-  void heedRules();
+  void onEvent(const Event &event);
+  void checkRules();
   void log(const Event &event);
   void stop(const std::string &reason);
   template <typename Body> void writeLogs(Body &&body);

@@ -152,11 +152,11 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
   };
   const NanCheck check(session);
   write(0, 1024);
-  EXPECT_FALSE(check.suspects(1));
-  EXPECT_TRUE(check.suspects(INFINITY)); // its gradients were finite
+  EXPECT_FALSE(check.foundNonFinite(1));
+  EXPECT_TRUE(check.foundNonFinite(INFINITY)); // its gradients were finite
   write(1, 2);
-  EXPECT_FALSE(check.suspects(1));
-  EXPECT_FALSE(check.suspects(NAN));
+  EXPECT_FALSE(check.foundNonFinite(1));
+  EXPECT_FALSE(check.foundNonFinite(NAN));
   write(0, 1); // it cannot be halved any more
-  EXPECT_TRUE(check.suspects(1));
+  EXPECT_TRUE(check.foundNonFinite(1));
 }
