@@ -38,7 +38,7 @@ void ProvidedWeights::add(const plan::Manifest &manifest,
 void ProvidedWeights::add(const WeightBinding &binding) {
   for (const auto &[buffer, blob] : binding.values)
     add(buffer);
-  for (const FileLayer *layer : binding.common)
+  for (const FileLayer *layer : binding.matched)
     for (const FileBlob &blob : layer->blobs)
       if (blob.parameter)
         add(blob.parameter->buffer_index());

@@ -85,12 +85,12 @@ private:
                 bool countsOnly);
   bool addBatchNorm(const formats::WeightLayer &from, const FileLayer &to);
   const formats::Blob *constant(double value) {
-    result.made.push_back({{1}, {static_cast<float>(value)}, {}, false});
-    return &result.made.back();
+    result.synthesized.push_back({{1}, {static_cast<float>(value)}, {}, false});
+    return &result.synthesized.back();
   }
 
   const formats::Blob *scaled(const formats::Blob &blob, double factor) {
-    formats::Blob &made = result.made.emplace_back(blob);
+    formats::Blob &made = result.synthesized.emplace_back(blob);
     for (float &value : made.floats)
       value = static_cast<float>(value * factor);
     for (double &value : made.doubles)
@@ -215,7 +215,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
       continue;
     }
     common.insert(from.name);
-    result.common.push_back(&*layer);
+    result.matched.push_back(&*layer);
     binding.addLayer(from, *layer);
   }
   if (common.empty())

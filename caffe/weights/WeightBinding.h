@@ -42,10 +42,10 @@ bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims);
 /// What a weight file has for a plan.
 struct WeightBinding {
   /// The blobs that fit, by the buffer they go to. They point into the weights
-  /// and into `made`.
+  /// and into `synthesized`.
   std::vector<std::pair<std::uint32_t, const formats::Blob *>> values;
-  std::deque<formats::Blob> made; ///< blobs that no file has
-  std::vector<const FileLayer *> common;
+  std::deque<formats::Blob> synthesized; ///< blobs that no file has
+  std::vector<const FileLayer *> matched;
   std::vector<std::string> onlyInFile, onlyInNet; ///< layers
 };
 
