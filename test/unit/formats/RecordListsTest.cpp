@@ -1,4 +1,4 @@
-//===- ListsOfRecordsTest.cpp - Lists of lines, and what they select ------===//
+//===- RecordListsTest.cpp - Lists of lines, and what they select ------===//
 #include "caffe/RecordSelection.h"
 #include "formats/BoostList.h"
 #include "formats/TextLines.h"
