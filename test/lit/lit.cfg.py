@@ -7,6 +7,7 @@
 #   %reference                              test/reference: recorded values
 #   %examples                               examples/
 #   %source                                 the repository
+#   %dialect_pages                          reference pages of the dialects
 #   %shared                                 BREW_SHARED_DIR (REQUIRES: shared)
 #   FileCheck, not, count, split-file              LLVM's
 # Features:
@@ -53,6 +54,7 @@ substitute("%inputs", os.path.join(config.test_source_root, "Inputs"))
 substitute("%reference", os.path.join(config.brew_source_dir, "test", "reference"))
 substitute("%examples", os.path.join(config.brew_source_dir, "examples"))
 substitute("%source", config.brew_source_dir)
+substitute("%dialect_pages", config.brew_dialect_pages)
 substitute("%shared", config.brew_shared_dir)
 substitute(r"\bFileCheck\b", config.brew_filecheck)
 substitute(r"\bnot\b", config.brew_not)

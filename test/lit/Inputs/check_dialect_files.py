@@ -1,7 +1,7 @@
 """Fails if an operation that a .td file of a dialect defines is not in the dialect's
 reference page, or no test asks whether the file's operations are covered.
 
-usage: check_dialect_files.py SOURCE_FOLDER DIALECT_FOLDER DIALECT
+usage: check_dialect_files.py SOURCE_FOLDER PAGES_FOLDER DIALECT_FOLDER DIALECT
 
 The page is generated from a list of those files, so it cannot tell what the list lacks.
 """
@@ -10,8 +10,8 @@ import os
 import re
 import sys
 
-source, folder, dialect = sys.argv[1:]
-page = open(os.path.join(source, "docs/dialects", folder + ".md")).read()
+source, pages, folder, dialect = sys.argv[1:]
+page = open(os.path.join(pages, folder + ".md")).read()
 asked = set()
 for test in glob.glob(os.path.join(source, "test/lit/dialects/**/*.mlir"), recursive=True):
     for line in open(test):
@@ -23,7 +23,7 @@ root = os.path.join(source, "dialects", folder)
 for path in sorted(glob.glob(os.path.join(root, "**/*.td"), recursive=True)):
     names = re.findall(r'^def \w+Op : \w+<"(\w+)"', open(path).read(), re.M)
     seen += len(names)
-    problems += [f"{path}: {dialect}.{name} is not in docs/dialects/{folder}.md"
+    problems += [f"{path}: {dialect}.{name} is not in {folder}.md"
                  for name in names if f"### `{dialect}.{name}`" not in page]
     if names and os.path.relpath(path, source) not in asked:
         problems.append(f"{path}: no test asks whether its operations are covered")
