@@ -224,7 +224,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   ChannelElements elements(channels, type, getCount());
   const unsigned items = channels.loopOf(0);
   // One pass over x.
-  Value shift = channels.middle(x, static_cast<bool>(getCount()));
+  Value shift = channels.medianSample(x, static_cast<bool>(getCount()));
   SmallVector<Value> perChannel = channels.moments(
       x, shift, elements.scalars(), [&](NestBuilder::Body &body, Value term) {
         return elements.ifThere(body, items, term);

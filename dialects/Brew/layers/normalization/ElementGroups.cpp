@@ -51,7 +51,7 @@ SmallVector<Value> ElementGroups::moments(Value x, Value shift, ValueRange scala
              });
 }
 
-Value ElementGroups::middle(Value x, bool first) const {
+Value ElementGroups::medianSample(Value x, bool first) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;

@@ -36,17 +36,17 @@ public:
                                      mlir::ValueRange perGroup,
                                      unsigned results, const Body &terms) const;
   /// Sums over each group of x - shift and of its square, where `shift` is what
-  /// `middle` gives: from them follow mean and variance in one pass over `x`.
+  /// `medianSample` gives: from them follow mean and variance in one pass over `x`.
   /// With `term` only what it leaves of both counts; it may read `scalars`.
   llvm::SmallVector<mlir::Value> moments(mlir::Value x, mlir::Value shift,
                                          mlir::ValueRange scalars = {},
                                          const Term &term = {}) const;
-  /// The middle one of three elements of each group of `x`, one of its values
+  /// The medianSample one of three elements of each group of `x`, one of its values
   /// that is no outlier. Sums of differences from it lose about as many digits
   /// as the mean is deviations away, which is few, whatever the mean itself is.
   /// `first` says that only a group's elements at index 0 of dimension 0 may be
   /// read.
-  mlir::Value middle(mlir::Value x, bool first = false) const;
+  mlir::Value medianSample(mlir::Value x, bool first = false) const;
   /// `results` tensors of one element for each group; `body` reads those of
   /// `perGroup`, and scalars.
   llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,

@@ -73,7 +73,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
                          }),
             Value()};
   }
-  Value shift = groups.middle(getX());
+  Value shift = groups.medianSample(getX());
   SmallVector<Value> moments = groups.moments(getX(), shift);
   SmallVector<Value> statistics = groups.map(
       {moments[0], moments[1], shift}, 2,
