@@ -170,22 +170,22 @@ std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
 NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
   if (rankCount() == 1)
     return own;
-  std::string packed(sizeof own.place, '\0');
-  std::memcpy(packed.data(), &own.place, sizeof own.place);
+  std::string packed(sizeof own.order, '\0');
+  std::memcpy(packed.data(), &own.order, sizeof own.order);
   const std::vector<std::string> all =
       ranks->gatherTexts(packed + (own.inParameters ? '1' : '0') + own.text);
   NanCheck::Finding first = own;
   int rank = -1;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    std::uint64_t place = 0;
-    std::memcpy(&place, all[r].data(), sizeof place);
-    if (rank >= 0 && place >= first.place)
+    std::uint64_t order = 0;
+    std::memcpy(&order, all[r].data(), sizeof order);
+    if (rank >= 0 && order >= first.order)
       continue;
-    first = {all[r].substr(sizeof place + 1), all[r][sizeof place] == '1',
-             place};
+    first = {all[r].substr(sizeof order + 1), all[r][sizeof order] == '1',
+             order};
     rank = static_cast<int>(r);
   }
-  if (first.place != NanCheck::kNotReproduced && !first.inParameters)
+  if (first.order != NanCheck::kNotReproduced && !first.inParameters)
     first.text = "rank " + std::to_string(rank) + ": " + first.text;
   return first;
 }

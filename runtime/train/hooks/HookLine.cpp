@@ -58,13 +58,13 @@ bool isModifier(const std::vector<HookWord> &words, std::size_t at) {
 
 void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
                    std::size_t at) {
-  auto place = [&] { return at < words.size() ? words[at].offset : hook.end; };
+  auto position = [&] { return at < words.size() ? words[at].offset : hook.end; };
   while (at < words.size()) {
     if (is(words, at, "needs")) {
       do {
         ++at;
         if (at >= words.size() || !isName(words[at].text))
-          throw TextError{place(), "expected the name of a hook"};
+          throw TextError{position(), "expected the name of a hook"};
         hook.needs.push_back(words[at++]);
       } while (is(words, at, ","));
     } else if (is(words, at, "priority")) {
@@ -72,14 +72,14 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
       const std::optional<int> number =
           at < words.size() ? parseInteger(words[at].text) : std::nullopt;
       if (!number)
-        throw TextError{place(), "expected an integer"};
+        throw TextError{position(), "expected an integer"};
       hook.priority = *number;
       ++at;
     } else if (is(words, at, "in") && is(words, at + 1, "background")) {
       hook.background = true;
       at += 2;
     } else {
-      throw TextError{place(), "expected 'needs', 'priority', 'in "
+      throw TextError{position(), "expected 'needs', 'priority', 'in "
                                  "background' or the end, found '" +
                                      words[at].text + "'"};
     }

@@ -43,7 +43,7 @@ public:
     bool inParameters;
     /// Orders findings by the time at which they arise; kNotReproduced if it did not
     /// arise again.
-    std::uint64_t place;
+    std::uint64_t order;
   };
   static constexpr std::uint64_t kNotReproduced = ~std::uint64_t(0);
   /// Computes the iteration's `passes` batches again and tells what is not

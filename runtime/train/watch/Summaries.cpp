@@ -67,8 +67,8 @@ std::optional<tensorboard::Histogram> histogramOf(const formats::Blob &blob) {
   }
   std::vector<double> buckets(kBuckets);
   each([&](double value) {
-    const auto place = static_cast<int>((value - least) / width);
-    ++buckets[static_cast<std::size_t>(std::clamp(place, 0, kBuckets - 1))];
+    const auto bucket = static_cast<int>((value - least) / width);
+    ++buckets[static_cast<std::size_t>(std::clamp(bucket, 0, kBuckets - 1))];
   });
   for (int i = 0; i < kBuckets; ++i) {
     histogram.add_bucket_limit(i + 1 == kBuckets ? most
