@@ -21,8 +21,8 @@ bool isStatistic(const plan::Parameter &parameter) {
           parameter.layer_type() == "BN");
 }
 
-std::string withLocation(const std::string &text, const std::string &place) {
-  return place.empty() ? text : text + " (" + place + ")";
+std::string withLocation(const std::string &text, const std::string &location) {
+  return location.empty() ? text : text + " (" + location + ")";
 }
 
 } // namespace
@@ -229,13 +229,13 @@ bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
 /// A kernel that writes over what it reads names the place once. The buffer by
 /// which later steps know the place of `index`; `index` itself if none does.
 std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
-  const plan::Buffer &place = manifest.buffers(static_cast<int>(index));
+  const plan::Buffer &memory = manifest.buffers(static_cast<int>(index));
   for (int i = step + 1; i < program.steps_size(); ++i)
     for (std::uint32_t used : buffersOf(program.steps(i))) {
       const plan::Buffer &other = manifest.buffers(static_cast<int>(used));
-      if (other.arena_index() == place.arena_index() &&
-          other.offset() == place.offset() && other.size() == place.size() &&
-          other.type() == place.type())
+      if (other.arena_index() == memory.arena_index() &&
+          other.offset() == memory.offset() && other.size() == memory.size() &&
+          other.type() == memory.type())
         return used;
     }
   return index;
