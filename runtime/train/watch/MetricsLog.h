@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/train/watch/Measured.h"
+#include "runtime/train/watch/LogRows.h"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 //===- TensorBoardLog.h - A training run for TensorBoard --------*- C++ -*-===//
 //
 // Writes event files of formats/tensorboard.proto in the frames of
-// RecordFile.h:
+// TfRecordFile.h:
 //
 //   train/loss, train/lr, train/images_per_second, train/output/BLOB,
 //   test/BLOB, test1/BLOB ...               scalars, as in metrics.jsonl
@@ -13,8 +13,8 @@
 #pragma once
 
 #include "runtime/session/Session.h"
-#include "runtime/train/watch/Measured.h"
-#include "runtime/train/watch/RecordFile.h"
+#include "runtime/train/watch/LogRows.h"
+#include "runtime/train/watch/TfRecordFile.h"
 
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ public:
 
 private:
   Session &session;
-  RecordFile file;
+  TfRecordFile file;
 };
 
 } // namespace brew::runtime

@@ -45,7 +45,7 @@ void Watch::startAt(int iteration) {
   metrics = std::make_unique<MetricsLog>(logFolder, iteration);
   board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
   if (!changes)
-    changes = std::make_unique<ChangeLog>(logFolder);
+    changes = std::make_unique<SolverChangeLog>(logFolder);
   changes->startAt(iteration);
 }
 

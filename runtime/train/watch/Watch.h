@@ -7,7 +7,7 @@
 #pragma once
 
 #include "runtime/session/Session.h"
-#include "runtime/train/watch/ChangeLog.h"
+#include "runtime/train/watch/SolverChangeLog.h"
 #include "runtime/train/watch/MetricsLog.h"
 #include "runtime/train/watch/NanCheck.h"
 #include "runtime/train/watch/StopRule.h"
@@ -28,7 +28,7 @@ struct WatchOptions {
   std::vector<std::string> stopWhen = {};
   /// N[:METRIC[:min|:max]]; "": none.
   std::string patience = {};
-  /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (ChangeLog.h) and
+  /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (SolverChangeLog.h) and
   /// TensorBoard's event files (TensorBoardLog.h), made if it is not there; "":
   /// none.
   std::string logFolder = {};
@@ -74,7 +74,7 @@ private:
 
   std::unique_ptr<MetricsLog> metrics;
   std::unique_ptr<TensorBoardLog> board;
-  std::unique_ptr<ChangeLog> changes;      ///< for the run's life
+  std::unique_ptr<SolverChangeLog> changes;      ///< for the run's life
   std::optional<event::Display> displayed; ///< waits for its rate
   std::optional<event::Throughput> speed;
   bool hasGradients = false;

@@ -3,7 +3,7 @@
 
 #include "formats/SolverStateFile.h"
 #include "formats/tensorboard.pb.h"
-#include "runtime/train/watch/RecordFile.h"
+#include "runtime/train/watch/TfRecordFile.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,7 +4,7 @@
 #include "plan/Contract.h"
 #include "runtime/train/watch/FiniteScan.h"
 #include "runtime/train/watch/NanCheck.h"
-#include "runtime/train/watch/RecordFile.h"
+#include "runtime/train/watch/TfRecordFile.h"
 #include "runtime/train/watch/Summaries.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(RecordFrames, MasksRotateAndAdd) {
   EXPECT_EQ(maskedCrc32c(""), 0xa282ead8u);
   // 0xe3069283 rotated right by 15 is 0x2507c60d.
   EXPECT_EQ(maskedCrc32c("123456789"), 0x2507c60du + 0xa282ead8u);
-  const std::string frame = framed("abc");
+  const std::string frame = frameRecord("abc");
   ASSERT_EQ(frame.size(), 8u + 4 + 3 + 4);
   EXPECT_EQ(frame[0], 3);
   EXPECT_EQ(frame.substr(12, 3), "abc");

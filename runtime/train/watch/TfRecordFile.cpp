@@ -1,6 +1,6 @@
-//===- RecordFile.cpp - TFRecord files ------------------------------------===//
+//===- TfRecordFile.cpp - TFRecord files ------------------------------------===//
 
-#include "runtime/train/watch/RecordFile.h"
+#include "runtime/train/watch/TfRecordFile.h"
 
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -48,14 +48,14 @@ std::uint32_t maskedCrc32c(std::string_view bytes) {
   return (sum >> 15 | sum << 17) + 0xa282ead8u;
 }
 
-std::string framed(std::string_view record) {
+std::string frameRecord(std::string_view record) {
   const std::string length =
       littleEndian(static_cast<std::uint64_t>(record.size()));
   return length + littleEndian(maskedCrc32c(length)) + std::string(record) +
          littleEndian(maskedCrc32c(record));
 }
 
-RecordFile::RecordFile(const std::string &name)
+TfRecordFile::TfRecordFile(const std::string &name)
     : path(name),
       fd(::open(name.c_str(),
                 O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)) {
@@ -63,10 +63,10 @@ RecordFile::RecordFile(const std::string &name)
     throw unavailable("cannot write '" + path + "': " + errnoText(errno));
 }
 
-RecordFile::~RecordFile() { ::close(fd); }
+TfRecordFile::~TfRecordFile() { ::close(fd); }
 
-void RecordFile::write(std::string_view record) {
-  if (const int error = brew::writeAll(fd, framed(record)))
+void TfRecordFile::write(std::string_view record) {
+  if (const int error = brew::writeAll(fd, frameRecord(record)))
     throw unavailable("cannot write '" + path + "': " + errnoText(error));
 }
 

@@ -1,4 +1,4 @@
-//===- ChangeLog.h - What was changed while a run trained -------*- C++ -*-===//
+//===- SolverChangeLog.h - What was changed while a run trained -------*- C++ -*-===//
 //
 // changes.hooks: a hook (hooks/Hooks.h) for each field of the solver that was
 // set while training, so that `--hooks changes.hooks` does the same again:
@@ -15,9 +15,9 @@
 
 namespace brew::runtime {
 
-class ChangeLog {
+class SolverChangeLog {
 public:
-  explicit ChangeLog(const std::string &folder)
+  explicit SolverChangeLog(const std::string &folder)
       : path(folder + "/changes.hooks") {}
 
   /// Training goes on with this iteration; what was set in this run still holds.

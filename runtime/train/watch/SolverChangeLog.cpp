@@ -1,6 +1,6 @@
-//===- ChangeLog.cpp - What was changed while a run trained ---------------===//
+//===- SolverChangeLog.cpp - What was changed while a run trained ---------------===//
 
-#include "runtime/train/watch/ChangeLog.h"
+#include "runtime/train/watch/SolverChangeLog.h"
 
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -39,7 +39,7 @@ std::string lineOf(int iteration, const std::string &field,
 
 } // namespace
 
-void ChangeLog::startAt(int iteration) {
+void SolverChangeLog::startAt(int iteration) {
   std::ifstream file(path);
   std::string kept;
   bool changed = false;
@@ -58,13 +58,13 @@ void ChangeLog::startAt(int iteration) {
     append(lineOf(iteration, field, value));
 }
 
-void ChangeLog::add(int iteration, const std::string &field,
+void SolverChangeLog::add(int iteration, const std::string &field,
                     const std::string &value) {
   current[field] = value;
   append(lineOf(iteration, field, value));
 }
 
-void ChangeLog::append(const std::string &text) {
+void SolverChangeLog::append(const std::string &text) {
   const int fd =
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const int error = fd < 0 ? errno : writeAll(fd, text);

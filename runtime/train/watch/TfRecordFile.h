@@ -1,4 +1,4 @@
-//===- RecordFile.h - TFRecord files ----------------------------*- C++ -*-===//
+//===- TfRecordFile.h - TFRecord files ----------------------------*- C++ -*-===//
 //
 // The framing of TensorFlow's record files, little-endian: of each record the
 // number of its bytes (u64), that number's masked checksum (u32), the bytes,
@@ -19,16 +19,16 @@ std::uint32_t crc32c(std::string_view bytes);
 std::uint32_t maskedCrc32c(std::string_view bytes);
 
 /// A record with its frame.
-std::string framed(std::string_view record);
+std::string frameRecord(std::string_view record);
 
 /// A new file of records. Each goes to the file at once and whole.
-class RecordFile {
+class TfRecordFile {
 public:
   /// Throws Error (3) if the file is there or cannot be made.
-  explicit RecordFile(const std::string &path);
-  ~RecordFile();
-  RecordFile(const RecordFile &) = delete;
-  RecordFile &operator=(const RecordFile &) = delete;
+  explicit TfRecordFile(const std::string &path);
+  ~TfRecordFile();
+  TfRecordFile(const TfRecordFile &) = delete;
+  TfRecordFile &operator=(const TfRecordFile &) = delete;
 
   /// Throws Error (3) if it cannot be written.
   void write(std::string_view record);

@@ -1,4 +1,4 @@
-//===- Measured.h - Rows of a training run's logs ---------------*- C++ -*-===//
+//===- LogRows.h - Rows of a training run's logs ---------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/session/Events.h"
