@@ -43,31 +43,31 @@ Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
     choice = WeightedChoice(weights);
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
-    if (choice.total(groups[i].places) > 0)
+    if (choice.total(groups[i].range) > 0)
       eligible.push_back(i);
   check(layer);
 }
 
 void Sampler::group() {
-  places.resize(count());
-  std::iota(places.begin(), places.end(), 0);
+  byLabel.resize(count());
+  std::iota(byLabel.begin(), byLabel.end(), 0);
   const std::vector<int> &labels = records.labels;
   std::stable_sort(
-      places.begin(), places.end(),
+      byLabel.begin(), byLabel.end(),
       [&](std::uint64_t a, std::uint64_t b) { return labels[a] < labels[b]; });
-  placeOf.resize(count());
+  indexOf.resize(count());
   groupOf.resize(count());
   for (std::uint64_t place = 0; place < count(); ++place) {
-    const std::uint64_t record = places[place];
-    if (place == 0 || labels[record] != labels[places[place - 1]])
+    const std::uint64_t record = byLabel[place];
+    if (place == 0 || labels[record] != labels[byLabel[place - 1]])
       groups.push_back(
           {{place, place},
            caffe::RandomStream(seed, "label " + std::to_string(labels[record]) +
                                          " " + name),
            {},
            0});
-    groups.back().places.end = place + 1;
-    placeOf[record] = place;
+    groups.back().range.end = place + 1;
+    indexOf[record] = place;
     groupOf[record] = groups.size() - 1;
   }
 }
@@ -113,10 +113,10 @@ std::uint64_t Sampler::balanced(std::uint64_t number) {
   Group &chosen =
       groups[eligible[static_cast<std::size_t>(turn[number % several])]];
   if (selection.random)
-    return recordAt(choice.draw(chosen.places,
-                                {chosen.places.begin, chosen.places.begin},
+    return recordAt(choice.draw(chosen.range,
+                                {chosen.range.begin, chosen.range.begin},
                                 draws, number));
-  const std::uint64_t size = chosen.places.size();
+  const std::uint64_t size = chosen.range.size();
   std::uint64_t position = turnNumber % size;
   if (selection.shuffle) {
     if (chosen.order.empty() || chosen.pass != turnNumber / size) {
@@ -125,7 +125,7 @@ std::uint64_t Sampler::balanced(std::uint64_t number) {
     }
     position = static_cast<std::uint64_t>(chosen.order[position]);
   }
-  return recordAt(chosen.places.begin + position);
+  return recordAt(chosen.range.begin + position);
 }
 
 std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
@@ -139,8 +139,8 @@ std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
 
 /// Another record of the same label; itself if there is none.
 std::uint64_t Sampler::matching(std::uint64_t pair, std::uint64_t first) const {
-  const PlaceRange &same = groups[groupOf[first]].places;
-  const PlaceRange itself = {placeOf[first], placeOf[first] + 1};
+  const IndexRange &same = groups[groupOf[first]].range;
+  const IndexRange itself = {indexOf[first], indexOf[first] + 1};
   if (!(choice.total(same) - choice.total(itself) > 0) || same.size() == 1)
     return first;
   return recordAt(choice.draw(same, itself, pairs, 2 * pair));
@@ -150,7 +150,7 @@ std::uint64_t Sampler::differing(std::uint64_t pair,
                                  std::uint64_t first) const {
   const std::size_t own = groupOf[first];
   if (!selection.balanceLabels)
-    return recordAt(choice.draw(all(), groups[own].places, pairs, 2 * pair));
+    return recordAt(choice.draw(all(), groups[own].range, pairs, 2 * pair));
   // One of the other labels that can be drawn.
   const auto place = static_cast<std::size_t>(
       std::lower_bound(eligible.begin(), eligible.end(), own) -
@@ -160,7 +160,7 @@ std::uint64_t Sampler::differing(std::uint64_t pair,
       pairs.below(2 * pair + 1, eligible.size() - (isAmong ? 1 : 0)));
   if (isAmong && index >= place)
     ++index;
-  const PlaceRange &other = groups[eligible[index]].places;
+  const IndexRange &other = groups[eligible[index]].range;
   return recordAt(
       choice.draw(other, {other.begin, other.begin}, pairs, 2 * pair));
 }

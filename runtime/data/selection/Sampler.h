@@ -43,9 +43,9 @@ public:
   std::uint64_t at(std::uint64_t number);
 
 private:
-  /// The records of one label are side by side among the places.
+  /// The records of one label are side by side among the byLabel.
   struct Group {
-    PlaceRange places;
+    IndexRange range;
     caffe::RandomStream stream; ///< of its orders
     /// Of the pass that was last asked for.
     std::vector<std::int64_t> order;
@@ -59,9 +59,9 @@ private:
   std::uint64_t partner(std::uint64_t pair, std::uint64_t first);
   std::uint64_t matching(std::uint64_t pair, std::uint64_t first) const;
   std::uint64_t differing(std::uint64_t pair, std::uint64_t first) const;
-  PlaceRange all() const { return {0, records.count}; }
+  IndexRange all() const { return {0, records.count}; }
   std::uint64_t recordAt(std::uint64_t place) const {
-    return places.empty() ? place : places[place];
+    return byLabel.empty() ? place : byLabel[place];
   }
 
   caffe::RecordSelection selection;
@@ -71,12 +71,12 @@ private:
   std::string name;
 
   /// Records in the order of their labels; empty without labels.
-  std::vector<std::uint64_t> places;
-  std::vector<std::uint64_t> placeOf; ///< of each record
+  std::vector<std::uint64_t> byLabel;
+  std::vector<std::uint64_t> indexOf; ///< of each record
   std::vector<Group> groups;          ///< in the order of labels
   std::vector<std::size_t> groupOf;   ///< of each record
   std::vector<std::size_t> eligible;  ///< groups that have a weight
-  WeightedChoice choice;              ///< of places
+  WeightedChoice choice;              ///< of byLabel
 
   std::vector<std::int64_t> order; ///< of the pass that was last asked for
   std::uint64_t pass = 0;

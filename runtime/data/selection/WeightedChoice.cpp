@@ -1,4 +1,4 @@
-//===- WeightedChoice.cpp - Random places among weighted ones -------------===//
+//===- WeightedChoice.cpp - Random byLabel among weighted ones -------------===//
 
 #include "runtime/data/selection/WeightedChoice.h"
 
@@ -26,13 +26,13 @@ bool WeightedChoice::canDraw(const std::vector<double> &weights) {
   return true;
 }
 
-double WeightedChoice::total(const PlaceRange &range) const {
+double WeightedChoice::total(const IndexRange &range) const {
   return isAlike() ? static_cast<double>(range.size())
                    : sums[range.end] - sums[range.begin];
 }
 
-std::uint64_t WeightedChoice::draw(const PlaceRange &among,
-                                   const PlaceRange &without,
+std::uint64_t WeightedChoice::draw(const IndexRange &among,
+                                   const IndexRange &without,
                                    const caffe::RandomStream &stream,
                                    std::uint64_t number) const {
   if (isAlike()) {
@@ -57,8 +57,8 @@ std::uint64_t WeightedChoice::draw(const PlaceRange &among,
 /// `place`, or where rounding of sums has led to one that cannot be meant, the
 /// next before it or else behind it that can.
 std::uint64_t WeightedChoice::nearest(std::uint64_t place,
-                                      const PlaceRange &among,
-                                      const PlaceRange &without) const {
+                                      const IndexRange &among,
+                                      const IndexRange &without) const {
   auto isPossible = [&](std::uint64_t at) {
     return sums[at + 1] > sums[at] && (at < without.begin || at >= without.end);
   };

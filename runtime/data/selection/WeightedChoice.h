@@ -1,4 +1,4 @@
-//===- WeightedChoice.h - Random places among weighted ones -----*- C++ -*-===//
+//===- WeightedChoice.h - Random byLabel among weighted ones -----*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -9,15 +9,15 @@
 namespace brew::runtime {
 
 /// Places [begin, end).
-struct PlaceRange {
+struct IndexRange {
   std::uint64_t begin = 0, end = 0;
   std::uint64_t size() const { return end - begin; }
 };
 
-/// Draws places as often as their weights say.
+/// Draws byLabel as often as their weights say.
 class WeightedChoice {
 public:
-  /// All places are alike.
+  /// All byLabel are alike.
   WeightedChoice() = default;
   /// Of each place; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
@@ -27,17 +27,17 @@ public:
   static bool canDraw(const std::vector<double> &weights);
 
   /// Sum of the weights of a range.
-  double total(const PlaceRange &range) const;
+  double total(const IndexRange &range) const;
   /// A place of `among` that is not in `without`, a part of it: what the draw
   /// of that number from the stream gives. What is left must have a weight
   /// above 0.
-  std::uint64_t draw(const PlaceRange &among, const PlaceRange &without,
+  std::uint64_t draw(const IndexRange &among, const IndexRange &without,
                      const caffe::RandomStream &stream,
                      std::uint64_t number) const;
 
 private:
-  std::uint64_t nearest(std::uint64_t place, const PlaceRange &among,
-                        const PlaceRange &without) const;
+  std::uint64_t nearest(std::uint64_t place, const IndexRange &among,
+                        const IndexRange &without) const;
   bool isAlike() const { return sums.empty(); }
 
   std::vector<double> sums; ///< of the weights before each place, and of all
