@@ -35,8 +35,8 @@ Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
   if (!records.weights.empty()) {
     std::vector<double> weights;
     weights.reserve(count());
-    for (std::uint64_t place = 0; place < count(); ++place)
-      weights.push_back(records.weights[recordAt(place)]);
+    for (std::uint64_t position = 0; position < count(); ++position)
+      weights.push_back(records.weights[recordAt(position)]);
     if (!WeightedChoice::canDraw(weights))
       throw badInput(layer + ": the weights of its records are too different: "
                              "the smallest ones would never be drawn");
@@ -57,17 +57,17 @@ void Sampler::group() {
       [&](std::uint64_t a, std::uint64_t b) { return labels[a] < labels[b]; });
   indexOf.resize(count());
   groupOf.resize(count());
-  for (std::uint64_t place = 0; place < count(); ++place) {
-    const std::uint64_t record = byLabel[place];
-    if (place == 0 || labels[record] != labels[byLabel[place - 1]])
+  for (std::uint64_t position = 0; position < count(); ++position) {
+    const std::uint64_t record = byLabel[position];
+    if (position == 0 || labels[record] != labels[byLabel[position - 1]])
       groups.push_back(
-          {{place, place},
+          {{position, position},
            caffe::RandomStream(seed, "label " + std::to_string(labels[record]) +
                                          " " + name),
            {},
            0});
-    groups.back().range.end = place + 1;
-    indexOf[record] = place;
+    groups.back().range.end = position + 1;
+    indexOf[record] = position;
     groupOf[record] = groups.size() - 1;
   }
 }
@@ -152,13 +152,13 @@ std::uint64_t Sampler::differing(std::uint64_t pair,
   if (!selection.balanceLabels)
     return recordAt(choice.draw(all(), groups[own].range, pairs, 2 * pair));
   // One of the other labels that can be drawn.
-  const auto place = static_cast<std::size_t>(
+  const auto position = static_cast<std::size_t>(
       std::lower_bound(eligible.begin(), eligible.end(), own) -
       eligible.begin());
-  const bool isAmong = place < eligible.size() && eligible[place] == own;
+  const bool isAmong = position < eligible.size() && eligible[position] == own;
   std::size_t index = static_cast<std::size_t>(
       pairs.below(2 * pair + 1, eligible.size() - (isAmong ? 1 : 0)));
-  if (isAmong && index >= place)
+  if (isAmong && index >= position)
     ++index;
   const IndexRange &other = groups[eligible[index]].range;
   return recordAt(

@@ -60,8 +60,8 @@ private:
   std::uint64_t matching(std::uint64_t pair, std::uint64_t first) const;
   std::uint64_t differing(std::uint64_t pair, std::uint64_t first) const;
   IndexRange all() const { return {0, records.count}; }
-  std::uint64_t recordAt(std::uint64_t place) const {
-    return byLabel.empty() ? place : byLabel[place];
+  std::uint64_t recordAt(std::uint64_t position) const {
+    return byLabel.empty() ? position : byLabel[position];
   }
 
   caffe::RecordSelection selection;
