@@ -36,9 +36,9 @@ std::uint64_t WeightedChoice::draw(const IndexRange &among,
                                    const caffe::RandomStream &stream,
                                    std::uint64_t number) const {
   if (isAlike()) {
-    const std::uint64_t place =
+    const std::uint64_t index =
         among.begin + stream.below(number, among.size() - without.size());
-    return place < without.begin ? place : place + without.size();
+    return index < without.begin ? index : index + without.size();
   }
   double target = sums[among.begin] +
                   stream.uniform(number) * (total(among) - total(without));
@@ -54,21 +54,21 @@ std::uint64_t WeightedChoice::draw(const IndexRange &among,
                  among, without);
 }
 
-/// `place`, or where rounding of sums has led to one that cannot be meant, the
+/// `index`, or where rounding of sums has led to one that cannot be meant, the
 /// next before it or else behind it that can.
-std::uint64_t WeightedChoice::nearest(std::uint64_t place,
+std::uint64_t WeightedChoice::nearest(std::uint64_t index,
                                       const IndexRange &among,
                                       const IndexRange &without) const {
   auto isPossible = [&](std::uint64_t at) {
     return sums[at + 1] > sums[at] && (at < without.begin || at >= without.end);
   };
-  for (std::uint64_t at = place + 1; at > among.begin; --at)
+  for (std::uint64_t at = index + 1; at > among.begin; --at)
     if (isPossible(at - 1))
       return at - 1;
-  for (std::uint64_t at = place; at + 1 < among.end; ++at)
+  for (std::uint64_t at = index; at + 1 < among.end; ++at)
     if (isPossible(at + 1))
       return at + 1;
-  return place;
+  return index;
 }
 
 } // namespace brew::runtime

@@ -19,16 +19,16 @@ class WeightedChoice {
 public:
   /// All byLabel are alike.
   WeightedChoice() = default;
-  /// Of each place; finite and not negative.
+  /// Of each index; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
 
-  /// Whether each place is drawn as often as its weight says: not where sums
+  /// Whether each index is drawn as often as its weight says: not where sums
   /// lose weights that are far smaller than others, or are no numbers.
   static bool canDraw(const std::vector<double> &weights);
 
   /// Sum of the weights of a range.
   double total(const IndexRange &range) const;
-  /// A place of `among` that is not in `without`, a part of it: what the draw
+  /// A index of `among` that is not in `without`, a part of it: what the draw
   /// of that number from the stream gives. What is left must have a weight
   /// above 0.
   std::uint64_t draw(const IndexRange &among, const IndexRange &without,
@@ -36,11 +36,11 @@ public:
                      std::uint64_t number) const;
 
 private:
-  std::uint64_t nearest(std::uint64_t place, const IndexRange &among,
+  std::uint64_t nearest(std::uint64_t index, const IndexRange &among,
                         const IndexRange &without) const;
   bool isAlike() const { return sums.empty(); }
 
-  std::vector<double> sums; ///< of the weights before each place, and of all
+  std::vector<double> sums; ///< of the weights before each index, and of all
 };
 
 } // namespace brew::runtime
