@@ -28,7 +28,7 @@ Sampler::Sampler(const caffe::RecordSelection &wanted, SampledRecords sampled,
                  const std::string &layer)
     : selection(wanted), records(std::move(sampled)),
       orders(seed, "shuffle " + stream), draws(seed, "draws " + stream),
-      turns(seed, "labels " + stream), pairs(seed, "partners " + stream),
+      labelOrders(seed, "labels " + stream), pairs(seed, "partners " + stream),
       kinds(seed, "kinds " + stream), seed(seed), name(stream) {
   if (selection.needsLabels())
     group();
@@ -55,7 +55,7 @@ void Sampler::group() {
   std::stable_sort(
       byLabel.begin(), byLabel.end(),
       [&](std::uint64_t a, std::uint64_t b) { return labels[a] < labels[b]; });
-  indexOf.resize(count());
+  positionOf.resize(count());
   groupOf.resize(count());
   for (std::uint64_t position = 0; position < count(); ++position) {
     const std::uint64_t record = byLabel[position];
@@ -67,7 +67,7 @@ void Sampler::group() {
            {},
            0});
     groups.back().range.end = position + 1;
-    indexOf[record] = position;
+    positionOf[record] = position;
     groupOf[record] = groups.size() - 1;
   }
 }
@@ -102,25 +102,25 @@ std::uint64_t Sampler::drawn(std::uint64_t number) {
   return static_cast<std::uint64_t>(order[position]);
 }
 
-/// Labels take turns in random orders, each once in every turn: so a label's
+/// Labels take labelOrders in random orders, each once in every turn: so a label's
 /// number of draws so far is known without counting.
 std::uint64_t Sampler::balanced(std::uint64_t number) {
   const std::uint64_t several = eligible.size();
-  if (turn.empty() || turnNumber != number / several) {
-    turnNumber = number / several;
-    turn = shuffledFrom(turns, several, turnNumber * several);
+  if (labelOrder.empty() || labelRound != number / several) {
+    labelRound = number / several;
+    labelOrder = shuffledFrom(labelOrders, several, labelRound * several);
   }
   Group &chosen =
-      groups[eligible[static_cast<std::size_t>(turn[number % several])]];
+      groups[eligible[static_cast<std::size_t>(labelOrder[number % several])]];
   if (selection.random)
     return recordAt(choice.draw(chosen.range,
                                 {chosen.range.begin, chosen.range.begin},
                                 draws, number));
   const std::uint64_t size = chosen.range.size();
-  std::uint64_t position = turnNumber % size;
+  std::uint64_t position = labelRound % size;
   if (selection.shuffle) {
-    if (chosen.order.empty() || chosen.pass != turnNumber / size) {
-      chosen.pass = turnNumber / size;
+    if (chosen.order.empty() || chosen.pass != labelRound / size) {
+      chosen.pass = labelRound / size;
       chosen.order = shuffledFrom(chosen.stream, size, chosen.pass * size);
     }
     position = static_cast<std::uint64_t>(chosen.order[position]);
@@ -140,7 +140,7 @@ std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
 /// Another record of the same label; itself if there is none.
 std::uint64_t Sampler::matching(std::uint64_t pair, std::uint64_t first) const {
   const IndexRange &same = groups[groupOf[first]].range;
-  const IndexRange itself = {indexOf[first], indexOf[first] + 1};
+  const IndexRange itself = {positionOf[first], positionOf[first] + 1};
   if (!(choice.total(same) - choice.total(itself) > 0) || same.size() == 1)
     return first;
   return recordAt(choice.draw(same, itself, pairs, 2 * pair));

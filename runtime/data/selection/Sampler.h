@@ -66,13 +66,13 @@ private:
 
   caffe::RecordSelection selection;
   SampledRecords records;
-  caffe::RandomStream orders, draws, turns, pairs, kinds;
+  caffe::RandomStream orders, draws, labelOrders, pairs, kinds;
   std::uint64_t seed;
   std::string name;
 
   /// Records in the order of their labels; empty without labels.
   std::vector<std::uint64_t> byLabel;
-  std::vector<std::uint64_t> indexOf; ///< of each record
+  std::vector<std::uint64_t> positionOf; ///< of each record
   std::vector<Group> groups;          ///< in the order of labels
   std::vector<std::size_t> groupOf;   ///< of each record
   std::vector<std::size_t> eligible;  ///< groups that have a weight
@@ -80,8 +80,8 @@ private:
 
   std::vector<std::int64_t> order; ///< of the pass that was last asked for
   std::uint64_t pass = 0;
-  std::vector<std::int64_t> turn; ///< likewise, of the labels
-  std::uint64_t turnNumber = 0;
+  std::vector<std::int64_t> labelOrder; ///< likewise, of the labels
+  std::uint64_t labelRound = 0;
 };
 
 } // namespace brew::runtime
