@@ -40,7 +40,7 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerTex
 
 void DatabaseRecords::fetch(DatabaseRecord &record) {
   if (fetched == 0)
-    leave(rank * selection.recordsPerUnit());
+    skip(rank * selection.recordsPerUnit());
   find();
   record.key = cursor->key();
   record.value = cursor->value();
@@ -48,7 +48,7 @@ void DatabaseRecords::fetch(DatabaseRecord &record) {
   if (++fetched < selection.recordsPerUnit())
     return;
   fetched = 0;
-  leave((ranks - 1 - rank) * selection.recordsPerUnit());
+  skip((ranks - 1 - rank) * selection.recordsPerUnit());
 }
 
 void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {
@@ -69,7 +69,7 @@ void DatabaseRecords::find() {
                    "' has gone since the database was opened");
 }
 
-void DatabaseRecords::leave(std::uint64_t records) {
+void DatabaseRecords::skip(std::uint64_t records) {
   for (std::uint64_t i = 0; i < records; ++i)
     advance();
 }

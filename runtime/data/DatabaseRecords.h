@@ -43,7 +43,7 @@ public:
   /// See RecordSelection.
   std::uint64_t drawsToCoverAll() const { return selection.drawsToCoverAll(count()); }
   /// Damaged records that were left out when the database was opened.
-  std::uint64_t leftOut() const { return table ? table->leftOut() : 0; }
+  std::uint64_t skippedCount() const { return table ? table->skippedCount() : 0; }
 
   /// Pass and position in it; not SourcePosition::records, which is counted by
   /// whoever reads batches.
@@ -55,7 +55,7 @@ public:
 private:
   void find();
   void advance();
-  void leave(std::uint64_t records);
+  void skip(std::uint64_t records);
   [[noreturn]] void refuse(const SourcePosition &target,
                            std::uint64_t has) const;
 

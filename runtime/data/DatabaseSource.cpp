@@ -8,10 +8,10 @@ namespace brew::runtime {
 namespace {
 
 /// Records are fetched in their order by one thread, then decoded by several.
-class DatabaseSource : public DecodedSource {
+class DatabaseSource : public ImageBatchSource {
 public:
   explicit DatabaseSource(const DataLayerInfo &info)
-      : DecodedSource(info), events(info.events),
+      : ImageBatchSource(info), events(info.events),
         database(info, images.layer()) {
     records.resize(static_cast<std::size_t>(images.size()));
     caffe::Datum first; // if it is damaged, its reader says so
@@ -22,7 +22,7 @@ public:
   SourcePosition position() const override { return database.at; }
   void seek(const SourcePosition &target) override { database.seek(target); }
   std::uint64_t skippedRecords() const override {
-    return DecodedSource::skippedRecords() + database.leftOut();
+    return ImageBatchSource::skippedRecords() + database.skippedCount();
   }
 
 private:

@@ -45,7 +45,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info, const caffe::RecordSelection &
                    ", which has several images in an item");
   if (info.pixels)
     block = PixelBlock::of(*tops[0], *info.pixels);
-  workplaces.resize(readers.size());
+  scratches.resize(readers.size());
 }
 
 ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
@@ -57,13 +57,13 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
   Bad bad;
   auto writeRow = [&](std::int64_t index, unsigned worker) {
     const std::int64_t row = rows[static_cast<std::size_t>(index)];
-    Workplace &place = workplaces[worker];
-    formats::ImageRecord &image = place.image;
+    WorkerScratch &scratch = scratches[worker];
+    formats::ImageRecord &image = scratch.image;
     kept[static_cast<std::size_t>(row)] = false; // what is replaced may be
     for (std::int64_t within = 0; within < imagesPerItem; ++within) {
       const std::int64_t number = row * imagesPerItem + within;
       try {
-        decode(number, image, place.where);
+        decode(number, image, scratch.where);
       } catch (const Error &error) {
         if (!skipsBad)
           throw;
@@ -75,19 +75,19 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
           static_cast<float>(image.label);
       if (!memory[0])
         continue;
-      checkShape(image, place.where);
-      const ImagePlacement placement = transform.place(
-          image, first + static_cast<std::uint64_t>(number), place.where);
+      checkShape(image, scratch.where);
+      const CropAndMirror cropAndMirror = transform.chooseCrop(
+          image, first + static_cast<std::uint64_t>(number), scratch.where);
       if (pixels && !image.bytes.empty()) {
-        keepPixels(image, row, placement, pixels);
+        keepPixels(image, row, cropAndMirror, pixels);
         kept[static_cast<std::size_t>(row)] = true;
         return;
       }
-      convert(place, within,
-              [&](auto *values) { transform.apply(image, placement, values); });
+      convert(scratch, within,
+              [&](auto *values) { transform.apply(image, cropAndMirror, values); });
     }
     if (memory[0])
-      storeRow(place, row, memory[0]);
+      storeRow(scratch, row, memory[0]);
   };
   const auto count = static_cast<std::int64_t>(rows.size());
   if (isCostly || tops[0]->size() >= kWorthSharing)
@@ -142,7 +142,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
   // Not all are bytes: those that are become values here too.
   for (std::int64_t row = 0; row < items(); ++row)
     if (kept[static_cast<std::size_t>(row)])
-      convertRow(workplaces[0], row, pixels, memory[0]);
+      convertRow(scratches[0], row, pixels, memory[0]);
   return false;
 }
 
@@ -164,7 +164,7 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
 
 /// Puts what `transformation` makes of an image among the values of its item.
 template <typename Transform>
-void ImageBatch::convert(Workplace &place, std::int64_t within,
+void ImageBatch::convert(WorkerScratch &scratch, std::int64_t within,
                          Transform transformation) const {
   const auto [channels, height, width] = imageShape();
   const std::int64_t count = std::int64_t(channels) * height * width;
@@ -173,18 +173,18 @@ void ImageBatch::convert(Workplace &place, std::int64_t within,
     transformation(values.data() + within * count);
   };
   if (tops[0]->type() == plan::F64)
-    put(place.doubles);
+    put(scratch.doubles);
   else
-    put(place.floats);
+    put(scratch.floats);
 }
 
 /// Puts the values of item `row` into the batch.
-void ImageBatch::storeRow(const Workplace &place, std::int64_t row,
+void ImageBatch::storeRow(const WorkerScratch &scratch, std::int64_t row,
                           std::byte *memory) const {
   if (tops[0]->type() == plan::F64)
-    caffe::storeRows(*tops[0], row, 1, place.doubles.data(), memory);
+    caffe::storeRows(*tops[0], row, 1, scratch.doubles.data(), memory);
   else
-    caffe::storeRows(*tops[0], row, 1, place.floats.data(), memory);
+    caffe::storeRows(*tops[0], row, 1, scratch.floats.data(), memory);
 }
 
 void ImageBatch::storeLabels(std::byte *memory) const {
@@ -199,33 +199,33 @@ void ImageBatch::storeLabels(std::byte *memory) const {
 }
 
 void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,
-                            const ImagePlacement &placement,
+                            const CropAndMirror &cropAndMirror,
                             std::byte *pixels) const {
   std::uint8_t *target = block.image(row, pixels);
-  ImagePlacement within = placement;
+  CropAndMirror within = cropAndMirror;
   if (block.areRecords && image.height == block.rows &&
       image.width == block.columns) {
     std::copy(image.bytes.begin(), image.bytes.end(), target);
   } else {
-    transform.crop(image, placement, block, target);
+    transform.crop(image, cropAndMirror, block, target);
     if (block.areRecords)
       within.top = within.left = 0;
   }
-  std::int32_t *numbers = block.placementOf(row, pixels);
+  std::int32_t *numbers = block.cropOf(row, pixels);
   numbers[0] = within.mirrored;
   numbers[1] = static_cast<std::int32_t>(within.top);
   numbers[2] = static_cast<std::int32_t>(within.left);
 }
 
-void ImageBatch::convertRow(Workplace &place, std::int64_t row,
+void ImageBatch::convertRow(WorkerScratch &scratch, std::int64_t row,
                             std::byte *pixels, std::byte *memory) const {
-  const std::int32_t *numbers = block.placementOf(row, pixels);
-  const ImagePlacement placement = {numbers[0] != 0, numbers[1], numbers[2]};
-  convert(place, 0, [&](auto *values) {
+  const std::int32_t *numbers = block.cropOf(row, pixels);
+  const CropAndMirror cropAndMirror = {numbers[0] != 0, numbers[1], numbers[2]};
+  convert(scratch, 0, [&](auto *values) {
     transform.applyToPixels(block, block.image(row, pixels), imageShape(),
-                            placement, values);
+                            cropAndMirror, values);
   });
-  storeRow(place, row, memory);
+  storeRow(scratch, row, memory);
 }
 
 } // namespace brew::runtime

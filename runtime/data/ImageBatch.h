@@ -66,7 +66,7 @@ private:
                 std::uint64_t first, const Decode &decode);
 
   /// What one thread works with.
-  struct Workplace {
+  struct WorkerScratch {
     formats::ImageRecord image;
     std::string where;
     std::vector<float> floats;
@@ -77,14 +77,14 @@ private:
   void checkShape(const formats::ImageRecord &image,
                   const std::string &where) const;
   template <typename Transform>
-  void convert(Workplace &place, std::int64_t within,
+  void convert(WorkerScratch &scratch, std::int64_t within,
                Transform transformation) const;
-  void storeRow(const Workplace &place, std::int64_t row,
+  void storeRow(const WorkerScratch &scratch, std::int64_t row,
                 std::byte *memory) const;
   void storeLabels(std::byte *memory) const;
   void keepPixels(const formats::ImageRecord &image, std::int64_t row,
-                  const ImagePlacement &placement, std::byte *pixels) const;
-  void convertRow(Workplace &place, std::int64_t row, std::byte *pixels,
+                  const CropAndMirror &cropAndMirror, std::byte *pixels) const;
+  void convertRow(WorkerScratch &scratch, std::int64_t row, std::byte *pixels,
                   std::byte *memory) const;
 
   std::vector<const plan::Buffer *> tops;
@@ -95,7 +95,7 @@ private:
   PixelBlock block; ///< where a device converts pixels
   ImageTransformer transform;
   DecodeThreads readers;
-  std::vector<Workplace> workplaces; ///< by worker
+  std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;         ///< of the images
   std::vector<char> kept;            ///< by row: its pixels are in the block
   bool skipsBad;
@@ -104,7 +104,7 @@ private:
 };
 
 /// A source whose records are images that an ImageBatch decodes.
-class DecodedSource : public BatchSource {
+class ImageBatchSource : public BatchSource {
 public:
   void read(const std::vector<std::byte *> &memory) override {
     readBatch(memory, nullptr);
@@ -120,7 +120,7 @@ public:
   SourcePosition position() const override { return at; }
 
 protected:
-  explicit DecodedSource(const DataLayerInfo &info) : images(info) {}
+  explicit ImageBatchSource(const DataLayerInfo &info) : images(info) {}
 
   /// Reads the next batch; `pixels` as ImageBatch::write() takes it.
   virtual bool readBatch(const std::vector<std::byte *> &memory,

@@ -17,10 +17,10 @@ namespace {
 
 /// Reads the listed images in order, or in that of a sampler. Batches go on
 /// across passes.
-class ImageSource : public DecodedSource {
+class ImageSource : public ImageBatchSource {
 public:
   explicit ImageSource(const DataLayerInfo &info)
-      : DecodedSource(info), parameter(info.layer.image_data_param()),
+      : ImageBatchSource(info), parameter(info.layer.image_data_param()),
         selection(caffe::recordSelectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +

@@ -113,12 +113,12 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
                    " channels; give one, or one for each channel");
 }
 
-ImagePlacement ImageTransformer::place(const formats::ImageRecord &image,
+CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
                                        std::uint64_t record,
                                        const std::string &where) const {
   checkImage(image, where);
   const auto [channels, height, width] = resultShape(image);
-  ImagePlacement result;
+  CropAndMirror result;
   // Each record has four positions in the stream of its own.
   result.mirrored = parameter.mirror() && stream.below(record * 4, 2) == 1;
   if (!parameter.crop_size())
@@ -143,7 +143,7 @@ template <typename Pixel, typename Value>
 void ImageTransformer::transform(const Pixel *in, std::int64_t row,
                                  std::int64_t plane,
                                  const std::array<int, 3> &shape,
-                                 const ImagePlacement &placement,
+                                 const CropAndMirror &cropAndMirror,
                                  Value *result) const {
   const auto [channels, height, width] = shape;
   const auto scale = static_cast<Value>(parameter.scale());
@@ -155,10 +155,10 @@ void ImageTransformer::transform(const Pixel *in, std::int64_t row,
       const float *mean = nullptr;
       if (parameter.has_mean_file())
         mean = &pixelMean.values[static_cast<std::size_t>(
-            (c * pixelMean.dims[1] + placement.top + h) * pixelMean.dims[2] +
-            placement.left)];
+            (c * pixelMean.dims[1] + cropAndMirror.top + h) * pixelMean.dims[2] +
+            cropAndMirror.left)];
       transformRow(in + c * plane + h * row, mean, constant, scale, width,
-                   placement.mirrored,
+                   cropAndMirror.mirrored,
                    result + (std::int64_t(c) * height + h) * width);
     }
   }
@@ -166,57 +166,57 @@ void ImageTransformer::transform(const Pixel *in, std::int64_t row,
 
 template <typename Value>
 void ImageTransformer::apply(const formats::ImageRecord &image,
-                             const ImagePlacement &placement,
+                             const CropAndMirror &cropAndMirror,
                              Value *result) const {
   const std::int64_t plane = std::int64_t(image.height) * image.width;
-  const std::int64_t first = placement.top * image.width + placement.left;
+  const std::int64_t first = cropAndMirror.top * image.width + cropAndMirror.left;
   if (!image.bytes.empty())
     transform(image.bytes.data() + first, image.width, plane,
-              resultShape(image), placement, result);
+              resultShape(image), cropAndMirror, result);
   else
     transform(image.floats.data() + first, image.width, plane,
-              resultShape(image), placement, result);
+              resultShape(image), cropAndMirror, result);
 }
 
 template <typename Value>
 void ImageTransformer::applyToPixels(const PixelBlock &block,
                                      const std::uint8_t *pixels,
                                      const std::array<int, 3> &shape,
-                                     const ImagePlacement &placement,
+                                     const CropAndMirror &cropAndMirror,
                                      Value *result) const {
   if (block.areRecords)
-    pixels += placement.top * block.columns + placement.left;
-  transform(pixels, block.columns, block.rows * block.columns, shape, placement,
+    pixels += cropAndMirror.top * block.columns + cropAndMirror.left;
+  transform(pixels, block.columns, block.rows * block.columns, shape, cropAndMirror,
             result);
 }
 
 void ImageTransformer::crop(const formats::ImageRecord &image,
-                            const ImagePlacement &placement,
+                            const CropAndMirror &cropAndMirror,
                             const PixelBlock &block,
                             std::uint8_t *pixels) const {
   const auto [channels, height, width] = resultShape(image);
   for (int c = 0; c < channels; ++c)
     for (int h = 0; h < height; ++h)
       std::copy_n(image.bytes.data() +
-                      (std::int64_t(c) * image.height + placement.top + h) *
+                      (std::int64_t(c) * image.height + cropAndMirror.top + h) *
                           image.width +
-                      placement.left,
+                      cropAndMirror.left,
                   width, pixels + (c * block.rows + h) * block.columns);
 }
 
 template void ImageTransformer::apply(const formats::ImageRecord &,
-                                      const ImagePlacement &, float *) const;
+                                      const CropAndMirror &, float *) const;
 template void ImageTransformer::apply(const formats::ImageRecord &,
-                                      const ImagePlacement &, double *) const;
+                                      const CropAndMirror &, double *) const;
 template void ImageTransformer::applyToPixels(const PixelBlock &,
                                               const std::uint8_t *,
                                               const std::array<int, 3> &,
-                                              const ImagePlacement &,
+                                              const CropAndMirror &,
                                               float *) const;
 template void ImageTransformer::applyToPixels(const PixelBlock &,
                                               const std::uint8_t *,
                                               const std::array<int, 3> &,
-                                              const ImagePlacement &,
+                                              const CropAndMirror &,
                                               double *) const;
 
 } // namespace brew::runtime

@@ -14,7 +14,7 @@
 namespace brew::runtime {
 
 /// What is random about an image, or depends on its size.
-struct ImagePlacement {
+struct CropAndMirror {
   bool mirrored = false;
   std::int64_t top = 0, left = 0; ///< of the crop
 };
@@ -38,25 +38,25 @@ public:
   /// Crop and mirror of an image. `record` numbers it since the start of
   /// training: the random choices depend on it and the seed alone. Throws Error
   /// (1), beginning with `where`, if crop or mean do not fit the image.
-  ImagePlacement place(const formats::ImageRecord &image, std::uint64_t record,
+  CropAndMirror chooseCrop(const formats::ImageRecord &image, std::uint64_t record,
                        const std::string &where) const;
 
   /// Writes the transformed image, channels x height x width, to `result`
   /// (float or double).
   template <typename Value>
-  void apply(const formats::ImageRecord &image, const ImagePlacement &placement,
+  void apply(const formats::ImageRecord &image, const CropAndMirror &cropAndMirror,
              Value *result) const;
 
   /// Copies the crop of an image of bytes to the first rows and columns of
   /// `pixels`, an image of `block`.
-  void crop(const formats::ImageRecord &image, const ImagePlacement &placement,
+  void crop(const formats::ImageRecord &image, const CropAndMirror &cropAndMirror,
             const PixelBlock &block, std::uint8_t *pixels) const;
   /// What apply() makes of the record that `pixels`, an image of `block`, holds
   /// or was cropped from: a result of shape `shape`.
   template <typename Value>
   void applyToPixels(const PixelBlock &block, const std::uint8_t *pixels,
                      const std::array<int, 3> &shape,
-                     const ImagePlacement &placement, Value *result) const;
+                     const CropAndMirror &cropAndMirror, Value *result) const;
 
   /// The mean as a conversion on a device reads it.
   const PixelMean &mean() const { return pixelMean; }
@@ -65,7 +65,7 @@ private:
   template <typename Pixel, typename Value>
   void transform(const Pixel *in, std::int64_t row, std::int64_t plane,
                  const std::array<int, 3> &shape,
-                 const ImagePlacement &placement, Value *result) const;
+                 const CropAndMirror &cropAndMirror, Value *result) const;
   void checkImage(const formats::ImageRecord &image,
                   const std::string &where) const;
 

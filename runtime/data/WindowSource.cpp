@@ -51,7 +51,7 @@ public:
     foregrounds = static_cast<std::int64_t>(static_cast<float>(batch()) *
                                             parameter.fg_fraction());
     checkFraction();
-    workplaces.resize(team.size());
+    scratches.resize(team.size());
   }
 
   void read(const std::vector<std::byte *> &memory) override {
@@ -70,9 +70,9 @@ public:
       const bool mirrored =
           transform.mirror() && stream.below(record * 4 + 1, 2) == 1;
       if (tops[0]->type() == plan::F64)
-        writeRow(row, chosen, mirrored, workplaces[worker].doubles, memory[0]);
+        writeRow(row, chosen, mirrored, scratches[worker].doubles, memory[0]);
       else
-        writeRow(row, chosen, mirrored, workplaces[worker].floats, memory[0]);
+        writeRow(row, chosen, mirrored, scratches[worker].floats, memory[0]);
     });
     if (tops.size() == 2 && memory[1])
       caffe::store(*tops[1], labels.data(), memory[1]);
@@ -87,7 +87,7 @@ private:
     std::size_t image;
     const formats::Window *window;
   };
-  struct Workplace {
+  struct WorkerScratch {
     std::vector<float> floats;
     std::vector<double> doubles;
   };
@@ -262,7 +262,7 @@ private:
   std::vector<formats::WindowImage> images;
   std::vector<std::string> cached; ///< bytes of the images' files, or empty
   std::vector<Listed> objects, backgrounds;
-  std::vector<Workplace> workplaces; ///< by worker
+  std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;
   SourcePosition at;
 };

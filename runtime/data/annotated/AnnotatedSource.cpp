@@ -31,10 +31,10 @@ DataLayerInfo imagesOf(const DataLayerInfo &info) {
 
 /// Records are fetched in their order by one thread; each then goes through
 /// SSD's steps on any.
-class AnnotatedSource : public DecodedSource {
+class AnnotatedSource : public ImageBatchSource {
 public:
   explicit AnnotatedSource(const DataLayerInfo &info)
-      : DecodedSource(imagesOf(info)), transform(info.layer.transform_param()),
+      : ImageBatchSource(imagesOf(info)), transform(info.layer.transform_param()),
         samplers(info.layer.annotated_data_param().batch_sampler()),
         testPhase(info.testPhase), events(info.events),
         stream(info.seed, "annotations " + info.stream),

@@ -27,7 +27,7 @@ public:
   std::uint64_t count() const { return ends.size(); }
   std::string_view key(std::uint64_t record) const;
   /// Records that were left out.
-  std::uint64_t leftOut() const { return damaged.size(); }
+  std::uint64_t skippedCount() const { return damaged.size(); }
   /// Moves what a sampler needs out of it: labels, and the weights of the list
   /// that `selection` names, if it does. Throws Error: (3) if the list is not
   /// found, (1) if it is wrong or names a record that is not there.

@@ -110,7 +110,7 @@ protected:
       for (std::int64_t c = 0; c < kChannels; ++c)
         for (std::int64_t h = 0; h < rows; ++h)
           for (std::int64_t w = 0; w < columns; ++w) {
-            const std::int32_t *place = layout.placementOf(n, block.data());
+            const std::int32_t *place = layout.cropOf(n, block.data());
             const std::int64_t across = place[0] ? columns - 1 - w : w;
             const std::int64_t top = layout.areRecords ? place[1] : 0;
             const std::int64_t left = layout.areRecords ? place[2] : 0;
@@ -184,7 +184,7 @@ TEST_F(DatabasePixels, AWholeRecordTravelsWithThePlaceOfItsCrop) {
   for (int n = 0; n < 50; ++n) {
     for (int i = 0; i < 24; ++i)
       EXPECT_EQ(layout.image(n, block.data())[i], i * 7);
-    const std::int32_t *place = layout.placementOf(n, block.data());
+    const std::int32_t *place = layout.cropOf(n, block.data());
     EXPECT_EQ(place[0], 0);
     ASSERT_TRUE(place[1] >= 0 && place[1] < 2 && place[2] >= 0 && place[2] < 3);
     seen[static_cast<std::size_t>(place[1] * 3 + place[2])] = true;
@@ -201,7 +201,7 @@ TEST_F(DatabasePixels, ARecordOfAnotherSizeIsCroppedByTheHost) {
   std::vector<float> none;
   ASSERT_TRUE(readPixels(*device, none));
   EXPECT_EQ(convert({}, 5, 2), want);
-  const std::int32_t *place = layout.placementOf(1, block.data());
+  const std::int32_t *place = layout.cropOf(1, block.data());
   EXPECT_EQ(place[1], 0);
   EXPECT_EQ(place[2], 0);
 }
