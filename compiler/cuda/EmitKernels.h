@@ -1,7 +1,7 @@
 //===- EmitKernels.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/report/AccessBytes.h"
+#include "compiler/kernels/AccessBytes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

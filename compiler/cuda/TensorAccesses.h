@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cuda/KernelSchedule.h"
-#include "compiler/report/AccessBytes.h"
+#include "compiler/kernels/AccessBytes.h"
 
 namespace brew::compiler::cuda {
 

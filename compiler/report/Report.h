@@ -1,7 +1,7 @@
 //===- Report.h - What a compilation tells about its result -----*- C++ -*-===//
 #pragma once
 
-#include "compiler/report/AccessBytes.h"
+#include "compiler/kernels/AccessBytes.h"
 #include "dialects/Target/TargetEnums.h"
 #include "plan/plan.pb.h"
 

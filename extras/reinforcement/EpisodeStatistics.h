@@ -2,7 +2,7 @@
 #pragma once
 
 #include "caffe/Properties.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <cstdint>
 #include <deque>

@@ -3,7 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "formats/WeightFile.h"
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 #include "runtime/session/NetOutputs.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/SolverScalars.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/InputStaging.h"
-#include "runtime/data/PixelBlock.h"
+#include "runtime/executor/PixelBlock.h"
 
 #include <vector>
 

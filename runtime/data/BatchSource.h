@@ -3,7 +3,7 @@
 
 #include "formats/caffe.pb.h"
 #include "plan/PlanFile.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/RandomKeys.h"
 #include "runtime/executor/Executor.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 #include "caffe/RandomStream.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/PixelBlock.h"
+#include "runtime/executor/PixelBlock.h"
 
 #include <array>
 #include <cstdint>

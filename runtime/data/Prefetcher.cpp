@@ -2,7 +2,7 @@
 
 #include "runtime/data/Prefetcher.h"
 
-#include "runtime/data/PixelBlock.h"
+#include "runtime/executor/PixelBlock.h"
 #include "support/ThreadWithoutSignals.h"
 
 #include <new>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/executor/Executor.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <string>
 #include <vector>

@@ -10,7 +10,7 @@
 #include "caffe/weights/WeightBinding.h"
 #include "formats/WeightFile.h"
 #include "runtime/executor/Executor.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <cstdint>
 #include <string>

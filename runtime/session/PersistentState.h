@@ -3,7 +3,7 @@
 
 #include "formats/caffe.pb.h"
 #include "runtime/executor/Executor.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <string>
 

@@ -15,7 +15,7 @@
 #include "runtime/data/DataPipeline.h"
 #include "runtime/executor/Executor.h"
 #include "runtime/session/PersistentState.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 #include "runtime/session/Parameters.h"
 #include "runtime/session/Tensor.h"
 

@@ -9,7 +9,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "frontends/prototxt/check/NetMetadata.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Convolution and inner product --------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <climits>
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 

@@ -1,7 +1,7 @@
 //===- Elementwise.cpp - Layers that are one scalar expression ------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 namespace brew::prototxt {

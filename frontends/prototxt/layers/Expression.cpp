@@ -6,7 +6,7 @@
 
 #include "caffe/expression/Expression.h"
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 

@@ -1,7 +1,7 @@
 //===- Host.cpp - Layers that the program around the runtime computes -----===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include "frontends/prototxt/layers/HostSettings.h"
 

@@ -1,7 +1,7 @@
 //===- HostSettings.h - What host layers know of their layer ----*- C++ -*-===//
 #pragma once
 
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 

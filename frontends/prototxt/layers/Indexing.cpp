@@ -1,7 +1,7 @@
 //===- Indexing.cpp - Layers that choose elements by value ------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <climits>
 

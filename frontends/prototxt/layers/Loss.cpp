@@ -1,7 +1,7 @@
 //===- Loss.cpp - Losses and accuracy -------------------------------------===//
 
 #include "caffe/DataLayerKinds.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- MultiBox.cpp - What SSD learns from and is scored by ---------------===//
 
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 

@@ -1,7 +1,7 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- Normalization.cpp - Layers that normalise --------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 //===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <climits>
 

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Reduction and softmax ------------------------------===//
 
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 

@@ -1,7 +1,7 @@
 //===- Shape.cpp - Layers that arrange elements ---------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <algorithm>
 #include <climits>

@@ -1,7 +1,7 @@
 //===- Structural.cpp - Layers that arrange blobs -------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 

@@ -1,7 +1,7 @@
 //===- BackgroundHooks.h - Hooks that finish beside training ----*- C++ -*-===//
 #pragma once
 
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 #include "runtime/train/hooks/HookAction.h"
 
 #include <atomic>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 #include "runtime/train/metrics/MetricName.h"
 
 #include <optional>

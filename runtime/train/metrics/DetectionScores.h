@@ -8,7 +8,7 @@
 #pragma once
 
 #include "runtime/executor/Executor.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <map>
 #include <string>

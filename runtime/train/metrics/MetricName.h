@@ -20,7 +20,7 @@
 #pragma once
 
 #include "plan/PlanFile.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <atomic>
 #include <exception>

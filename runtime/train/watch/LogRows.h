@@ -1,7 +1,7 @@
 //===- LogRows.h - Rows of a training run's logs ---------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <optional>
 

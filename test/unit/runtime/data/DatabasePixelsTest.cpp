@@ -9,7 +9,7 @@
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/PixelBlock.h"
+#include "runtime/executor/PixelBlock.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 

@@ -4,7 +4,7 @@
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 

@@ -2,7 +2,7 @@
 #include "runtime/session/Parameters.h"
 #include "OnSimulator.h"
 #include "TestPlan.h"
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 #include "test/common/ReplacedDriverCall.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"

@@ -2,7 +2,7 @@
 #include "runtime/session/PersistentState.h"
 #include "TestPlan.h"
 #include "caffe/weights/BufferLayout.h"
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 

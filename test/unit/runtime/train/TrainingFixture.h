@@ -3,7 +3,7 @@
 
 #include "TestPlan.h"
 #include "formats/hdf5/Hdf5.h"
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 #include "runtime/train/Trainer.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"

@@ -1,6 +1,6 @@
 //===- LayerBuilder.cpp - The operations that a layer becomes ---------------===//
 
-#include "frontends/prototxt/import/LayerBuilder.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include "caffe/DataLayerKinds.h"
 

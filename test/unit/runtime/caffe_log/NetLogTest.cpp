@@ -1,5 +1,5 @@
 //===- NetLogTest.cpp - Caffe's lines about a net -------------------------===//
-#include "runtime/log/NetLog.h"
+#include "runtime/caffe_log/NetLog.h"
 #include "TrainingFixture.h"
 #include "runtime/train/DebugInfo.h"
 #include "test/unit/runtime/log/LogLines.h"

@@ -1,6 +1,6 @@
 //===- Events.cpp - What a session tells its caller -----------------------===//
 
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include "support/Error.h"
 

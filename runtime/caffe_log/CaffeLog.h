@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/log/Log.h"
-#include "runtime/session/Events.h"
+#include "runtime/events/Events.h"
 
 #include <chrono>
 #include <functional>

@@ -1,6 +1,6 @@
 //===- NetLog.cpp - What Caffe logs of a net ------------------------------===//
 
-#include "runtime/log/NetLog.h"
+#include "runtime/caffe_log/NetLog.h"
 
 #include "plan/PlanFile.h"
 #include "runtime/log/Log.h"

@@ -1,8 +1,8 @@
 //===- CaffeLog.cpp - A session's events as Caffe's log -------------------===//
 
-#include "runtime/log/CaffeLog.h"
+#include "runtime/caffe_log/CaffeLog.h"
 
-#include "runtime/log/NetLog.h"
+#include "runtime/caffe_log/NetLog.h"
 #include "runtime/session/NetOutputs.h"
 
 #include <cmath>
