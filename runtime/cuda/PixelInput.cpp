@@ -28,7 +28,7 @@ void PixelInput::setMean(const std::vector<float> &values,
 }
 
 void PixelInput::convert(CUdeviceptr block, const Stream &compute) const {
-  std::vector<CUdeviceptr> addresses = {block, block + layout.placement};
+  std::vector<CUdeviceptr> addresses = {block, block + layout.cropsOffset};
   if (mean.size())
     addresses.push_back(mean.address());
   addresses.push_back(target);

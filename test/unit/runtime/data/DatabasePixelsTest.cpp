@@ -179,7 +179,7 @@ TEST_F(DatabasePixels, AWholeRecordTravelsWithThePlaceOfItsCrop) {
   std::vector<float> none;
   ASSERT_TRUE(readPixels(*source, none));
   EXPECT_EQ(layout.imageSize, 24u);
-  EXPECT_EQ(layout.placement % 64, 0u);
+  EXPECT_EQ(layout.cropsOffset % 64, 0u);
   std::vector<bool> seen(6);
   for (int n = 0; n < 50; ++n) {
     for (int i = 0; i < 24; ++i)
