@@ -36,7 +36,7 @@ brew_status brew_session_get_input(brew_session *session, int program,
     if (index >= tops.size())
       throw usage("the program has no input of this number");
     const std::string &top = tops[index];
-    const std::vector<std::string> unset = pipeline.unset();
+    const std::vector<std::string> unset = pipeline.unsetTops();
     const plan::Buffer &buffer = *pipeline.find(top);
     brew_input result{};
     result.name = session->keep(top);

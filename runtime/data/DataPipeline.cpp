@@ -45,15 +45,15 @@ struct Release {
 
 } // namespace
 
-/// Values that the caller is asked for, before they are in the buffer's layout.
-struct DataPipeline::Asked {
+/// Values that the caller is callback_input for, before they are in the buffer's layout.
+struct DataPipeline::CallbackInput {
   std::vector<Request> requests;
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<double>> doubles;
   Callback callback;
 };
 
-struct DataPipeline::Feed {
+struct DataPipeline::Input {
   DataLayerInfo info;
   const caffe::DataLayerKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
@@ -65,7 +65,7 @@ struct DataPipeline::Feed {
   std::unique_ptr<Prefetcher> prefetcher;
 
   /// No source of its own.
-  bool callerFed() const { return kind->isFromCaller(); }
+  bool isFromCaller() const { return kind->isFromCaller(); }
 
   /// Null where only the caller has values.
   std::unique_ptr<BatchSource> openSource() const {
@@ -106,7 +106,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
   programIndex = testIndex(description.name());
   for (int i = 0; i < description.data_inputs_size(); ++i) {
     const plan::DataInput &source = description.data_inputs(i);
-    auto feed = std::make_unique<Feed>();
+    auto feed = std::make_unique<Input>();
     feed->number = i;
     DataLayerInfo &info = feed->info;
     if (!info.layer.ParseFromString(source.layer()))
@@ -167,7 +167,7 @@ void DataPipeline::addKeys(std::uint64_t seed) {
 }
 
 void DataPipeline::reset(std::uint64_t seed) {
-  refuseWhileAsking();
+  refuseInCallback();
   opened = false;
   addKeys(seedOf(seed));
   for (const auto &feed : feeds) {
@@ -185,7 +185,7 @@ std::vector<std::string> DataPipeline::tops() const {
   return names;
 }
 
-DataPipeline::Feed *DataPipeline::feedOf(std::string_view top, std::size_t &index) const {
+DataPipeline::Input *DataPipeline::inputOf(std::string_view top, std::size_t &index) const {
   for (const auto &feed : feeds)
     for (int i = 0; i < feed->info.layer.top_size(); ++i)
       if (feed->info.layer.top(i) == top) {
@@ -197,16 +197,16 @@ DataPipeline::Feed *DataPipeline::feedOf(std::string_view top, std::size_t &inde
 
 const plan::Buffer *DataPipeline::find(std::string_view top) const {
   std::size_t index = 0;
-  Feed *feed = feedOf(top, index);
+  Input *feed = inputOf(top, index);
   return feed ? feed->info.tops[index] : nullptr;
 }
 
 template <typename Value>
 void DataPipeline::setValues(std::string_view top, const Value *values,
                        std::int64_t count) {
-  refuseWhileAsking();
+  refuseInCallback();
   std::size_t index = 0;
-  Feed *feed = feedOf(top, index);
+  Input *feed = inputOf(top, index);
   if (!feed)
     throw noInput(std::string(top));
   const plan::Buffer &buffer = *feed->info.tops[index];
@@ -214,33 +214,33 @@ void DataPipeline::setValues(std::string_view top, const Value *values,
     throw badInput("input blob '" + std::string(top) + "' has " +
                    std::to_string(count) + " values; the plan was built for " +
                    caffe::shapeText(buffer.dims()));
-  forget(std::string(top));
+  removeFromCallbacks(std::string(top));
   feed->takenOver[index] = true;
   feed->given[index].resize(buffer.size());
   caffe::store(buffer, values, feed->given[index].data());
 }
 
 /// A callback no longer gives this top.
-void DataPipeline::forget(const std::string &top) {
-  for (const auto &asked : callbacks)
-    asked->requests.erase(std::remove_if(asked->requests.begin(),
-                                         asked->requests.end(),
+void DataPipeline::removeFromCallbacks(const std::string &top) {
+  for (const auto &callback_input : callbacks)
+    callback_input->requests.erase(std::remove_if(callback_input->requests.begin(),
+                                         callback_input->requests.end(),
                                          [&](const Request &request) {
                                            return request.top == top;
                                          }),
-                          asked->requests.end());
+                          callback_input->requests.end());
   callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
-                                 [](const std::unique_ptr<Asked> &asked) {
-                                   return asked->requests.empty();
+                                 [](const std::unique_ptr<CallbackInput> &callback_input) {
+                                   return callback_input->requests.empty();
                                  }),
                   callbacks.end());
 }
 
 void DataPipeline::setCallback(const std::vector<std::string> &chosen,
                          Callback callback) {
-  refuseWhileAsking();
-  auto asked = std::make_unique<Asked>();
-  asked->callback = std::move(callback);
+  refuseInCallback();
+  auto callback_input = std::make_unique<CallbackInput>();
+  callback_input->callback = std::move(callback);
   for (const std::string &top : chosen.empty() ? tops() : chosen) {
     const plan::Buffer *buffer = find(top);
     if (!buffer)
@@ -251,43 +251,43 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
     request.count = plan::elementCount(*buffer);
     request.isDouble = buffer->type() == plan::F64;
     const auto count = static_cast<std::size_t>(request.count);
-    asked->floats.emplace_back(request.isDouble ? 0 : count);
-    asked->doubles.emplace_back(request.isDouble ? count : 0);
-    request.floats = request.isDouble ? nullptr : asked->floats.back().data();
-    request.doubles = request.isDouble ? asked->doubles.back().data() : nullptr;
-    asked->requests.push_back(std::move(request));
+    callback_input->floats.emplace_back(request.isDouble ? 0 : count);
+    callback_input->doubles.emplace_back(request.isDouble ? count : 0);
+    request.floats = request.isDouble ? nullptr : callback_input->floats.back().data();
+    request.doubles = request.isDouble ? callback_input->doubles.back().data() : nullptr;
+    callback_input->requests.push_back(std::move(request));
   }
-  for (const Request &request : asked->requests) {
-    forget(request.top);
+  for (const Request &request : callback_input->requests) {
+    removeFromCallbacks(request.top);
     // Taken over from now on, so that no source is opened for it.
     std::size_t index = 0;
-    Feed *feed = feedOf(request.top, index);
+    Input *feed = inputOf(request.top, index);
     feed->takenOver[index] = true;
     feed->given[index].resize(feed->info.tops[index]->size());
   }
-  if (!asked->requests.empty())
-    callbacks.push_back(std::move(asked));
+  if (!callback_input->requests.empty())
+    callbacks.push_back(std::move(callback_input));
 }
 
 /// Callbacks are called where they are stored.
-void DataPipeline::refuseWhileAsking() const {
-  if (asking)
+void DataPipeline::refuseInCallback() const {
+  if (inCallback)
     throw Error(ExitStatus::Usage,
                 "the function that feeds a program changes that program's "
                 "inputs or feeds it");
 }
 
-void DataPipeline::ask() {
-  struct Asking {
+void DataPipeline::runCallbacks() {
+  struct Calling {
     bool &flag;
-    explicit Asking(bool &it) : flag(it) { flag = true; }
-    ~Asking() { flag = false; }
-  } const now(asking);
-  for (const auto &asked : callbacks) {
-    asked->callback(asked->requests);
-    for (const Request &request : asked->requests) {
+    explicit Calling(bool &it) : flag(it) { flag = true; }
+    ~Calling() { flag = false; }
+  } const now(inCallback);
+  for (const auto &callback_input : callbacks) {
+    callback_input->callback(callback_input->requests);
+    for (const Request &request : callback_input->requests) {
       std::size_t index = 0;
-      Feed *feed = feedOf(request.top, index);
+      Input *feed = inputOf(request.top, index);
       const plan::Buffer &buffer = *feed->info.tops[index];
       std::byte *target = feed->given[index].data();
       if (request.isDouble)
@@ -313,17 +313,17 @@ void DataPipeline::set(std::string_view top, const std::int32_t *values,
   setValues(top, exact.data(), count);
 }
 
-std::vector<std::string> DataPipeline::unset() const {
+std::vector<std::string> DataPipeline::unsetTops() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
-    for (int i = 0; feed->callerFed() && i < feed->info.layer.top_size(); ++i)
+    for (int i = 0; feed->isFromCaller() && i < feed->info.layer.top_size(); ++i)
       if (!feed->takenOver[static_cast<std::size_t>(i)])
         names.push_back(feed->info.layer.top(i));
   return names;
 }
 
 /// Whether the device makes the first top of what the source reads.
-bool DataPipeline::takesPixels(const Feed &feed, const BatchSource &source) {
+bool DataPipeline::takesPixels(const Input &feed, const BatchSource &source) {
   const plan::DataInput &description =
       executor.manifest().programs(program).data_inputs(feed.number);
   const PixelMean *mean = source.pixelMean();
@@ -336,19 +336,19 @@ bool DataPipeline::takesPixels(const Feed &feed, const BatchSource &source) {
   return true;
 }
 
-std::unique_ptr<BatchSource> DataPipeline::openSource(const Feed &feed) {
+std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &feed) {
   // What it has to say comes before what is wrong with it.
   try {
     std::unique_ptr<BatchSource> source = feed.openSource();
-    tell();
+    deliverEvents();
     return source;
   } catch (...) {
-    tell();
+    deliverEvents();
     throw;
   }
 }
 
-void DataPipeline::tell() {
+void DataPipeline::deliverEvents() {
   if (events)
     events->deliver();
 }
@@ -363,12 +363,12 @@ void DataPipeline::open() {
     bool any = false;
     for (std::size_t i = 0; i < feed->given.size(); ++i) {
       const bool fromSource = feed->given[i].empty();
-      if (feed->callerFed() && fromSource)
+      if (feed->isFromCaller() && fromSource)
         feed->given[i].resize(feed->info.tops[i]->size()); // zeros
       wanted.push_back(fromSource);
       any |= fromSource;
     }
-    if (any && !feed->callerFed()) {
+    if (any && !feed->isFromCaller()) {
       std::unique_ptr<BatchSource> source = openSource(*feed);
       const bool pixels = wanted[0] && takesPixels(*feed, *source);
       feed->prefetcher = std::make_unique<Prefetcher>(
@@ -387,9 +387,9 @@ void DataPipeline::start() {
 }
 
 void DataPipeline::feed() {
-  refuseWhileAsking();
+  refuseInCallback();
   start();
-  ask();
+  runCallbacks();
   for (const auto &feed : feeds) {
     const Prefetcher::Batch *batch =
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
@@ -398,7 +398,7 @@ void DataPipeline::feed() {
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
       // An input that the caller placed and never set keeps its values.
-      if (feed->callerFed() && !feed->takenOver[i] &&
+      if (feed->isFromCaller() && !feed->takenOver[i] &&
           executor.hasBoundMemory(feed->buffers[i]))
         continue;
       if (i == 0 && batch && batch->arePixels)
@@ -409,14 +409,14 @@ void DataPipeline::feed() {
     }
   }
   keys.feed(executor);
-  tell();
+  deliverEvents();
 }
 
 template <typename Value>
 void DataPipeline::readValues(std::string_view top, Value *values,
                         std::int64_t count) {
   std::size_t index = 0;
-  Feed *feed = feedOf(top, index);
+  Input *feed = inputOf(top, index);
   if (!feed)
     throw noInput(std::string(top));
   const plan::Buffer &buffer = *feed->info.tops[index];
@@ -486,8 +486,8 @@ void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
       keys.seek(at->records());
 }
 
-std::vector<DataPipeline::Starvation> DataPipeline::starvation() const {
-  std::vector<Starvation> result;
+std::vector<DataPipeline::Stall> DataPipeline::stalls() const {
+  std::vector<Stall> result;
   for (const auto &feed : feeds)
     if (feed->prefetcher && feed->prefetcher->waits())
       result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),

@@ -72,7 +72,7 @@ public:
   /// Tops of Input and MemoryData layers that nothing has taken over. They are
   /// zero, save those in the caller's memory (Executor::place): feed() leaves
   /// these as they are.
-  std::vector<std::string> unset() const;
+  std::vector<std::string> unsetTops() const;
 
   /// Closes the sources and begins anew with another seed; values and callbacks
   /// stay.
@@ -107,13 +107,13 @@ public:
   void restore(const std::vector<caffe::ReaderCursor> &cursors);
 
   /// How often and how long a feed kept the program waiting.
-  struct Starvation {
+  struct Stall {
     std::string layer;
     std::uint64_t times;
     double seconds;
   };
   /// Only the feeds that did.
-  std::vector<Starvation> starvation() const;
+  std::vector<Stall> stalls() const;
 
   /// What one reader has done since it started.
   struct ReaderLoad {
@@ -126,17 +126,17 @@ public:
   std::vector<ReaderLoad> readerLoads() const;
 
 private:
-  struct Feed;
-  struct Asked;
+  struct Input;
+  struct CallbackInput;
   std::uint64_t seedOf(std::uint64_t seed) const;
   void addKeys(std::uint64_t seed);
-  void forget(const std::string &top);
-  void ask();
-  void refuseWhileAsking() const;
-  void tell();
-  std::unique_ptr<BatchSource> openSource(const Feed &feed);
-  bool takesPixels(const Feed &feed, const BatchSource &source);
-  Feed *feedOf(std::string_view top, std::size_t &index) const;
+  void removeFromCallbacks(const std::string &top);
+  void runCallbacks();
+  void refuseInCallback() const;
+  void deliverEvents();
+  std::unique_ptr<BatchSource> openSource(const Input &feed);
+  bool takesPixels(const Input &feed, const BatchSource &source);
+  Input *inputOf(std::string_view top, std::size_t &index) const;
   template <typename Value>
   void readValues(std::string_view top, Value *values, std::int64_t count);
   template <typename Value>
@@ -148,10 +148,10 @@ private:
   RandomKeys keys;
   /// Layers that draw random numbers, with the buffers of their keys.
   std::vector<std::pair<std::string, std::uint32_t>> keyedLayers;
-  std::vector<std::unique_ptr<Feed>> feeds;
-  std::vector<std::unique_ptr<Asked>> callbacks;
+  std::vector<std::unique_ptr<Input>> feeds;
+  std::vector<std::unique_ptr<CallbackInput>> callbacks;
   bool opened = false;
-  bool asking = false; ///< a callback is being called
+  bool inCallback = false; ///< a callback is being called
   bool testPhase = false;
   std::uint64_t rank = 0;
   std::uint32_t programIndex = 0; ///< what a cursor calls its test net

@@ -289,14 +289,14 @@ double Trainer::learningRate() const {
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// Acts on all that signals and other threads have asked for, a snapshot before
+/// Acts on all that signals and other threads have callback_input for, a snapshot before
 /// a stop; returns whether to stop. With `all`, of any rank.
 bool Trainer::pollRequests(bool snapshotDue, bool all) {
   auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
-  SolverAction signalled = ask();
+  SolverAction signalled = runCallbacks();
   if (signalled == SolverAction::Snapshot) {
     snapshotDue = true;
-    signalled = ask(); // another signal may have come with it
+    signalled = runCallbacks(); // another signal may have come with it
   }
   const TrainerControl::Requests wanted = requests.takeRequests();
   bool stop = wanted.stop || signalled == SolverAction::Stop;

@@ -83,7 +83,7 @@ public:
 
   /// Requests from any thread.
   TrainerControl &control() { return requests; }
-  /// Asked after every iteration and before every test batch, on the training
+  /// CallbackInput after every iteration and before every test batch, on the training
   /// thread, and once more after a Snapshot: for signals.
   void setActionFunction(std::function<SolverAction()> source) {
     nextAction = std::move(source);
@@ -180,7 +180,7 @@ public:
   void update();
 
   /// Whether a stop is requested, for long work between two updates: cheap
-  /// enough to be asked at every step of it, on the training thread. Requests
+  /// enough to be callback_input at every step of it, on the training thread. Requests
   /// stay for update() and step(), those of the action source too.
   bool isStopRequested();
   /// Takes a requested stop that nothing has acted on: it has ended what the

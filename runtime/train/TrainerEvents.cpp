@@ -50,9 +50,9 @@ void Trainer::emitProgress(bool last) {
 }
 
 void Trainer::emitDataStalls() {
-  for (const DataPipeline::Starvation &starved : pipeline->starvation())
+  for (const DataPipeline::Stall &stall : pipeline->stalls())
     events.emit(
-        event::DataStall{starved.layer, starved.times, starved.seconds});
+        event::DataStall{stall.layer, stall.times, stall.seconds});
   auto percent = [](double share) {
     return std::to_string(std::lround(share * 100)) + " %";
   };

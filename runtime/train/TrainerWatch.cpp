@@ -23,9 +23,9 @@ double Trainer::itemsPerIteration() const {
 void Trainer::emitThroughput(int iteration, double perSecond) {
   event::Throughput speed{iteration, perSecond * itemsPerIteration(),
                      std::max(0, callEnd - iteration) / perSecond, 0, 0};
-  for (const DataPipeline::Starvation &starved : pipeline->starvation()) {
-    speed.waits += starved.times;
-    speed.secondsWaiting += starved.seconds;
+  for (const DataPipeline::Stall &stall : pipeline->stalls()) {
+    speed.waits += stall.times;
+    speed.secondsWaiting += stall.seconds;
   }
   events.emit(speed);
 }

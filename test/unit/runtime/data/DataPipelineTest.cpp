@@ -17,7 +17,7 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Counts upwards, slowly if asked to; breaks after some batches.
+/// Counts upwards, slowly if callback_input to; breaks after some batches.
 class CountingSource : public BatchSource {
 public:
   explicit CountingSource(int breakAt = -1, int milliseconds = 0)
@@ -139,10 +139,10 @@ TEST(DataPipeline, CallersValuesComeBackEveryPass) {
   const int program = executor.findProgram("forward_backward");
   DataPipeline pipeline(executor, program, 1, "");
   EXPECT_EQ(pipeline.tops(), (std::vector<std::string>{"x", "target"}));
-  EXPECT_EQ(pipeline.unset(), pipeline.tops());
+  EXPECT_EQ(pipeline.unsetTops(), pipeline.tops());
   const std::vector<float> target = {1, 2, 3, 4};
   pipeline.set("target", target.data(), 4);
-  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"x"});
+  EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"x"});
   pipeline.feed();
   EXPECT_EQ(floats(executor, 1, 4), target);
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
@@ -162,12 +162,12 @@ TEST(DataPipeline, WhatNobodyTookOverStaysUnset) {
   DataPipeline pipeline(executor, 0, 1, "");
   pipeline.open();
   pipeline.feed();
-  EXPECT_EQ(pipeline.unset(), pipeline.tops());
+  EXPECT_EQ(pipeline.unsetTops(), pipeline.tops());
   pipeline.setCallback({"x"}, [](const auto &) {});
-  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"target"});
+  EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
   pipeline.reset(2);
   pipeline.feed();
-  EXPECT_EQ(pipeline.unset(), std::vector<std::string>{"target"});
+  EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
 }
 
 TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
