@@ -45,7 +45,7 @@ struct Release {
 
 } // namespace
 
-/// Values that the caller is callback_input for, before they are in the buffer's layout.
+/// Values that the caller is callbackInput for, before they are in the buffer's layout.
 struct DataPipeline::CallbackInput {
   std::vector<Request> requests;
   std::vector<std::vector<float>> floats;
@@ -60,7 +60,7 @@ struct DataPipeline::Input {
   std::vector<std::uint32_t> buffers;
   /// The values of what is not the source's, in the buffer's layout: the
   /// caller's, or zeros; empty: the source's.
-  std::vector<std::vector<std::byte>> given;
+  std::vector<std::vector<std::byte>> fixedValues;
   std::vector<bool> takenOver; ///< by the caller, top by top
   std::unique_ptr<Prefetcher> prefetcher;
 
@@ -106,22 +106,22 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
   programIndex = testIndex(description.name());
   for (int i = 0; i < description.data_inputs_size(); ++i) {
     const plan::DataInput &source = description.data_inputs(i);
-    auto feed = std::make_unique<Input>();
-    feed->number = i;
-    DataLayerInfo &info = feed->info;
+    auto input = std::make_unique<Input>();
+    input->number = i;
+    DataLayerInfo &info = input->info;
     if (!info.layer.ParseFromString(source.layer()))
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
-    feed->kind = caffe::findDataLayerKind(type);
-    if (feed->kind && feed->kind->source == DataLayerSource::RandomKey) {
+    input->kind = caffe::findDataLayerKind(type);
+    if (input->kind && input->kind->source == DataLayerSource::RandomKey) {
       if (source.buffer_indices_size() != 1)
         throw badInput("damaged plan: layer '" + info.layer.name() +
                        "' has no single key of its random numbers");
       keyedLayers.emplace_back(info.layer.name(), source.buffer_indices(0));
       continue;
     }
-    if (!feed->kind)
+    if (!input->kind)
       throw badInput("layer '" + info.layer.name() + "' (" + type +
                      "): this version of brew-run cannot read data for layers "
                      "of this type");
@@ -132,7 +132,7 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
                      std::to_string(source.buffer_indices_size()) + " buffers");
     for (std::uint32_t index : source.buffer_indices()) {
       info.tops.push_back(&manifest.buffers(static_cast<int>(index)));
-      feed->buffers.push_back(index);
+      input->buffers.push_back(index);
     }
     info.testPhase = testPhase;
     info.events = events;
@@ -145,9 +145,9 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
       info.folders.push_back(source.folder());
     if (!planFolder.empty())
       info.folders.push_back(planFolder);
-    feed->given.resize(info.tops.size());
-    feed->takenOver.resize(info.tops.size());
-    feeds.push_back(std::move(feed));
+    input->fixedValues.resize(info.tops.size());
+    input->takenOver.resize(info.tops.size());
+    inputs.push_back(std::move(input));
   }
   addKeys(seedOf(seed));
 }
@@ -170,25 +170,25 @@ void DataPipeline::reset(std::uint64_t seed) {
   refuseInCallback();
   opened = false;
   addKeys(seedOf(seed));
-  for (const auto &feed : feeds) {
-    feed->prefetcher.reset();
-    feed->info.seed = seedOf(seed);
+  for (const auto &input : inputs) {
+    input->prefetcher.reset();
+    input->info.seed = seedOf(seed);
   }
 }
 
 std::vector<std::string> DataPipeline::tops() const {
   std::vector<std::string> names;
-  for (const auto &feed : feeds)
-    if (!feed->kind->isNetConstant())
-      names.insert(names.end(), feed->info.layer.top().begin(),
-                   feed->info.layer.top().end());
+  for (const auto &input : inputs)
+    if (!input->kind->isNetConstant())
+      names.insert(names.end(), input->info.layer.top().begin(),
+                   input->info.layer.top().end());
   return names;
 }
 
 DataPipeline::Input *DataPipeline::inputOf(std::string_view top, std::size_t &index) const {
-  for (const auto &feed : feeds)
-    for (int i = 0; i < feed->info.layer.top_size(); ++i)
-      if (feed->info.layer.top(i) == top) {
+  for (const auto &input : inputs)
+    for (int i = 0; i < input->info.layer.top_size(); ++i)
+      if (input->info.layer.top(i) == top) {
         index = static_cast<std::size_t>(i);
         return feed.get();
       }
@@ -197,8 +197,8 @@ DataPipeline::Input *DataPipeline::inputOf(std::string_view top, std::size_t &in
 
 const plan::Buffer *DataPipeline::find(std::string_view top) const {
   std::size_t index = 0;
-  Input *feed = inputOf(top, index);
-  return feed ? feed->info.tops[index] : nullptr;
+  Input *input = inputOf(top, index);
+  return input ? input->info.tops[index] : nullptr;
 }
 
 template <typename Value>
@@ -206,32 +206,32 @@ void DataPipeline::setValues(std::string_view top, const Value *values,
                        std::int64_t count) {
   refuseInCallback();
   std::size_t index = 0;
-  Input *feed = inputOf(top, index);
-  if (!feed)
+  Input *input = inputOf(top, index);
+  if (!input)
     throw noInput(std::string(top));
-  const plan::Buffer &buffer = *feed->info.tops[index];
+  const plan::Buffer &buffer = *input->info.tops[index];
   if (count != plan::elementCount(buffer))
     throw badInput("input blob '" + std::string(top) + "' has " +
                    std::to_string(count) + " values; the plan was built for " +
                    caffe::shapeText(buffer.dims()));
   removeFromCallbacks(std::string(top));
-  feed->takenOver[index] = true;
-  feed->given[index].resize(buffer.size());
-  caffe::store(buffer, values, feed->given[index].data());
+  input->takenOver[index] = true;
+  input->fixedValues[index].resize(buffer.size());
+  caffe::store(buffer, values, input->fixedValues[index].data());
 }
 
 /// A callback no longer gives this top.
 void DataPipeline::removeFromCallbacks(const std::string &top) {
-  for (const auto &callback_input : callbacks)
-    callback_input->requests.erase(std::remove_if(callback_input->requests.begin(),
-                                         callback_input->requests.end(),
+  for (const auto &callbackInput : callbacks)
+    callbackInput->requests.erase(std::remove_if(callbackInput->requests.begin(),
+                                         callbackInput->requests.end(),
                                          [&](const Request &request) {
                                            return request.top == top;
                                          }),
-                          callback_input->requests.end());
+                          callbackInput->requests.end());
   callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
-                                 [](const std::unique_ptr<CallbackInput> &callback_input) {
-                                   return callback_input->requests.empty();
+                                 [](const std::unique_ptr<CallbackInput> &callbackInput) {
+                                   return callbackInput->requests.empty();
                                  }),
                   callbacks.end());
 }
@@ -239,8 +239,8 @@ void DataPipeline::removeFromCallbacks(const std::string &top) {
 void DataPipeline::setCallback(const std::vector<std::string> &chosen,
                          Callback callback) {
   refuseInCallback();
-  auto callback_input = std::make_unique<CallbackInput>();
-  callback_input->callback = std::move(callback);
+  auto callbackInput = std::make_unique<CallbackInput>();
+  callbackInput->callback = std::move(callback);
   for (const std::string &top : chosen.empty() ? tops() : chosen) {
     const plan::Buffer *buffer = find(top);
     if (!buffer)
@@ -251,22 +251,22 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
     request.count = plan::elementCount(*buffer);
     request.isDouble = buffer->type() == plan::F64;
     const auto count = static_cast<std::size_t>(request.count);
-    callback_input->floats.emplace_back(request.isDouble ? 0 : count);
-    callback_input->doubles.emplace_back(request.isDouble ? count : 0);
-    request.floats = request.isDouble ? nullptr : callback_input->floats.back().data();
-    request.doubles = request.isDouble ? callback_input->doubles.back().data() : nullptr;
-    callback_input->requests.push_back(std::move(request));
+    callbackInput->floats.emplace_back(request.isDouble ? 0 : count);
+    callbackInput->doubles.emplace_back(request.isDouble ? count : 0);
+    request.floats = request.isDouble ? nullptr : callbackInput->floats.back().data();
+    request.doubles = request.isDouble ? callbackInput->doubles.back().data() : nullptr;
+    callbackInput->requests.push_back(std::move(request));
   }
-  for (const Request &request : callback_input->requests) {
+  for (const Request &request : callbackInput->requests) {
     removeFromCallbacks(request.top);
     // Taken over from now on, so that no source is opened for it.
     std::size_t index = 0;
-    Input *feed = inputOf(request.top, index);
-    feed->takenOver[index] = true;
-    feed->given[index].resize(feed->info.tops[index]->size());
+    Input *input = inputOf(request.top, index);
+    input->takenOver[index] = true;
+    input->fixedValues[index].resize(input->info.tops[index]->size());
   }
-  if (!callback_input->requests.empty())
-    callbacks.push_back(std::move(callback_input));
+  if (!callbackInput->requests.empty())
+    callbacks.push_back(std::move(callbackInput));
 }
 
 /// Callbacks are called where they are stored.
@@ -283,13 +283,13 @@ void DataPipeline::runCallbacks() {
     explicit Calling(bool &it) : flag(it) { flag = true; }
     ~Calling() { flag = false; }
   } const now(inCallback);
-  for (const auto &callback_input : callbacks) {
-    callback_input->callback(callback_input->requests);
-    for (const Request &request : callback_input->requests) {
+  for (const auto &callbackInput : callbacks) {
+    callbackInput->callback(callbackInput->requests);
+    for (const Request &request : callbackInput->requests) {
       std::size_t index = 0;
-      Input *feed = inputOf(request.top, index);
-      const plan::Buffer &buffer = *feed->info.tops[index];
-      std::byte *target = feed->given[index].data();
+      Input *input = inputOf(request.top, index);
+      const plan::Buffer &buffer = *input->info.tops[index];
+      std::byte *target = input->fixedValues[index].data();
       if (request.isDouble)
         caffe::store(buffer, request.doubles, target);
       else
@@ -315,15 +315,15 @@ void DataPipeline::set(std::string_view top, const std::int32_t *values,
 
 std::vector<std::string> DataPipeline::unsetTops() const {
   std::vector<std::string> names;
-  for (const auto &feed : feeds)
-    for (int i = 0; feed->isFromCaller() && i < feed->info.layer.top_size(); ++i)
-      if (!feed->takenOver[static_cast<std::size_t>(i)])
-        names.push_back(feed->info.layer.top(i));
+  for (const auto &input : inputs)
+    for (int i = 0; input->isFromCaller() && i < input->info.layer.top_size(); ++i)
+      if (!input->takenOver[static_cast<std::size_t>(i)])
+        names.push_back(input->info.layer.top(i));
   return names;
 }
 
 /// Whether the device makes the first top of what the source reads.
-bool DataPipeline::takesPixels(const Input &feed, const BatchSource &source) {
+bool DataPipeline::takesPixels(const Input &input, const BatchSource &source) {
   const plan::DataInput &description =
       executor.manifest().programs(program).data_inputs(feed.number);
   const PixelMean *mean = source.pixelMean();
@@ -336,7 +336,7 @@ bool DataPipeline::takesPixels(const Input &feed, const BatchSource &source) {
   return true;
 }
 
-std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &feed) {
+std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &input) {
   // What it has to say comes before what is wrong with it.
   try {
     std::unique_ptr<BatchSource> source = feed.openSource();
@@ -356,24 +356,24 @@ void DataPipeline::deliverEvents() {
 void DataPipeline::open() {
   if (opened)
     return;
-  for (const auto &feed : feeds) {
-    if (feed->prefetcher)
+  for (const auto &input : inputs) {
+    if (input->prefetcher)
       continue; // of an earlier try
     std::vector<bool> wanted;
     bool any = false;
-    for (std::size_t i = 0; i < feed->given.size(); ++i) {
-      const bool fromSource = feed->given[i].empty();
-      if (feed->isFromCaller() && fromSource)
-        feed->given[i].resize(feed->info.tops[i]->size()); // zeros
+    for (std::size_t i = 0; i < input->fixedValues.size(); ++i) {
+      const bool fromSource = input->fixedValues[i].empty();
+      if (input->isFromCaller() && fromSource)
+        input->fixedValues[i].resize(input->info.tops[i]->size()); // zeros
       wanted.push_back(fromSource);
       any |= fromSource;
     }
-    if (any && !feed->isFromCaller()) {
-      std::unique_ptr<BatchSource> source = openSource(*feed);
-      const bool pixels = wanted[0] && takesPixels(*feed, *source);
-      feed->prefetcher = std::make_unique<Prefetcher>(
-          std::move(source), feed->info, wanted,
-          prefetchDepth(feed->kind->source, feed->info.layer), pixels);
+    if (any && !input->isFromCaller()) {
+      std::unique_ptr<BatchSource> source = openSource(*input);
+      const bool pixels = wanted[0] && takesPixels(*input, *source);
+      input->prefetcher = std::make_unique<Prefetcher>(
+          std::move(source), input->info, wanted,
+          prefetchDepth(input->kind->source, input->info.layer), pixels);
     }
   }
   opened = true;
@@ -381,30 +381,30 @@ void DataPipeline::open() {
 
 void DataPipeline::start() {
   open();
-  for (const auto &feed : feeds)
-    if (feed->prefetcher)
-      feed->prefetcher->start();
+  for (const auto &input : inputs)
+    if (input->prefetcher)
+      input->prefetcher->start();
 }
 
 void DataPipeline::feed() {
   refuseInCallback();
   start();
   runCallbacks();
-  for (const auto &feed : feeds) {
+  for (const auto &input : inputs) {
     const Prefetcher::Batch *batch =
-        feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
+        input->prefetcher ? &input->prefetcher->acquire() : nullptr;
     // Whatever fails, the next batch needs its place.
-    const Release release{batch ? feed->prefetcher.get() : nullptr};
-    for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
-      const std::vector<std::byte> &given = feed->given[i];
+    const Release release{batch ? input->prefetcher.get() : nullptr};
+    for (std::size_t i = 0; i < input->buffers.size(); ++i) {
+      const std::vector<std::byte> &given = input->fixedValues[i];
       // An input that the caller placed and never set keeps its values.
-      if (feed->isFromCaller() && !feed->takenOver[i] &&
-          executor.hasBoundMemory(feed->buffers[i]))
+      if (input->isFromCaller() && !input->takenOver[i] &&
+          executor.hasBoundMemory(input->buffers[i]))
         continue;
       if (i == 0 && batch && batch->arePixels)
-        executor.feedPixels(program, feed->number, batch->pixels);
+        executor.feedPixels(program, input->number, batch->pixels);
       else
-        executor.feed(feed->buffers[i],
+        executor.feed(input->buffers[i],
                       given.empty() ? batch->tops[i] : given.data());
     }
   }
@@ -416,17 +416,17 @@ template <typename Value>
 void DataPipeline::readValues(std::string_view top, Value *values,
                         std::int64_t count) {
   std::size_t index = 0;
-  Input *feed = inputOf(top, index);
-  if (!feed)
+  Input *input = inputOf(top, index);
+  if (!input)
     throw noInput(std::string(top));
-  const plan::Buffer &buffer = *feed->info.tops[index];
+  const plan::Buffer &buffer = *input->info.tops[index];
   if (count != plan::elementCount(buffer))
     throw usageError("input blob '" + std::string(top) + "' has " +
                      std::to_string(plan::elementCount(buffer)) +
                      " values, not " + std::to_string(count));
   // No steps: a device finishes what was fed.
   executor.run(program, 0, 0);
-  executor.read(feed->buffers[index], [&](const std::byte *bytes) {
+  executor.read(input->buffers[index], [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, values);
   });
 }
@@ -440,10 +440,10 @@ void DataPipeline::read(std::string_view top, double *values, std::int64_t count
 
 std::string DataPipeline::identity() const {
   std::string text;
-  for (const auto &feed : feeds)
-    if (feed->prefetcher)
+  for (const auto &input : inputs)
+    if (input->prefetcher)
       text +=
-          feed->info.layer.name() + "\n" + feed->prefetcher->identity() + "\n";
+          input->info.layer.name() + "\n" + input->prefetcher->identity() + "\n";
   return text;
 }
 
@@ -459,9 +459,9 @@ std::vector<caffe::ReaderCursor> DataPipeline::cursors() const {
     cursor.set_position(at.position);
     result.push_back(cursor);
   };
-  for (const auto &feed : feeds)
-    if (feed->prefetcher)
-      add(feed->info.layer.name(), feed->prefetcher->consumed());
+  for (const auto &input : inputs)
+    if (input->prefetcher)
+      add(input->info.layer.name(), input->prefetcher->consumed());
   for (const std::string &layer : keys.layers())
     add(layer, {keys.runs(), 0, 0});
   return result;
@@ -477,10 +477,10 @@ void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
         return &cursor;
     return nullptr;
   };
-  for (const auto &feed : feeds)
-    if (feed->prefetcher)
-      if (const caffe::ReaderCursor *at = find(feed->info.layer.name()))
-        feed->prefetcher->seek({at->records(), at->epoch(), at->position()});
+  for (const auto &input : inputs)
+    if (input->prefetcher)
+      if (const caffe::ReaderCursor *at = find(input->info.layer.name()))
+        input->prefetcher->seek({at->records(), at->epoch(), at->position()});
   for (const std::string &layer : keys.layers())
     if (const caffe::ReaderCursor *at = find(layer))
       keys.seek(at->records());
@@ -488,21 +488,21 @@ void DataPipeline::restore(const std::vector<caffe::ReaderCursor> &cursors) {
 
 std::vector<DataPipeline::Stall> DataPipeline::stalls() const {
   std::vector<Stall> result;
-  for (const auto &feed : feeds)
-    if (feed->prefetcher && feed->prefetcher->waits())
-      result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),
-                        feed->prefetcher->secondsWaited()});
+  for (const auto &input : inputs)
+    if (input->prefetcher && input->prefetcher->waits())
+      result.push_back({input->info.layer.name(), input->prefetcher->waits(),
+                        input->prefetcher->secondsWaited()});
   return result;
 }
 
 std::vector<DataPipeline::ReaderLoad> DataPipeline::readerLoads() const {
   std::vector<ReaderLoad> result;
-  for (const auto &feed : feeds)
-    if (feed->prefetcher && feed->kind->isRefilled) {
-      const Prefetcher::Load load = feed->prefetcher->load();
+  for (const auto &input : inputs)
+    if (input->prefetcher && input->kind->isRefilled) {
+      const Prefetcher::Load load = input->prefetcher->load();
       if (load.seconds > 0)
-        result.push_back({feed->info.layer.name(), load.idle / load.seconds,
-                          feed->prefetcher->secondsWaited() / load.seconds,
+        result.push_back({input->info.layer.name(), load.idle / load.seconds,
+                          input->prefetcher->secondsWaited() / load.seconds,
                           load.skipped});
     }
   return result;

@@ -36,7 +36,7 @@ public:
          const ReaderOptions &reading = {});
   ~DataPipeline();
 
-  /// Names of all tops, in order of the feeds.
+  /// Names of all tops, in order of the inputs.
   std::vector<std::string> tops() const;
   /// Buffer of a top, or null.
   const plan::Buffer *find(std::string_view top) const;
@@ -134,8 +134,8 @@ private:
   void runCallbacks();
   void refuseInCallback() const;
   void deliverEvents();
-  std::unique_ptr<BatchSource> openSource(const Input &feed);
-  bool takesPixels(const Input &feed, const BatchSource &source);
+  std::unique_ptr<BatchSource> openSource(const Input &input);
+  bool takesPixels(const Input &input, const BatchSource &source);
   Input *inputOf(std::string_view top, std::size_t &index) const;
   template <typename Value>
   void readValues(std::string_view top, Value *values, std::int64_t count);
@@ -148,7 +148,7 @@ private:
   RandomKeys keys;
   /// Layers that draw random numbers, with the buffers of their keys.
   std::vector<std::pair<std::string, std::uint32_t>> keyedLayers;
-  std::vector<std::unique_ptr<Input>> feeds;
+  std::vector<std::unique_ptr<Input>> inputs;
   std::vector<std::unique_ptr<CallbackInput>> callbacks;
   bool opened = false;
   bool inCallback = false; ///< a callback is being called
