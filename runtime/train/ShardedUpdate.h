@@ -31,7 +31,7 @@ public:
 
   /// Updates this rank's part, then takes the others' from them.
   void run();
-  /// Gives every rank the solver history of all and, if callback_input for, the updates
+  /// Gives every rank the solver history of all and, if asked for, the updates
   /// that the program leaves in place of gradients; releaseHistory() follows.
   void gatherHistory(bool updates);
   /// Frees the memory of history that other ranks keep.

@@ -289,7 +289,7 @@ double Trainer::learningRate() const {
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// Acts on all that signals and other threads have callback_input for, a snapshot before
+/// Acts on all that signals and other threads have asked for, a snapshot before
 /// a stop; returns whether to stop. With `all`, of any rank.
 bool Trainer::pollRequests(bool snapshotDue, bool all) {
   auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };

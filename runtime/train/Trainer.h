@@ -180,7 +180,7 @@ public:
   void update();
 
   /// Whether a stop is requested, for long work between two updates: cheap
-  /// enough to be callback_input at every step of it, on the training thread. Requests
+  /// enough to be asked at every step of it, on the training thread. Requests
   /// stay for update() and step(), those of the action source too.
   bool isStopRequested();
   /// Takes a requested stop that nothing has acted on: it has ended what the

@@ -28,17 +28,17 @@ void Trainer::requireRanks() const {
   if (rankCount() == 1)
     return;
   const WatchOptions &watched = options.watch;
-  std::string callback_input = std::to_string(watched.checkNan) +
+  std::string asked = std::to_string(watched.checkNan) +
                       std::to_string(options.distributeTests) +
                       std::to_string(options.shardUpdate) + watched.patience;
   for (const std::string &rule : watched.stopWhen)
-    callback_input += "\n" + rule;
+    asked += "\n" + rule;
   for (const std::string &file : options.hooks)
-    callback_input += "\n" + file;
+    asked += "\n" + file;
   ranks->checkAllEqual({{"plan", std::to_string(session.plan().checksum())},
                 {"--check-nan, --stop-when, --patience, --hooks, "
                  "--distributed-test or --shard-update",
-                 callback_input}});
+                 asked}});
   if (reduceProgram < 0)
     throw ranks->collectiveError(badInput(
         session.plan().path() +

@@ -71,7 +71,7 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
   std::optional<event::TestDone> done =
       runTest(index, batches ? batches : solver.test_iter(index),
               /*prepareFirst=*/true);
-  finishSnapshots(); // those that were callback_input for meanwhile
+  finishSnapshots(); // those that were asked for meanwhile
   return done;
 }
 

@@ -35,7 +35,7 @@ public:
   /// `events` hears, at its next delivery, of what is done and of files that
   /// could not be deleted.
   explicit SnapshotWriter(Events &events) : events(events) {}
-  /// Waits; what went wrong and was not callback_input for is lost.
+  /// Waits; what went wrong and was not asked for is lost.
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter &) = delete;
   SnapshotWriter &operator=(const SnapshotWriter &) = delete;

@@ -46,7 +46,7 @@ public:
   /// logs.
   void startAt(int iteration);
 
-  /// Null unless it was callback_input for.
+  /// Null unless it was asked for.
   NanCheck *nanCheck() { return nan.get(); }
 
   /// Ends training as a rule does, unless one has.

@@ -159,7 +159,7 @@ TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
   StallDetector watch(plugin, 0, 3, 0.5);
   const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
-  EXPECT_EQ(table.outgoing.size(), 2u); // both others are callback_input
+  EXPECT_EQ(table.outgoing.size(), 2u); // both others are asked
   answerFor(1, {true, Clock::now()});
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   std::this_thread::sleep_for(std::chrono::milliseconds(600));
@@ -178,7 +178,7 @@ TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
   answerFor(2, {false, Clock::now()}); // has just gone on
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_FALSE(watch.poll(waiting, "x"));
-  EXPECT_TRUE(table.outgoing.empty()); // not callback_input again at once
+  EXPECT_TRUE(table.outgoing.empty()); // not asked again at once
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, Clock::now()});

@@ -178,7 +178,7 @@ TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
-/// Counts what is callback_input of the library alone.
+/// Counts what is asked of the library alone.
 TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   auto clears = std::make_unique<ClearCall>(
       device, std::vector<std::uint64_t>{1 << 26, 1 << 25});

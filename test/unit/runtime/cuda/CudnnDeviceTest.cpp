@@ -151,7 +151,7 @@ protected:
           std::string(table.describe(call, i)).rfind(table.engine(call, i), 0),
           0u);
       table.release(call, i);
-      // It is built again when it is callback_input for.
+      // It is built again when it is asked for.
       EXPECT_EQ(table.workspace(call, i), bytes);
     }
     EXPECT_GT(count, 0) << name << ": none of " << table.candidates(call);

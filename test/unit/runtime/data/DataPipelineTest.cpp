@@ -17,7 +17,7 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Counts upwards, slowly if callback_input to; breaks after some batches.
+/// Counts upwards, slowly if asked to; breaks after some batches.
 class CountingSource : public BatchSource {
 public:
   explicit CountingSource(int breakAt = -1, int milliseconds = 0)

@@ -167,15 +167,15 @@ TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
     return losses;
   };
   auto whole = make(fields);
-  bool testing = false, callback_input = false;
+  bool testing = false, asked = false;
   const int listener = sessions.back()->events().add([&](const Event &event) {
     if (const auto *one = std::get_if<event::TestBegin>(&event))
       testing = one->iteration == 4;
   });
   int batches = 0;
   whole->setActionFunction([&] {
-    const bool now = testing && !callback_input && ++batches == 3;
-    callback_input |= now;
+    const bool now = testing && !asked && ++batches == 3;
+    asked |= now;
     return now ? SolverAction::Snapshot : SolverAction::None;
   });
   std::vector<double> expected = tests(*whole);

@@ -299,9 +299,9 @@ TEST_F(TrainerTest, GoesOnBehindACheckThatFailed) {
 TEST_F(TrainerTest, StopRequestsSnapshotAndEndEarly) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100");
-  int callback_input = 0;
+  int asked = 0;
   trainer->setActionFunction(
-      [&] { return ++callback_input == 5 ? SolverAction::Stop : SolverAction::None; });
+      [&] { return ++asked == 5 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 5);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_5.solverstate"));
@@ -313,9 +313,9 @@ TEST_F(TrainerTest, SnapshotRequestsGoOn) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "snapshot_after_train: false");
-  int callback_input = 0;
+  int asked = 0;
   trainer->setActionFunction([&] {
-    return ++callback_input == 2 ? SolverAction::Snapshot : SolverAction::None;
+    return ++asked == 2 ? SolverAction::Snapshot : SolverAction::None;
   });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 4);
@@ -327,9 +327,9 @@ TEST_F(TrainerTest, RequestsDuringATestAreHeard) {
   LogLines log;
   auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 4 "
                       "test_iter: 50 test_interval: 1");
-  int callback_input = 0;
+  int asked = 0;
   trainer->setActionFunction(
-      [&] { return ++callback_input == 10 ? SolverAction::Stop : SolverAction::None; });
+      [&] { return ++asked == 10 ? SolverAction::Stop : SolverAction::None; });
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 0);
   EXPECT_EQ(log.texts("Test interrupted.").size(), 1u);
