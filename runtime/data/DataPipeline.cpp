@@ -190,7 +190,7 @@ DataPipeline::Input *DataPipeline::inputOf(std::string_view top, std::size_t &in
     for (int i = 0; i < input->info.layer.top_size(); ++i)
       if (input->info.layer.top(i) == top) {
         index = static_cast<std::size_t>(i);
-        return feed.get();
+        return input.get();
       }
   return nullptr;
 }
@@ -325,21 +325,21 @@ std::vector<std::string> DataPipeline::unsetTops() const {
 /// Whether the device makes the first top of what the source reads.
 bool DataPipeline::takesPixels(const Input &input, const BatchSource &source) {
   const plan::DataInput &description =
-      executor.manifest().programs(program).data_inputs(feed.number);
+      executor.manifest().programs(program).data_inputs(input.number);
   const PixelMean *mean = source.pixelMean();
-  if (!mean || !executor.convertsPixels(program, feed.number) ||
+  if (!mean || !executor.convertsPixels(program, input.number) ||
       mean->dims !=
           std::vector<std::int64_t>(description.pixel_conversion().mean_dims().begin(),
                                     description.pixel_conversion().mean_dims().end()))
     return false;
-  executor.setPixelMean(program, feed.number, mean->values);
+  executor.setPixelMean(program, input.number, mean->values);
   return true;
 }
 
 std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &input) {
   // What it has to say comes before what is wrong with it.
   try {
-    std::unique_ptr<BatchSource> source = feed.openSource();
+    std::unique_ptr<BatchSource> source = input.openSource();
     deliverEvents();
     return source;
   } catch (...) {

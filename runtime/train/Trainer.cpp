@@ -292,11 +292,11 @@ double Trainer::learningRate() const {
 /// Acts on all that signals and other threads have asked for, a snapshot before
 /// a stop; returns whether to stop. With `all`, of any rank.
 bool Trainer::pollRequests(bool snapshotDue, bool all) {
-  auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
-  SolverAction signalled = runCallbacks();
+  auto poll = [&] { return nextAction ? nextAction() : SolverAction::None; };
+  SolverAction signalled = poll();
   if (signalled == SolverAction::Snapshot) {
     snapshotDue = true;
-    signalled = runCallbacks(); // another signal may have come with it
+    signalled = poll(); // another signal may have come with it
   }
   const TrainerControl::Requests wanted = requests.takeRequests();
   bool stop = wanted.stop || signalled == SolverAction::Stop;

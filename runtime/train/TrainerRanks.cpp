@@ -28,17 +28,17 @@ void Trainer::requireRanks() const {
   if (rankCount() == 1)
     return;
   const WatchOptions &watched = options.watch;
-  std::string asked = std::to_string(watched.checkNan) +
+  std::string settings = std::to_string(watched.checkNan) +
                       std::to_string(options.distributeTests) +
                       std::to_string(options.shardUpdate) + watched.patience;
   for (const std::string &rule : watched.stopWhen)
-    asked += "\n" + rule;
+    settings += "\n" + rule;
   for (const std::string &file : options.hooks)
-    asked += "\n" + file;
+    settings += "\n" + file;
   ranks->checkAllEqual({{"plan", std::to_string(session.plan().checksum())},
                 {"--check-nan, --stop-when, --patience, --hooks, "
                  "--distributed-test or --shard-update",
-                 asked}});
+                 settings}});
   if (reduceProgram < 0)
     throw ranks->collectiveError(badInput(
         session.plan().path() +
