@@ -139,7 +139,7 @@ class Plan:
     def fed(self):
         """Whether a run needs to be fed with something beside what the caller gives:
         batches of sources, or random numbers."""
-        return any(feed["type"] != "Input" for program in self.describe()["programs"] for feed in program["feeds"])
+        return any(data_input["type"] != "Input" for program in self.describe()["programs"] for data_input in program["data_inputs"])
 
     def session(self, **options) -> Session:
         """Opens a :class:`Session`; see there for the options."""

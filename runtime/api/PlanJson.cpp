@@ -138,24 +138,24 @@ ordered_json describeProgram(const plan::Manifest &manifest,
     outputs.push_back({{"blob", output.blob()},
                        {"buffer", output.buffer_index()},
                        {"loss_weight", output.loss_weight()}});
-  ordered_json feeds = ordered_json::array();
-  for (const plan::DataInput &feed : program.data_inputs()) {
+  ordered_json inputs = ordered_json::array();
+  for (const plan::DataInput &input : program.data_inputs()) {
     caffe::LayerParameter layer;
-    layer.ParseFromString(feed.layer());
-    feeds.push_back({{"layer", layer.name()},
+    layer.ParseFromString(input.layer());
+    inputs.push_back({{"layer", layer.name()},
                      {"type", layer.type()},
                      {"tops", arrayOf(layer.top())},
-                     {"buffers", arrayOf(feed.buffer_indices())}});
+                     {"buffers", arrayOf(input.buffer_indices())}});
   }
   return {{"name", program.name()},
           {"phase", program.test_phase() ? "TEST" : "TRAIN"},
           {"first_backward_step", program.first_backward_step()},
-          {"feeds", feeds},
+          {"data_inputs", inputs},
           {"steps", steps},
           {"outputs", outputs},
           {"blobs", namedBuffers(program.blobs())},
           {"blob_gradients", namedBuffers(program.blob_gradients())},
-          {"seeds", namedBuffers(program.output_gradients())},
+          {"output_gradients", namedBuffers(program.output_gradients())},
           {"item_counts", namedBuffers(program.item_counts())},
           {"memory",
            {{"arena_bytes", program.memory().arena_bytes()},

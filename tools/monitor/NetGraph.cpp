@@ -45,7 +45,7 @@ Json netGraphOf(const Json &description, const std::string &program) {
     if (each.at("name") != program)
       continue;
     std::map<std::size_t, std::size_t> makers; // of buffers
-    for (const Json &feed : each.at("feeds")) {
+    for (const Json &feed : each.at("data_inputs")) {
       const Json &tops = feed.at("buffers");
       for (const Json &top : tops)
         makers.emplace(top.get<std::size_t>(), nodes.size());

@@ -102,7 +102,7 @@ TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
   const Json graph = netGraphOf(Json::parse(R"({"buffers": [
         {"arena": "TRANSIENT", "dims": [2, 3]}, {"arena": "PARAMETERS", "dims": [3]},
         {"arena": "TRANSIENT", "dims": [2, 4]}, {"arena": "TRANSIENT", "dims": []}],
-        "programs": [{"name": "p", "feeds": [{"layer": "in", "type": "Data", "buffers": [0]}],
+        "programs": [{"name": "p", "data_inputs": [{"layer": "in", "type": "Data", "buffers": [0]}],
         "steps": [{"action": "product", "layers": ["ip+relu"], "backward": false, "buffers": [0, 1, 2]},
                   {"action": "kernel", "layers": ["loss"], "backward": false, "buffers": [2, 1, 3]},
                   {"action": "back", "layers": ["ip"], "backward": true, "buffers": [2]}]}]})"),
