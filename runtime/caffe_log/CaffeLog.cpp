@@ -44,10 +44,10 @@ CaffeLog::CaffeLog()
 CaffeLog::CaffeLog(Line target) : line(std::move(target)), showsStatus(false) {}
 
 void CaffeLog::operator()(const Event &event) {
-  std::visit([this](const auto &one) { tell(one); }, event);
+  std::visit([this](const auto &one) { print(one); }, event);
 }
 
-void CaffeLog::tell(const event::LogLine &event) {
+void CaffeLog::print(const event::LogLine &event) {
   line(event.severity, event.site, event.text);
 }
 
@@ -55,12 +55,12 @@ void CaffeLog::tell(const event::LogLine &event) {
 // Setting up
 //===----------------------------------------------------------------------===//
 
-void CaffeLog::tell(const event::SolverSetUp &event) {
+void CaffeLog::print(const event::SolverSetUp &event) {
   info(site::solverParameters,
        "Initializing solver from parameters: \n" + event.solver->DebugString());
 }
 
-void CaffeLog::tell(const event::NetSetUp &event) {
+void CaffeLog::print(const event::NetSetUp &event) {
   const NetLine net = [this](log::Site where, const std::string &text) {
     info(where, text);
   };
@@ -74,20 +74,20 @@ void CaffeLog::tell(const event::NetSetUp &event) {
   }
 }
 
-void CaffeLog::tell(const event::SeedChosen &event) {
+void CaffeLog::print(const event::SeedChosen &event) {
   info(site::brew, "Random seed: " + std::to_string(event.seed));
 }
 
-void CaffeLog::tell(const event::SolverReady &) {
+void CaffeLog::print(const event::SolverReady &) {
   info(site::scaffoldingDone, "Solver scaffolding done.");
 }
 
-void CaffeLog::tell(const event::WeightsLoading &event) {
+void CaffeLog::print(const event::WeightsLoading &event) {
   if (event.training)
     info(site::finetune, "Finetuning from " + event.file);
 }
 
-void CaffeLog::tell(const event::SnapshotLoading &event) {
+void CaffeLog::print(const event::SnapshotLoading &event) {
   if (event.history)
     info(site::restoreHistory, "SGDSolver: restoring history");
   else
@@ -98,12 +98,12 @@ void CaffeLog::tell(const event::SnapshotLoading &event) {
 // Training
 //===----------------------------------------------------------------------===//
 
-void CaffeLog::tell(const event::SolvingBegin &event) {
+void CaffeLog::print(const event::SolvingBegin &event) {
   info(site::solving, "Solving " + event.net);
   info(site::ratePolicy, "Learning Rate Policy: " + event.learningRatePolicy);
 }
 
-void CaffeLog::tell(const event::Display &event) {
+void CaffeLog::print(const event::Display &event) {
   info(site::iteration,
        "Iteration " + text(event.iteration) + " (" +
            log::number(event.iterationsPerSecond) + " iter/s, " +
@@ -116,7 +116,7 @@ void CaffeLog::tell(const event::Display &event) {
 }
 
 /// In words that no script takes for a line of Caffe's.
-void CaffeLog::tell(const event::Throughput &event) {
+void CaffeLog::print(const event::Throughput &event) {
   info(site::brew, "    Speed: " +
                        (event.itemsPerSecond > 0
                             ? log::number(event.itemsPerSecond) + " images/s, "
@@ -124,7 +124,7 @@ void CaffeLog::tell(const event::Throughput &event) {
                        "ETA " + clockText(event.secondsLeft));
 }
 
-void CaffeLog::tell(const event::LearningRateSet &event) {
+void CaffeLog::print(const event::LearningRateSet &event) {
   if (event.newStep)
     info(site::multistep, "MultiStep Status: Iteration " +
                               text(event.iteration) +
@@ -134,14 +134,14 @@ void CaffeLog::tell(const event::LearningRateSet &event) {
                                  ", lr = " + log::number(event.learningRate));
 }
 
-void CaffeLog::tell(const event::GradientsClipped &event) {
+void CaffeLog::print(const event::GradientsClipped &event) {
   info(site::clipping, "Gradient clipping: scaling down gradients (L2 norm " +
                            log::number(event.norm) + " > " +
                            log::number(event.limit) + ") by scale factor " +
                            log::number(event.factor));
 }
 
-void CaffeLog::tell(const event::Progress &event) {
+void CaffeLog::print(const event::Progress &event) {
   if (!showsStatus || event.iterations == 0)
     return;
   // Ten times a second is as much as an eye follows.
@@ -164,12 +164,12 @@ void CaffeLog::tell(const event::Progress &event) {
   log::status(status);
 }
 
-void CaffeLog::tell(const event::TestBegin &event) {
+void CaffeLog::print(const event::TestBegin &event) {
   info(site::testing, "Iteration " + text(event.iteration) +
                           ", Testing net (#" + text(event.net) + ")");
 }
 
-void CaffeLog::tell(const event::TestDone &event) {
+void CaffeLog::print(const event::TestDone &event) {
   if (event.loss)
     info(site::testNetLoss, "Test loss: " + log::number(*event.loss));
   int index = 0;
@@ -183,11 +183,11 @@ void CaffeLog::tell(const event::TestDone &event) {
   }
 }
 
-void CaffeLog::tell(const event::TestInterrupted &) {
+void CaffeLog::print(const event::TestInterrupted &) {
   info(site::testInterrupted, "Test interrupted.");
 }
 
-void CaffeLog::tell(const event::SnapshotWriting &event) {
+void CaffeLog::print(const event::SnapshotWriting &event) {
   const std::string kind = event.hdf5 ? "HDF5 file " : "binary proto file ";
   if (event.content == event::SnapshotWriting::Weights)
     info(event.hdf5 ? site::snapshotHdf5 : site::snapshotBinary,
@@ -197,43 +197,43 @@ void CaffeLog::tell(const event::SnapshotWriting &event) {
          "Snapshotting solver state to " + kind + event.file);
 }
 
-void CaffeLog::tell(const event::DataStall &event) {
+void CaffeLog::print(const event::DataStall &event) {
   info(site::waitingForData, "Waiting for data: layer '" + event.layer +
                                  "' kept training waiting " +
                                  std::to_string(event.times) + " times, " +
                                  log::number(event.seconds) + " s in all");
 }
 
-void CaffeLog::tell(const event::Paused &event) {
+void CaffeLog::print(const event::Paused &event) {
   info(site::brew, "Paused after iteration " + text(event.iteration));
 }
 
-void CaffeLog::tell(const event::Resumed &event) {
+void CaffeLog::print(const event::Resumed &event) {
   info(site::brew, "Resumed after iteration " + text(event.iteration));
 }
 
-void CaffeLog::tell(const event::SolverFieldSet &event) {
+void CaffeLog::print(const event::SolverFieldSet &event) {
   info(site::brew, "From iteration " + text(event.iteration) + " on, " +
                        event.field + " is " + event.value);
 }
 
-void CaffeLog::tell(const event::StoppedByRule &event) {
+void CaffeLog::print(const event::StoppedByRule &event) {
   info(site::brew,
        "Stopping after " + text(event.iteration) +
            (event.iteration == 1 ? " iteration: " : " iterations: ") +
            event.reason);
 }
 
-void CaffeLog::tell(const event::Reset &event) {
+void CaffeLog::print(const event::Reset &event) {
   info(site::brew, "Beginning again with iteration " + text(event.iteration));
 }
 
-void CaffeLog::tell(const event::FinalLoss &event) {
+void CaffeLog::print(const event::FinalLoss &event) {
   info(site::finalLoss, "Iteration " + text(event.iteration) +
                             ", loss = " + log::number(event.smoothedLoss));
 }
 
-void CaffeLog::tell(const event::SolvingDone &event) {
+void CaffeLog::print(const event::SolvingDone &event) {
   if (showsStatus)
     log::status("");
   if (event.stopped)

@@ -28,34 +28,34 @@ private:
   void info(log::Site site, const std::string &text) {
     line(log::Severity::Info, site, text);
   }
-  void tell(const event::LogLine &event);
-  void tell(const event::SolverSetUp &event);
-  void tell(const event::NetSetUp &event);
-  void tell(const event::SeedChosen &event);
-  void tell(const event::SolverReady &event);
-  void tell(const event::WeightsLoading &event);
-  void tell(const event::SnapshotLoading &event);
-  void tell(const event::SolvingBegin &event);
-  void tell(const event::IterationDone &) {}
-  void tell(const event::Display &event);
-  void tell(const event::Throughput &event);
-  void tell(const event::LearningRateSet &event);
-  void tell(const event::GradientsClipped &event);
-  void tell(const event::Progress &event);
-  void tell(const event::TestBegin &event);
-  void tell(const event::TestDone &event);
-  void tell(const event::TestInterrupted &event);
-  void tell(const event::SnapshotWriting &event);
-  void tell(const event::SnapshotDone &) {}
-  void tell(const event::DataStall &event);
-  void tell(const event::Paused &event);
-  void tell(const event::Resumed &event);
-  void tell(const event::SolverFieldSet &event);
-  void tell(const event::StoppedByRule &event);
-  void tell(const event::Reset &event);
-  void tell(const event::StepTimes &) {}
-  void tell(const event::FinalLoss &event);
-  void tell(const event::SolvingDone &event);
+  void print(const event::LogLine &event);
+  void print(const event::SolverSetUp &event);
+  void print(const event::NetSetUp &event);
+  void print(const event::SeedChosen &event);
+  void print(const event::SolverReady &event);
+  void print(const event::WeightsLoading &event);
+  void print(const event::SnapshotLoading &event);
+  void print(const event::SolvingBegin &event);
+  void print(const event::IterationDone &) {}
+  void print(const event::Display &event);
+  void print(const event::Throughput &event);
+  void print(const event::LearningRateSet &event);
+  void print(const event::GradientsClipped &event);
+  void print(const event::Progress &event);
+  void print(const event::TestBegin &event);
+  void print(const event::TestDone &event);
+  void print(const event::TestInterrupted &event);
+  void print(const event::SnapshotWriting &event);
+  void print(const event::SnapshotDone &) {}
+  void print(const event::DataStall &event);
+  void print(const event::Paused &event);
+  void print(const event::Resumed &event);
+  void print(const event::SolverFieldSet &event);
+  void print(const event::StoppedByRule &event);
+  void print(const event::Reset &event);
+  void print(const event::StepTimes &) {}
+  void print(const event::FinalLoss &event);
+  void print(const event::SolvingDone &event);
 
   Line line;
   bool showsStatus;
