@@ -195,5 +195,5 @@ void brew_log(brew_log_severity severity, const char *file, int line,
 }
 
 void brew_log_clear_status_line(void) {
-  guard([] { log::status(""); }, [](const char *) {});
+  guard([] { log::showStatusLine(""); }, [](const char *) {});
 }

@@ -39,7 +39,7 @@ std::string outputText(const OutputValue &output) {
 CaffeLog::CaffeLog()
     : line([](log::Severity severity, log::Site where,
               const std::string &text) { log::write(severity, where, text); }),
-      showsStatus(log::statusVisible()) {}
+      showsStatus(log::hasStatusLine()) {}
 
 CaffeLog::CaffeLog(Line target) : line(std::move(target)), showsStatus(false) {}
 
@@ -161,7 +161,7 @@ void CaffeLog::print(const event::Progress &event) {
   if (perSecond > 0)
     status += "  ETA " +
               clockText((event.maxIteration - event.iteration) / perSecond);
-  log::status(status);
+  log::showStatusLine(status);
 }
 
 void CaffeLog::print(const event::TestBegin &event) {
@@ -235,7 +235,7 @@ void CaffeLog::print(const event::FinalLoss &event) {
 
 void CaffeLog::print(const event::SolvingDone &event) {
   if (showsStatus)
-    log::status("");
+    log::showStatusLine("");
   if (event.stopped)
     info(site::stoppedEarly, "Optimization stopped early.");
   else

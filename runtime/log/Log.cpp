@@ -101,9 +101,9 @@ void write(Severity severity, Site site, std::string_view text) {
 
 std::string number(double value) { return fmt::format("{:g}", value); }
 
-void status(std::string_view text) { logger().sink->setStatus(text); }
+void showStatusLine(std::string_view text) { logger().sink->setStatus(text); }
 
-bool statusVisible() { return logger().sink->showsStatus(); }
+bool hasStatusLine() { return logger().sink->showsStatus(); }
 
 void redirect(std::function<void(std::string_view)> sink) {
   logger().sink->setRedirect(std::move(sink));

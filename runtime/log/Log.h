@@ -106,9 +106,9 @@ std::string number(double value);
 
 /// Shows `text` on one line that the next status replaces and that log lines
 /// push down. Does nothing unless standard error is a terminal.
-void status(std::string_view text);
+void showStatusLine(std::string_view text);
 /// True if status() shows anything.
-bool statusVisible();
+bool hasStatusLine();
 
 /// Sends complete lines (without the newline) to `sink` instead of standard
 /// error; an empty function restores it. For tests.
