@@ -134,7 +134,7 @@ public:
   void restore(const std::string &path);
 
   /// Begins again as training was begun: parameters, history, iteration,
-  /// readers, seed and what was attached. What TrainerControl::reset() asks for, which
+  /// readers, seed and what was callerState. What TrainerControl::reset() asks for, which
   /// solve() and step() do between two iterations by themselves.
   void restart();
   /// Throws Error if that cannot be: (2) with several ranks, (3) where a file
@@ -189,8 +189,8 @@ public:
 
   /// Numbers of whoever has the iterations in hand, which go into snapshots and
   /// come from the one that training goes on from (none: empty).
-  void setCallerState(std::vector<double> values) { attached = std::move(values); }
-  const std::vector<double> &getCallerState() const { return attached; }
+  void setCallerState(std::vector<double> values) { callerState = std::move(values); }
+  const std::vector<double> &getCallerState() const { return callerState; }
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
@@ -234,7 +234,7 @@ private:
   void rememberPosition();
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
-  void restoreAttached(const caffe::SolverState &state,
+  void restoreCallerState(const caffe::SolverState &state,
                        const std::string &path);
   void restoreBest(BestMetric &sought, const caffe::SolverState &state,
                    const std::string &path);
@@ -363,7 +363,7 @@ private:
   bool keepGradients = false;     ///< the last gradients wait for the sum
   std::vector<double> passLosses; ///< of the iteration
   bool lossKept = false;          ///< the last of them is of gradients kept
-  std::vector<double> attached;   ///< the caller's
+  std::vector<double> callerState;   ///< the caller's
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point stepBegin, displayBegin;

@@ -17,7 +17,7 @@ namespace {
 /// have them in single precision.
 constexpr char kLosses[] = "/losses";
 /// What setCallerState() was given.
-constexpr char kAttached[] = "/attached";
+constexpr char kCallerState[] = "/attached";
 
 } // namespace
 
@@ -131,8 +131,8 @@ caffe::SolverState Trainer::capturePosition() const {
     losses.push_back(loss);
   }
   formats::setNamedValues(state, kLosses, losses);
-  if (!attached.empty())
-    formats::setNamedValues(state, kAttached, attached);
+  if (!callerState.empty())
+    formats::setNamedValues(state, kCallerState, callerState);
   session.persistentState().save(state);
   return state;
 }
@@ -195,9 +195,9 @@ void Trainer::restoreLosses(const caffe::SolverState &state) {
   lossWindow.shrink(solver.average_loss());
 }
 
-void Trainer::restoreAttached(const caffe::SolverState &state,
+void Trainer::restoreCallerState(const caffe::SolverState &state,
                               const std::string &path) {
-  attached = formats::namedValues(state, kAttached, path);
+  callerState = formats::namedValues(state, kCallerState, path);
 }
 
 void Trainer::restoreBest(BestMetric &sought, const caffe::SolverState &state,

@@ -211,7 +211,7 @@ void Trainer::restart() {
     loadWeights();
     currentIteration = startPosition.iter();
     currentStep = startPosition.current_step();
-    restoreAttached(startPosition, "the beginning");
+    restoreCallerState(startPosition, "the beginning");
   } else {
     restoreState(formats::readSolverState(options.snapshot), options.snapshot);
   }
@@ -296,7 +296,7 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   if (hooks)
     for (BestMetric *sought : hooks->get().bests())
       restoreBest(*sought, snapshot.state, path);
-  restoreAttached(snapshot.state, path);
+  restoreCallerState(snapshot.state, path);
 }
 
 void Trainer::loadWeights() {
