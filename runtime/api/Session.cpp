@@ -387,8 +387,8 @@ brew_status brew_session_score(brew_session *session, int program, int batches,
     double total = 0;
     for (int i = 0; i < batches; ++i) {
       it.feedAndRun(number);
-      if (runtime::DebugInfo::isIn(description))
-        debug.forward();
+      if (runtime::DebugInfo::isCompiledIn(description))
+        debug.logForward();
       total += it.loss(number);
       const std::vector<runtime::OutputValue> outputs = it.outputs(number);
       sums.add(outputs);
@@ -416,7 +416,7 @@ brew_status brew_session_emit_net_set_up(brew_session *session, int program) {
 brew_status brew_session_emit_debug_info(brew_session *session, int program) {
   return on(session, program, [&](runtime::Session &it, int number) {
     const plan::Program &description = it.manifest().programs(number);
-    if (runtime::DebugInfo::isIn(description))
-      runtime::DebugInfo(description, it.parameters(), it.events()).forward();
+    if (runtime::DebugInfo::isCompiledIn(description))
+      runtime::DebugInfo(description, it.parameters(), it.events()).logForward();
   });
 }

@@ -37,7 +37,7 @@ std::string displayName(const caffe::FileLayer &layer, std::size_t index) {
 
 } // namespace
 
-bool DebugInfo::isIn(const plan::Program &program) {
+bool DebugInfo::isCompiledIn(const plan::Program &program) {
   return std::any_of(program.layers().begin(), program.layers().end(),
                      [](const plan::Layer &layer) {
                        return layer.top_buffer_indices_size() > 0;
@@ -65,7 +65,7 @@ std::vector<double> DebugInfo::readBlob(const std::string &name,
   return values;
 }
 
-void DebugInfo::forward() const {
+void DebugInfo::logForward() const {
   for (const plan::Layer &layer : program.layers()) {
     const std::string start = "    [Forward] Layer " + layer.name() + ", ";
     for (int i = 0; i < layer.top_buffer_indices_size(); ++i) {
@@ -89,7 +89,7 @@ void DebugInfo::forward() const {
   }
 }
 
-void DebugInfo::backward() const {
+void DebugInfo::logBackward() const {
   for (int n = program.layers_size() - 1; n >= 0; --n) {
     const plan::Layer &layer = program.layers(n);
     // With force_backward layers that need no backward pass have one.

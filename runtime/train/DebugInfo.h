@@ -22,7 +22,7 @@ public:
       : program(program), parameters(parameters), events(events) {}
 
   /// Whether the program was compiled to show anything.
-  static bool isIn(const plan::Program &program);
+  static bool isCompiledIn(const plan::Program &program);
 
   /// The lines of the forward pass, in the layers' order.
   void forward() const;

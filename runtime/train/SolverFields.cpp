@@ -191,7 +191,7 @@ std::string solverFieldText(const caffe::SolverParameter &solver,
 void checkSolverFields(const caffe::SolverParameter &solver) {
   const pb::Reflection &reflection = *solver.GetReflection();
   for (const SolverField &field : solverFields()) {
-    if (field.least == kAny)
+    if (field.minimum == kAny)
       continue;
     const pb::FieldDescriptor &source = descriptorOf(field);
     std::vector<int> values;
@@ -201,11 +201,11 @@ void checkSolverFields(const caffe::SolverParameter &solver) {
       for (int i = 0; i < reflection.FieldSize(solver, &source); ++i)
         values.push_back(reflection.GetRepeatedInt32(solver, &source, i));
     for (int value : values)
-      if (value < field.least)
+      if (value < field.minimum)
         throw badInput(std::string("solver: ") + field.name +
-                       (field.least == 0 ? std::string(" must not be negative")
+                       (field.minimum == 0 ? std::string(" must not be negative")
                                          : " must be at least " +
-                                               std::to_string(field.least)));
+                                               std::to_string(field.minimum)));
   }
 }
 

@@ -30,7 +30,7 @@ struct SolverField {
   /// Whether it may change between iterations; else only before training.
   bool whileTraining = true;
   /// Of Integer and Integers.
-  int least = std::numeric_limits<int>::min();
+  int minimum = std::numeric_limits<int>::min();
 };
 
 /// In the order in which help lists them.

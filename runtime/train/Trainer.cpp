@@ -86,8 +86,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
         loss += forwardBackward();
         if (showsDebugInfo()) {
           accumulator.finish(); // Caffe shows the sum over the batches so far
-          debug->forward();
-          debug->backward();
+          debug->logForward();
+          debug->logBackward();
         }
         if (i + 1 < solver.iter_size())
           accumulator.add();
@@ -148,7 +148,7 @@ void Trainer::solve() {
     lossWindow.add(forwardBackward(), solver.average_loss());
     // Caffe's net goes on showing its values if the last iteration showed them.
     if (debug && lastDisplayed == currentIteration - 1)
-      debug->forward();
+      debug->logForward();
     events.emit(event::FinalLoss{currentIteration, lossWindow.mean()});
   }
   // A rule may end training at any iteration, or by the test of this one.

@@ -91,7 +91,7 @@ std::optional<event::TestDone> Trainer::runDistributedTest(int index, int batche
       continue;
     executor.run(net.program);
     if (net.debug)
-      net.debug->forward();
+      net.debug->logForward();
     outputs = readOutputs(executor, net.program);
     own.add(solver.test_compute_loss() ? totalLoss(executor, net.program) : 0,
             outputs);

@@ -249,7 +249,7 @@ void Trainer::createNets() {
 
 std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
   const plan::Program &description = executor.manifest().programs(program);
-  if (!solver.debug_info() || !DebugInfo::isIn(description))
+  if (!solver.debug_info() || !DebugInfo::isCompiledIn(description))
     return nullptr;
   return std::make_unique<DebugInfo>(description, parameters(), events);
 }

@@ -94,7 +94,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
     net.pipeline->feed();
     executor.run(net.program);
     if (net.debug)
-      net.debug->forward();
+      net.debug->logForward();
     if (solver.test_compute_loss())
       loss += totalLoss(executor, net.program);
     if (detects)
