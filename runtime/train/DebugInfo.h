@@ -25,11 +25,11 @@ public:
   static bool isCompiledIn(const plan::Program &program);
 
   /// The lines of the forward pass, in the layers' order.
-  void forward() const;
+  void logForward() const;
   /// The lines of the backward pass, from the last layer to the first, and the
   /// norms of all parameters and gradients. Of a shared parameter the whole
   /// gradient is shown under each of its layers.
-  void backward() const;
+  void logBackward() const;
 
 private:
   /// The values of a blob, of its items that there are, or of their gradients.
