@@ -168,7 +168,7 @@ std::string solverFieldText(const caffe::SolverParameter &solver,
   switch (field.kind) {
   case SolverField::Number:
     return shortestText(reflection.GetFloat(solver, &source),
-                        /*least=*/6);
+                        /*minimum=*/6);
   case SolverField::Integer:
     return std::to_string(reflection.GetInt32(solver, &source));
   case SolverField::Integer64:
