@@ -1,4 +1,4 @@
-//===- Counted.cpp - Items whose number the host tells --------------------===//
+//===- WithItemCount.cpp - Items whose number the host tells --------------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/indexing/Items.h"
 
