@@ -1,4 +1,4 @@
-//===- Sinks.cpp - What a program's values end in -------------------------===//
+//===- Sinks.cpp - Sinks of a program -------------------------------------===//
 #include "passes/analysis/Sinks.h"
 
 #include "dialects/Brew/Origin.h"
@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Whether `op` computes from parameters alone what nothing but sinks need.
+/// Returns whether `op` depends on parameters only and only sinks read it.
 static bool isOfParametersAlone(Operation &op) {
   return isa<linalg::GenericOp>(op) &&
          llvm::all_of(op.getOperands(),
@@ -28,8 +28,8 @@ static bool isOfParametersAlone(Operation &op) {
 void brew::passes::moveSinksToEnd(Block &program) {
   auto seeds = program.getOps<OutputGradientOp>();
   Operation *seed = seeds.empty() ? nullptr : (*seeds.begin()).getOperation();
-  // All are found before the first moves: whatever asks for the order of
-  // operations after that numbers the whole block anew.
+  // Collect all sinks before moving any: a query of the operation order after a
+  // move renumbers the full block.
   SmallVector<Operation *> early, late;
   bool isEarly = seed != nullptr;
   for (Operation &op : program) {
@@ -42,9 +42,8 @@ void brew::passes::moveSinksToEnd(Block &program) {
   for (Operation *sink : late)
     sink->moveBefore(&program, program.end());
 
-  // Nests of parameters alone stand side by side, so that those of all layers
-  // can become one kernel: in the forward pass, if they are part of it, else at
-  // the end.
+  // Move nests of parameters together, so that they can form one kernel: to the
+  // end of the forward pass if they belong to it, otherwise to the end.
   SmallVector<Operation *> ofForward, ofBackward;
   Operation *gradient = nullptr;
   for (Operation &op : program) {
@@ -64,4 +63,9 @@ void brew::passes::moveSinksToEnd(Block &program) {
     moveTo(op, gradient ? gradient : late.front());
   for (Operation *op : ofBackward)
     moveTo(op, late.front());
+}
+
+bool brew::passes::isInputOrSink(Operation *op) {
+  return op->hasTrait<IsPersistentRead>() || op->hasTrait<IsSink>() ||
+         isa<DataInputOp, OutputGradientOp>(op);
 }

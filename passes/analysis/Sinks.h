@@ -1,17 +1,21 @@
-//===- Sinks.h - What a program's values end in -----------------*- C++ -*-===//
+//===- Sinks.h - Sinks of a program -----------------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Block.h"
 
 namespace brew::passes {
 
-/// Moves what stores, keeps, checks or gives out values to the end of a
-/// program: it waits until everything is computed, so that no kernel has to
-/// stand before it. Where the caller writes gradients (brew.output_gradient), those of the
-/// forward pass go to its end, for the caller may look at their values there.
-/// Nests of parameters alone that only they read (the counts of running
-/// statistics) are moved to the end of their pass, where those of all layers
-/// can become one kernel.
+/// Moves sinks (operations that store, pin, check or output values) to the end
+/// of a program, so that they do not separate kernels. If the caller writes
+/// output gradients (brew.output_gradient), sinks of the forward pass move to
+/// its end, because the caller may read their values there. Nests that depend
+/// on parameters only and that only sinks read (the counts of running
+/// statistics) move to the end of their pass, where the nests of all layers can
+/// form one kernel.
 void moveSinksToEnd(mlir::Block &program);
+
+/// Returns whether `op` is an input or sink of a program, allowed in every
+/// phase.
+bool isInputOrSink(mlir::Operation *op);
 
 } // namespace brew::passes

@@ -1,16 +1,15 @@
-//===- OpenCv.h - Functions computed with OpenCV ----------------*- C++ -*-===//
+//===- OpenCv.h - Functions of the OpenCV plugin ----------------*- C++ -*-===//
 //
-// OpenCV brings some 25 libraries into a process, and few runs need it. Only
+// OpenCV loads about 25 libraries into a process, and few runs need it. Only
 // libbrew_opencv.so links it; the runtime opens that plugin when a run first
 // needs one of the functions below. Both are built together and link
-// libbrew_common, so that C++ objects and exceptions cross between them.
+// libbrew_common, so C++ objects and exceptions can cross between them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "formats/caffe.pb.h"
 #include "formats/image/ImageDecode.h"
-#include "runtime/data/annotated/RandomDraws.h"
 
 #include <cstdint>
 #include <string>
@@ -22,25 +21,29 @@ struct ScatterLayout;
 
 namespace brew::runtime {
 
-/// Eigenvalues of a symmetric matrix, the largest first, and an eigenvector for
-/// each: the rows of a square matrix, stored row by row.
+class RandomDraws;
+
+/// Eigenvalues of a symmetric matrix in descending order, and the eigenvectors
+/// as the rows of a row-major matrix.
 struct EigenDecomposition {
   std::vector<double> values, vectors;
 };
 
-/// Functions of libbrew_opencv.so. They throw Error and OpenCV's cv::Exception,
-/// which is a std::exception.
+/// The functions of libbrew_opencv.so. They throw Error and OpenCV's
+/// cv::Exception, which is a std::exception.
 struct OpenCvFunctions {
-  std::uint32_t version; ///< kOpenCvVersion, or the plugin is refused
+  std::uint32_t version; ///< must be kOpenCvVersion
 
-  // AnnotatedData's steps on pixels (runtime/data/annotated/ImageAugmentation.h).
+  // Pixel transformations of AnnotatedData
+  // (runtime/data/annotated/ImageAugmentation.h).
   void (*distort)(formats::Image &image,
-                  const caffe::DistortionParameter &settings, RandomDraws &draws);
+                  const caffe::DistortionParameter &settings,
+                  RandomDraws &draws);
   formats::Image (*expanded)(const formats::Image &image, int height, int width,
                              int top, int left,
                              const std::vector<float> &colour);
-  /// Scales the image to `height` x `width` and, if the settings ask for
-  /// padding, pads the result to their size.
+  /// Scales the image to `height` x `width` and pads the result if the settings
+  /// request it.
   formats::Image (*resized)(const formats::Image &image,
                             const caffe::ResizeParameter &settings, int height,
                             int width, RandomDraws &draws);
@@ -51,9 +54,9 @@ struct OpenCvFunctions {
   /// `matrix`: size x size values, row by row.
   EigenDecomposition (*symmetricEigen)(const std::vector<double> &matrix,
                                        int size);
-  std::string (*scatterPng)(const embedding::ScatterLayout &plan);
+  std::string (*scatterPng)(const embedding::ScatterLayout &layout);
 
-  // Films of episodes; `picture` has 3 channels.
+  // Pictures of episodes; `picture` has 3 channels.
   /// `position` of the cart in metres, `angle` of the pole in radians.
   void (*drawCartPole)(formats::Image &picture, double position, double angle);
   /// Writes a line of small text into the upper left corner.
@@ -61,12 +64,12 @@ struct OpenCvFunctions {
 };
 
 constexpr std::uint32_t kOpenCvVersion = 1;
-/// Name of the plugin's function that returns its OpenCvFunctions.
+/// Name of the plugin's function that returns the OpenCvFunctions.
 #define BREW_OPENCV_ENTRY "brew_opencv_functions"
 
-/// The plugin's functions, for any thread. The first call opens the plugin.
-/// Throws Error (3) if that fails. `task` says in the error what cannot be done
-/// without them: "draw an episode".
+/// Returns the plugin's functions. Thread-safe. The first call opens the plugin
+/// and throws Error (3) if that fails; the message names the `task` that needs
+/// them, such as "draw an episode".
 const OpenCvFunctions &openCvPlugin(const char *task);
 
 } // namespace brew::runtime
