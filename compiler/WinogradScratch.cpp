@@ -13,7 +13,7 @@ namespace {
 
 plan::Buffer described(mlir::Value value) {
   plan::Buffer buffer;
-  describe(llvm::cast<mlir::MemRefType>(value.getType()), buffer);
+  setBufferType(llvm::cast<mlir::MemRefType>(value.getType()), buffer);
   return buffer;
 }
 
