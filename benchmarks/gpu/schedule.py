@@ -18,7 +18,7 @@ ABLATION_PRECISION = "bf16"
 ABLATIONS = {
     "without fuse-launches": ["--without=fuse-launches"],
     "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
-    "with recompute": ["--memory-limit=4300M"],
+    "with rematerialization": ["--memory-limit=4300M"],
     "without generate-alternatives": ["--without=generate-alternatives"],
     "without pad-channels": ["--without=pad-channels"],
     "without fuse-reductions": ["--without=fuse-reductions"],
@@ -102,7 +102,7 @@ def first_call():
     yield torch(1, "resnet50", "train", "bf16", "compile_graph")
     yield Row("rates", "rates", 1)
     yield Row("cases cuda", "cases", 1)
-    for name in ("without fuse-launches", "with recompute",
+    for name in ("without fuse-launches", "with rematerialization",
                  "without fuse-pooling-backward"):
         yield ablation(1, "resnet50", name)
     yield again(1, "resnet50")

@@ -109,7 +109,7 @@ def shrink_nets(folder):
     timed_nets.STEPS.clear()
     timed_nets.FEWER_STEPS = 2
     # No limit that these nets would reach, and no architecture beside the simulator.
-    schedule.ABLATIONS["with recompute"] = ["--memory-limit=100M"]
+    schedule.ABLATIONS["with rematerialization"] = ["--memory-limit=100M"]
 
 
 class Rehearsal:
