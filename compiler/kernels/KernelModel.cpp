@@ -44,7 +44,7 @@ void Nest::forEachLinear(llvm::function_ref<void(LinearExpr &)> function) {
       function(output.initial->local);
     }
   }
-  for (Output &store : stores)
+  for (Output &store : perIterationStores)
     function(store.address);
   for (auto &entry : extracts) {
     function(entry.second.address);
