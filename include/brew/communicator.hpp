@@ -26,11 +26,11 @@ public:
   static bool isLaunched() { return brew_communicator_is_launched(); }
 
   explicit Communicator(const CommunicatorOptions &options = {}) {
-    auto given = makeStruct<brew_communicator_options>();
-    given.timeout = options.timeout;
-    given.deterministic = options.deterministic;
+    auto cOptions = makeStruct<brew_communicator_options>();
+    cOptions.timeout = options.timeout;
+    cOptions.deterministic = options.deterministic;
     brew_communicator *opened = nullptr;
-    const brew_status status = brew_communicator_open(&given, &opened);
+    const brew_status status = brew_communicator_open(&cOptions, &opened);
     handle.reset(opened);
     detail::check(status, brew_communicator_message(opened));
   }
@@ -65,7 +65,7 @@ private:
     detail::check(status, brew_communicator_message(get()));
   }
 
-  detail::Owner<brew_communicator, brew_communicator_destroy> handle;
+  detail::UniqueHandle<brew_communicator, brew_communicator_destroy> handle;
 };
 
 } // namespace brew::api

@@ -76,13 +76,13 @@ tsne(const FeatureRows &features, brew_tsne_options options,
   tsne.embedding.resize(static_cast<std::size_t>(features.rows * 2));
   struct Call {
     const std::function<void(const brew_tsne_progress *)> &function;
-    detail::Thrown thrown;
+    detail::CallbackError thrown;
   } call{progress, {}};
   if (progress) {
     options.user = &call;
     options.progress = [](const brew_tsne_progress *now, void *user) {
       auto &to = *static_cast<Call *>(user);
-      return to.thrown.keep([&] { to.function(now); }) ? BREW_OK : BREW_USAGE;
+      return to.thrown.capture([&] { to.function(now); }) ? BREW_OK : BREW_USAGE;
     };
   }
   char message[1024];
@@ -103,19 +103,19 @@ struct ScatterOptions {
 
 inline void writeScatter(const std::string &path,
                          const std::vector<float> &points,
-                         const ScatterOptions &given = {}) {
+                         const ScatterOptions &wanted = {}) {
   auto options = makeStruct<brew_scatter_options>();
   const auto rows = static_cast<std::int64_t>(points.size() / 2);
-  if (!given.classes.empty() &&
-      static_cast<std::int64_t>(given.classes.size()) != rows)
+  if (!wanted.classes.empty() &&
+      static_cast<std::int64_t>(wanted.classes.size()) != rows)
     throw Error(BREW_USAGE, "there are as many classes as points");
-  const std::vector<const char *> names = detail::views(given.classNames);
-  options.classes = given.classes.empty() ? nullptr : given.classes.data();
+  const std::vector<const char *> names = detail::cStrings(wanted.classNames);
+  options.classes = wanted.classes.empty() ? nullptr : wanted.classes.data();
   options.class_names = names.empty() ? nullptr : names.data();
   options.class_count = names.size();
-  options.title = given.title.empty() ? nullptr : given.title.c_str();
-  options.width = given.width;
-  options.height = given.height;
+  options.title = wanted.title.empty() ? nullptr : wanted.title.c_str();
+  options.width = wanted.width;
+  options.height = wanted.height;
   char message[1024];
   detail::check(brew_scatter_write(path.c_str(), points.data(), rows, &options,
                                    message, sizeof message),

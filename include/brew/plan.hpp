@@ -81,7 +81,7 @@ public:
   }
 
 private:
-  detail::Owner<brew_plan, brew_plan_destroy> plan;
+  detail::UniqueHandle<brew_plan, brew_plan_destroy> plan;
 };
 
 } // namespace brew::api

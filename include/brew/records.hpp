@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  detail::Owner<brew_records, brew_records_destroy> records;
+  detail::UniqueHandle<brew_records, brew_records_destroy> records;
 };
 
 class RecordWriter {
@@ -75,7 +75,7 @@ private:
     detail::check(status, brew_record_writer_message(writer.get()));
   }
 
-  detail::Owner<brew_record_writer, brew_record_writer_destroy> writer;
+  detail::UniqueHandle<brew_record_writer, brew_record_writer_destroy> writer;
 };
 
 class TensorFile {
@@ -121,7 +121,7 @@ private:
     detail::check(status, brew_tensor_file_message(file.get()));
   }
 
-  detail::Owner<brew_tensor_file, brew_tensor_file_destroy> file;
+  detail::UniqueHandle<brew_tensor_file, brew_tensor_file_destroy> file;
 };
 
 } // namespace brew::api

@@ -73,12 +73,12 @@ public:
   void watch(std::function<void(const brew_scene &)> function) {
     auto next = std::make_unique<std::function<void(const brew_scene &)>>(
         std::move(function));
-    check(brew_environment_set_observer(get(), *next ? tell : nullptr, next.get()));
+    check(brew_environment_set_observer(get(), *next ? observe : nullptr, next.get()));
     watcher = std::move(next);
   }
 
 private:
-  static void tell(const brew_scene *scene, void *user) {
+  static void observe(const brew_scene *scene, void *user) {
     try {
       (*static_cast<std::function<void(const brew_scene &)> *>(user))(*scene);
     } catch (...) {
@@ -88,7 +88,7 @@ private:
     detail::check(status, brew_environment_message(get()));
   }
   std::unique_ptr<std::function<void(const brew_scene &)>> watcher;
-  detail::Owner<brew_environment, brew_environment_destroy> environment;
+  detail::UniqueHandle<brew_environment, brew_environment_destroy> environment;
 };
 
 /// Pictures of the next episode of an environment, which outlives it: `path`
@@ -110,7 +110,7 @@ private:
   void check(brew_status status) const {
     detail::check(status, brew_episode_recorder_message(film.get()));
   }
-  detail::Owner<brew_episode_recorder, brew_episode_recorder_destroy> film;
+  detail::UniqueHandle<brew_episode_recorder, brew_episode_recorder_destroy> film;
 };
 
 struct LearnerOptions {
@@ -134,16 +134,16 @@ public:
     std::vector<brew_environment *> handles;
     for (Environment *environment : options.environments)
       handles.push_back(handleOf(environment));
-    auto given = optionsOf(options);
-    given.environments = handles.data();
-    given.environment_count = handles.size();
+    auto cOptions = optionsOf(options);
+    cOptions.environments = handles.data();
+    cOptions.environment_count = handles.size();
     if (state->episode) {
-      given.episode = told;
-      given.episode_user = state.get();
+      cOptions.episode = onEpisode;
+      cOptions.episode_user = state.get();
     }
     brew_learner *opened = nullptr;
     const brew_status status =
-        brew_learner_open(session.get(), trainer.get(), &given, &opened);
+        brew_learner_open(session.get(), trainer.get(), &cOptions, &opened);
     state->learner.reset(opened);
     check(status);
   }
@@ -151,11 +151,11 @@ public:
   /// How many environments a learner of these options takes.
   static std::size_t environmentCount(Session &session,
                                       const LearnerOptions &options) {
-    const auto given = optionsOf(options);
+    const auto cOptions = optionsOf(options);
     std::size_t count = 0;
     char message[1024];
     const brew_status status = brew_learner_environment_count(
-        session.get(), &given, &count, message, sizeof message);
+        session.get(), &cOptions, &count, message, sizeof message);
     detail::check(status, message);
     return count;
   }
@@ -179,7 +179,7 @@ public:
 private:
   struct State {
     std::mutex mutex; ///< of `thrown`: environments are on threads
-    detail::Thrown thrown;
+    detail::CallbackError thrown;
     brew_trainer *trainer = nullptr;
     std::shared_ptr<Session::State> session;
     std::function<void(int, double, std::int64_t,
@@ -189,30 +189,30 @@ private:
     struct Adapter {
       Environment *environment;
       State *state;
-      detail::Owner<brew_environment, brew_environment_destroy> handle;
+      detail::UniqueHandle<brew_environment, brew_environment_destroy> handle;
     };
     std::vector<std::unique_ptr<Adapter>> adapters; ///< outlive `learner`
-    detail::Owner<brew_learner, brew_learner_destroy> learner;
+    detail::UniqueHandle<brew_learner, brew_learner_destroy> learner;
 
-    template <typename Body> brew_status keep(Body &&body) noexcept {
+    template <typename Body> brew_status capture(Body &&body) noexcept {
       try {
         body();
         return BREW_OK;
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
-        thrown.keep([] { throw; });
+        thrown.capture([] { throw; });
         return BREW_BAD_INPUT;
       }
     }
   };
 
   static brew_learner_options optionsOf(const LearnerOptions &options) {
-    auto given = makeStruct<brew_learner_options>();
-    given.trainer = options.trainer.empty() ? nullptr : options.trainer.c_str();
-    given.properties =
+    auto cOptions = makeStruct<brew_learner_options>();
+    cOptions.trainer = options.trainer.empty() ? nullptr : options.trainer.c_str();
+    cOptions.properties =
         options.properties.empty() ? nullptr : options.properties.c_str();
-    given.max_steps = options.maxSteps;
-    return given;
+    cOptions.max_steps = options.maxSteps;
+    return cOptions;
   }
 
   brew_environment *handleOf(Environment *environment) {
@@ -243,28 +243,28 @@ private:
 
   static brew_status reset(std::uint64_t seed, float *observation, void *user) {
     auto &it = *static_cast<typename State::Adapter *>(user);
-    return it.state->keep([&] { it.environment->reset(seed, observation); });
+    return it.state->capture([&] { it.environment->reset(seed, observation); });
   }
   static brew_status step(int action, float *observation, double *reward,
                           brew_episode_state *episode, void *user) {
     auto &it = *static_cast<typename State::Adapter *>(user);
-    return it.state->keep([&] {
+    return it.state->capture([&] {
       const Outcome outcome = it.environment->step(action, observation);
       *reward = outcome.reward;
       *episode = outcome.state;
     });
   }
-  static void told(int agent, double reward, std::int64_t steps,
+  static void onEpisode(int agent, double reward, std::int64_t steps,
                    const brew_learning_progress *progress, void *user) {
     State &it = *static_cast<State *>(user);
-    if (it.keep([&] { it.episode(agent, reward, steps, *progress); }) !=
+    if (it.capture([&] { it.episode(agent, reward, steps, *progress); }) !=
         BREW_OK)
       brew_trainer_stop(it.trainer);
   }
   /// Of a call that listeners hear of, and that asks the trainer's action
   /// source: what these have thrown comes out of it, too.
   void checkCall(brew_status status) const {
-    detail::Thrown others = std::exchange(state->session->thrown, {});
+    detail::CallbackError others = std::exchange(state->session->thrown, {});
     state->thrown.rethrow();
     others.rethrow();
     check(status);

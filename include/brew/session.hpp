@@ -40,7 +40,7 @@ public:
   brew_thread_pool *get() const { return pool.get(); }
 
 private:
-  detail::Owner<brew_thread_pool, brew_thread_pool_destroy> pool;
+  detail::UniqueHandle<brew_thread_pool, brew_thread_pool_destroy> pool;
 };
 
 struct SessionOptions {
@@ -71,39 +71,39 @@ public:
 
   explicit Session(const Plan &plan, SessionOptions options = {})
       : state(std::make_shared<State>()) {
-    auto given = makeStruct<brew_session_options>();
-    given.threads = options.threads;
-    given.gpu = options.gpu;
-    given.seed = options.seed;
-    given.folder = options.folder.empty() ? nullptr : options.folder.c_str();
-    given.pool = options.pool ? options.pool->get() : nullptr;
-    given.share_parameters =
+    auto cOptions = makeStruct<brew_session_options>();
+    cOptions.threads = options.threads;
+    cOptions.gpu = options.gpu;
+    cOptions.seed = options.seed;
+    cOptions.folder = options.folder.empty() ? nullptr : options.folder.c_str();
+    cOptions.pool = options.pool ? options.pool->get() : nullptr;
+    cOptions.share_parameters =
         options.shareParameters ? options.shareParameters->get() : nullptr;
-    given.timing_cache =
+    cOptions.timing_cache =
         options.timingCache.empty() ? nullptr : options.timingCache.c_str();
-    given.no_tuning = !options.tune;
-    given.deterministic = options.deterministic;
-    given.workspace_limit =
+    cOptions.no_tuning = !options.tune;
+    cOptions.deterministic = options.deterministic;
+    cOptions.workspace_limit =
         options.workspaceLimit ? options.workspaceLimit : BREW_NO_WORKSPACE;
-    given.log_to_stderr = options.logToStderr;
+    cOptions.log_to_stderr = options.logToStderr;
     if (options.listener) {
-      given.listener = listen;
-      given.listener_user = state->hold(std::move(options.listener));
+      cOptions.listener = listen;
+      cOptions.listener_user = state->addCallback(std::move(options.listener));
     }
     std::vector<brew_host_layer> hostLayers;
     for (const HostLayerType &type : options.hostLayers)
       hostLayers.push_back(type.get());
-    given.host_layers = hostLayers.data();
-    given.host_layer_count = hostLayers.size();
-    given.reader_threads = options.readerThreads;
-    given.skip_bad_records = options.skipBadRecords;
-    given.communicator =
+    cOptions.host_layers = hostLayers.data();
+    cOptions.host_layer_count = hostLayers.size();
+    cOptions.reader_threads = options.readerThreads;
+    cOptions.skip_bad_records = options.skipBadRecords;
+    cOptions.communicator =
         options.communicator ? options.communicator->get() : nullptr;
-    given.reader_rank = options.readerRank;
-    given.reader_ranks = options.readerRanks;
-    given.allow_missing_weights = options.allowMissingWeights;
+    cOptions.reader_rank = options.readerRank;
+    cOptions.reader_ranks = options.readerRanks;
+    cOptions.allow_missing_weights = options.allowMissingWeights;
     brew_session *opened = nullptr;
-    const brew_status status = brew_session_open(plan.get(), &given, &opened);
+    const brew_status status = brew_session_open(plan.get(), &cOptions, &opened);
     state->session.reset(opened);
     check(status);
   }
@@ -114,13 +114,13 @@ public:
   /// Returns what removeListener() takes.
   int addListener(Listener listener) {
     const bool empty = !listener;
-    Callback *held = state->hold(std::move(listener));
+    Callback *callback = state->addCallback(std::move(listener));
     const brew_status status = brew_session_add_listener(
-        get(), empty ? nullptr : listen, held, &held->number);
+        get(), empty ? nullptr : listen, callback, &callback->number);
     if (status != BREW_OK)
-      state->release([&](const Callback &it) { return &it == held; });
+      state->release([&](const Callback &it) { return &it == callback; });
     check(status);
-    return held->number;
+    return callback->number;
   }
   void removeListener(int number) {
     check(brew_session_remove_listener(get(), number));
@@ -131,12 +131,12 @@ public:
 
   void initialise(const std::vector<std::string> &weights = {},
                   bool required = false) {
-    const auto names = detail::views(weights);
+    const auto names = detail::cStrings(weights);
     check(brew_session_initialise(get(), names.data(), names.size(),
                                   required ? BREW_REQUIRE_WEIGHTS : 0));
   }
   void loadWeights(const std::vector<std::string> &weights) {
-    const auto names = detail::views(weights);
+    const auto names = detail::cStrings(weights);
     check(brew_session_load_weights(get(), names.data(), names.size()));
   }
   void saveWeights(const std::string &path) {
@@ -200,18 +200,18 @@ public:
         names.empty() ? inputNames(program)
                       : std::set<std::string>(names.begin(), names.end());
     const bool empty = !feed;
-    Callback *held = state->hold({});
-    held->feed = std::move(feed);
-    const auto inputs = detail::views(names);
+    Callback *callback = state->addCallback({});
+    callback->feed = std::move(feed);
+    const auto inputs = detail::cStrings(names);
     const brew_status status =
         brew_session_set_feed(get(), program, inputs.data(), inputs.size(),
-                              empty ? nullptr : fill, held);
+                              empty ? nullptr : fill, callback);
     if (status != BREW_OK)
-      state->release([&](const Callback &it) { return &it == held; });
+      state->release([&](const Callback &it) { return &it == callback; });
     check(status);
     state->takenOver(program, taken);
-    held->program = program;
-    held->inputs = taken;
+    callback->program = program;
+    callback->inputs = taken;
   }
   void setRandomInputs(int program, std::uint64_t seed) {
     check(brew_session_set_random_inputs(get(), program, seed));
@@ -254,13 +254,13 @@ public:
                 const std::function<void(std::size_t, double)> &observer) {
     struct Call {
       const std::function<void(std::size_t, double)> &observer;
-      detail::Thrown &thrown;
+      detail::CallbackError &thrown;
     } call{observer, state->thrown};
     check(brew_session_run_timed(
         get(), program,
         [](std::size_t step, double seconds, void *user) {
           Call &it = *static_cast<Call *>(user);
-          it.thrown.keep([&] { it.observer(step, seconds); });
+          it.thrown.capture([&] { it.observer(step, seconds); });
         },
         &call));
   }
@@ -274,17 +274,17 @@ public:
     return seconds;
   }
   /// `tell` hears of each library call.
-  void tune(const std::function<void(const brew_tuned_call &)> &tell = {}) {
+  void tune(const std::function<void(const brew_tuned_call \&)> \&report = {}) {
     struct Call {
-      const std::function<void(const brew_tuned_call &)> &tell;
-      detail::Thrown &thrown;
-    } call{tell, state->thrown};
+      const std::function<void(const brew_tuned_call \&)> \&report;
+      detail::CallbackError &thrown;
+    } call{report, state->thrown};
     check(brew_session_tune(
         get(),
         [](const brew_tuned_call *tuned, void *user) {
           Call &it = *static_cast<Call *>(user);
-          if (it.tell)
-            it.thrown.keep([&] { it.tell(*tuned); });
+          if (it.report)
+            it.thrown.capture([&] { it.report(*tuned); });
         },
         &call));
   }
@@ -313,7 +313,7 @@ public:
                   &batch = {}) {
     struct Call {
       const std::function<void(int, const std::vector<OutputValue> &)> &batch;
-      detail::Thrown &thrown;
+      detail::CallbackError &thrown;
     } call{batch, state->thrown};
     const brew_output_value *means = nullptr;
     std::size_t count = 0;
@@ -324,7 +324,7 @@ public:
            void *user) {
           Call &it = *static_cast<Call *>(user);
           if (it.batch)
-            it.thrown.keep(
+            it.thrown.capture(
                 [&] { it.batch(number, detail::copies(outputs, size)); });
         },
         &call, &means, &count, &score.loss));
@@ -370,29 +370,29 @@ public:
   }
   brew_tensor find(const TensorName &name) {
     auto tensor = makeStruct<brew_tensor>();
-    const brew_tensor_name given = nameOf(name);
-    check(brew_session_find(get(), &given, &tensor));
+    const brew_tensor_name cName = nameOf(name);
+    check(brew_session_find(get(), &cName, &tensor));
     return tensor;
   }
   /// All values there are.
   template <typename Value = float>
   std::vector<Value> read(const TensorName &name) {
     std::vector<Value> values(static_cast<std::size_t>(find(name).count));
-    const brew_tensor_name given = nameOf(name);
-    check(brew_session_read(get(), &given, detail::dtypeOf<Value>(),
+    const brew_tensor_name cName = nameOf(name);
+    check(brew_session_read(get(), &cName, detail::dtypeOf<Value>(),
                             values.data(),
                             static_cast<std::int64_t>(values.size())));
     return values;
   }
   /// Has a blob lie in memory of the caller, or with nullptr in the session's.
   void bindMemory(const TensorName &name, void *data, std::int64_t bytes) {
-    const brew_tensor_name given = nameOf(name);
-    check(brew_session_bind_memory(get(), &given, data, bytes));
+    const brew_tensor_name cName = nameOf(name);
+    check(brew_session_bind_memory(get(), &cName, data, bytes));
   }
   template <typename Value>
   void write(const TensorName &name, const std::vector<Value> &values) {
-    const brew_tensor_name given = nameOf(name);
-    check(brew_session_write(get(), &given, detail::dtypeOf<Value>(),
+    const brew_tensor_name cName = nameOf(name);
+    check(brew_session_write(get(), &cName, detail::dtypeOf<Value>(),
                              values.data(),
                              static_cast<std::int64_t>(values.size())));
   }
@@ -412,11 +412,11 @@ private:
   };
   /// What callbacks find, wherever the session is moved to.
   struct State {
-    detail::Thrown thrown;
+    detail::CallbackError thrown;
     std::vector<std::unique_ptr<Callback>> callbacks; ///< outlive `session`
-    detail::Owner<brew_session, brew_session_destroy> session;
+    detail::UniqueHandle<brew_session, brew_session_destroy> session;
 
-    Callback *hold(Listener listener) {
+    Callback *addCallback(Listener listener) {
       callbacks.push_back(std::make_unique<Callback>());
       callbacks.back()->state = this;
       callbacks.back()->listener = std::move(listener);
@@ -442,12 +442,12 @@ private:
 
   static void listen(const brew_event *event, void *user) {
     Callback &it = *static_cast<Callback *>(user);
-    it.state->thrown.keep([&] { it.listener(*event); });
+    it.state->thrown.capture([&] { it.listener(*event); });
   }
   static brew_status fill(const brew_feed_request *requests, std::size_t count,
                           void *user) {
     Callback &it = *static_cast<Callback *>(user);
-    return it.state->thrown.keep([&] { it.feed(requests, count); })
+    return it.state->thrown.capture([&] { it.feed(requests, count); })
                ? BREW_OK
                : BREW_BAD_INPUT;
   }

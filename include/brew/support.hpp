@@ -32,14 +32,14 @@ template <typename Handle, void (*destroy)(Handle *)> struct Destroy {
   void operator()(Handle *handle) const { destroy(handle); }
 };
 template <typename Handle, void (*destroy)(Handle *)>
-using Owner = std::unique_ptr<Handle, Destroy<Handle, destroy>>;
+using UniqueHandle = std::unique_ptr<Handle, Destroy<Handle, destroy>>;
 
 inline void check(brew_status status, const char *message) {
   if (status != BREW_OK)
     throw Error(status, message);
 }
 
-inline std::vector<const char *> views(const std::vector<std::string> &texts) {
+inline std::vector<const char *> cStrings(const std::vector<std::string> &texts) {
   std::vector<const char *> result;
   for (const std::string &text : texts)
     result.push_back(text.c_str());
@@ -52,9 +52,9 @@ template <> constexpr brew_dtype dtypeOf<double>() { return BREW_F64; }
 template <> constexpr brew_dtype dtypeOf<std::int32_t>() { return BREW_I32; }
 
 /// The first exception of callbacks within a call.
-class Thrown {
+class CallbackError {
 public:
-  template <typename Body> bool keep(Body &&body) noexcept {
+  template <typename Body> bool capture(Body &&body) noexcept {
     try {
       body();
       return true;

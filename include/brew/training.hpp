@@ -56,37 +56,37 @@ public:
       names.push_back(name.c_str());
       values.push_back(value.c_str());
     }
-    const auto weights = detail::views(options.weights);
-    auto given = makeStruct<brew_trainer_options>();
-    given.field_names = names.data();
-    given.field_values = values.data();
-    given.field_count = names.size();
-    given.weights = weights.data();
-    given.weight_count = weights.size();
-    given.snapshot =
+    const auto weights = detail::cStrings(options.weights);
+    auto cOptions = makeStruct<brew_trainer_options>();
+    cOptions.field_names = names.data();
+    cOptions.field_values = values.data();
+    cOptions.field_count = names.size();
+    cOptions.weights = weights.data();
+    cOptions.weight_count = weights.size();
+    cOptions.snapshot =
         options.snapshot.empty() ? nullptr : options.snapshot.c_str();
-    given.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
-    given.resume = options.resume;
-    given.keep_snapshots = options.keepSnapshots;
-    given.snapshot_best =
+    cOptions.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
+    cOptions.resume = options.resume;
+    cOptions.keep_snapshots = options.keepSnapshots;
+    cOptions.snapshot_best =
         options.snapshotBest.empty() ? nullptr : options.snapshotBest.c_str();
-    const auto stopWhen = detail::views(options.stopWhen);
-    given.check_nan = options.checkNan;
-    given.stop_when = stopWhen.data();
-    given.stop_when_count = stopWhen.size();
-    given.patience =
+    const auto stopWhen = detail::cStrings(options.stopWhen);
+    cOptions.check_nan = options.checkNan;
+    cOptions.stop_when = stopWhen.data();
+    cOptions.stop_when_count = stopWhen.size();
+    cOptions.patience =
         options.patience.empty() ? nullptr : options.patience.c_str();
-    given.log_folder =
+    cOptions.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
-    given.resume_since = options.resumeSince ? &*options.resumeSince : nullptr;
-    given.distribute_tests = options.distributeTests;
-    given.shard_update = options.shardUpdate;
-    const auto hookFiles = detail::views(options.hooks);
-    given.hooks = hookFiles.data();
-    given.hook_count = hookFiles.size();
+    cOptions.resume_since = options.resumeSince ? &*options.resumeSince : nullptr;
+    cOptions.distribute_tests = options.distributeTests;
+    cOptions.shard_update = options.shardUpdate;
+    const auto hookFiles = detail::cStrings(options.hooks);
+    cOptions.hooks = hookFiles.data();
+    cOptions.hook_count = hookFiles.size();
     brew_trainer *opened = nullptr;
     const brew_status status =
-        brew_trainer_open(session.get(), &given, &opened);
+        brew_trainer_open(session.get(), &cOptions, &opened);
     trainer.reset(opened);
     check(status);
     setActionFunction({});
@@ -182,23 +182,23 @@ public:
   void setActionFunction(std::function<brew_solver_action()> source) {
     auto next = std::make_unique<ActionSource>(
         ActionSource{std::move(source), state.get()});
-    check(brew_trainer_set_action_function(get(), ask, next.get()));
+    check(brew_trainer_set_action_function(get(), queryAction, next.get()));
     action = std::move(next);
   }
 
 private:
   struct ActionSource {
-    std::function<brew_solver_action()> ask;
+    std::function<brew_solver_action()> query;
     Session::State *state;
   };
-  static brew_solver_action ask(void *user) {
+  static brew_solver_action queryAction(void *user) {
     ActionSource &it = *static_cast<ActionSource *>(user);
     if (it.state->thrown)
       return BREW_ACTION_STOP;
-    if (!it.ask)
+    if (!it.query)
       return BREW_ACTION_NONE;
     brew_solver_action action = BREW_ACTION_STOP;
-    it.state->thrown.keep([&] { action = it.ask(); });
+    it.state->thrown.capture([&] { action = it.query(); });
     return action;
   }
   struct HookFunction {
@@ -212,9 +212,9 @@ private:
                    call->seconds, call->background != 0});
     };
     // An exception of another thread is not the training thread's.
-    detail::Thrown own;
-    detail::Thrown &thrown = call->background ? own : it.state->thrown;
-    return thrown.keep(run) ? BREW_OK : BREW_BAD_INPUT;
+    detail::CallbackError own;
+    detail::CallbackError &thrown = call->background ? own : it.state->thrown;
+    return thrown.capture(run) ? BREW_OK : BREW_BAD_INPUT;
   }
   void check(brew_status status) const {
     state->thrown.rethrow();
@@ -224,7 +224,7 @@ private:
   std::shared_ptr<Session::State> state;
   std::unique_ptr<ActionSource> action; ///< outlives `trainer`
   std::vector<std::unique_ptr<HookFunction>> hooks; ///< likewise
-  detail::Owner<brew_trainer, brew_trainer_destroy> trainer;
+  detail::UniqueHandle<brew_trainer, brew_trainer_destroy> trainer;
 };
 
 /// The solver fields that callers may set.
