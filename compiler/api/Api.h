@@ -51,7 +51,7 @@ brew_status guarded(std::string &message, Work work) noexcept {
   }
 }
 
-using brew::give;
+using brew::copyToCaller;
 
 /// A diagnostic in C's words, over one that must outlive it.
 class DiagnosticView {

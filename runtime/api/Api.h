@@ -102,8 +102,8 @@ brew_status open(Handle **out, Body &&body) noexcept {
   return guarded((*out)->message, [&] { body(**out); });
 }
 
-using brew::give;
-using brew::take;
+using brew::copyToCaller;
+using brew::copyFromCaller;
 
 /// A text that must be there.
 inline const char *text(const char *given, const char *what) {
