@@ -274,9 +274,9 @@ public:
     return seconds;
   }
   /// `tell` hears of each library call.
-  void tune(const std::function<void(const brew_tuned_call \&)> \&report = {}) {
+  void tune(const std::function<void(const brew_tuned_call &)> &report = {}) {
     struct Call {
-      const std::function<void(const brew_tuned_call \&)> \&report;
+      const std::function<void(const brew_tuned_call &)> &report;
       detail::CallbackError &thrown;
     } call{report, state->thrown};
     check(brew_session_tune(
