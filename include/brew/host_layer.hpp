@@ -164,21 +164,21 @@ inline void setMessage(char *message, std::size_t size,
 }
 
 /// Runs `body`, whose exceptions end here.
-template <typename Given, typename Body>
-brew_status catchAll(Given *given, Body &&body) noexcept {
+template <typename Arguments, typename Body>
+brew_status catchAll(Arguments *arguments, Body &&body) noexcept {
   try {
     body();
     return BREW_OK;
   } catch (const Error &error) {
-    setMessage(given->message, given->message_size, error.what());
+    setMessage(arguments->message, arguments->message_size, error.what());
     return error.status();
   } catch (const std::bad_alloc &) {
-    setMessage(given->message, given->message_size, "out of memory");
+    setMessage(arguments->message, arguments->message_size, "out of memory");
     return BREW_UNAVAILABLE;
   } catch (const std::exception &error) {
-    setMessage(given->message, given->message_size, error.what());
+    setMessage(arguments->message, arguments->message_size, error.what());
   } catch (...) {
-    setMessage(given->message, given->message_size,
+    setMessage(arguments->message, arguments->message_size,
                "it threw something of unknown kind");
   }
   return BREW_BAD_INPUT;

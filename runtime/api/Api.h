@@ -24,24 +24,24 @@ namespace brew::api {
 /// A handle's message, which can also tell that there is no memory for one.
 class Message {
 public:
-  const char *text() const { return words ? words : held.c_str(); }
+  const char *text() const { return literal ? literal : stored.c_str(); }
   void clear() {
-    held.clear();
-    words = nullptr;
+    stored.clear();
+    literal = nullptr;
   }
   void set(const char *text) noexcept {
-    words = nullptr;
+    literal = nullptr;
     try {
-      held = text;
+      stored = text;
     } catch (...) {
-      words = outOfMemory();
+      literal = outOfMemory();
     }
   }
   static const char *outOfMemory() { return "out of memory"; }
 
 private:
-  std::string held;
-  const char *words = nullptr; ///< instead of `held`
+  std::string stored;
+  const char *literal = nullptr; ///< instead of `held`
 };
 
 inline Error usage(const std::string &text) {
@@ -49,22 +49,22 @@ inline Error usage(const std::string &text) {
 }
 
 /// Runs `body`, whose exceptions end here: `tell` takes what one says.
-template <typename Body, typename Tell>
-brew_status guard(Body &&body, Tell &&tell) noexcept {
+template <typename Body, typename Report>
+brew_status guard(Body &&body, Report \&\&report) noexcept {
   try {
     body();
     return BREW_OK;
   } catch (const Error &error) {
-    tell(error.what());
+    report(error.what());
     return static_cast<brew_status>(error.status());
   } catch (const std::bad_alloc &) {
-    tell(Message::outOfMemory());
+    report(Message::outOfMemory());
     return BREW_UNAVAILABLE;
   } catch (const std::exception &error) {
-    tell(error.what());
+    report(error.what());
     return BREW_BUG;
   } catch (...) {
-    tell("unexpected failure of unknown kind");
+    report("unexpected failure of unknown kind");
     return BREW_BUG;
   }
 }

@@ -34,13 +34,13 @@ int brew_communicator_is_launched(void) {
 brew_status brew_communicator_open(const brew_communicator_options *options,
                                    brew_communicator **communicator) {
   return api::open(communicator, [&](brew_communicator &handle) {
-    const brew_communicator_options given = copyFromCaller(options);
+    const brew_communicator_options cOptions = copyFromCaller(options);
     runtime::CommunicatorOptions chosen;
-    if (!(given.timeout >= 0))
+    if (!(cOptions.timeout >= 0))
       throw usage("the timeout is negative");
-    if (given.timeout > 0)
-      chosen.timeout = given.timeout;
-    chosen.deterministic = given.deterministic;
+    if (cOptions.timeout > 0)
+      chosen.timeout = cOptions.timeout;
+    chosen.deterministic = cOptions.deterministic;
     handle.communicator = std::make_shared<runtime::Communicator>(chosen);
   });
 }
@@ -96,14 +96,14 @@ brew_status brew_communicator_start_all_reduce(brew_communicator *communicator,
       throw usage("sum " + std::to_string(number) + " is on its way already");
     if (!pieces && piece_count)
       throw usage("there are no pieces");
-    std::vector<runtime::ReductionBuffer> given;
+    std::vector<runtime::ReductionBuffer> buffers;
     for (std::size_t i = 0; i < piece_count; ++i) {
       if (!pieces[i].data && pieces[i].count)
         throw usage("piece " + std::to_string(i) + " has no numbers");
-      given.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
+      buffers.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
                        pieces[i].count, /*isDouble=*/false});
     }
-    ranks.startAllReduce(number, given);
+    ranks.startAllReduce(number, buffers);
   });
 }
 

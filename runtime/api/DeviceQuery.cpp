@@ -127,14 +127,14 @@ brew_status brew_device_query(int gpu, brew_property_function property,
   return guardedInto(message, size, [&] {
     if (!property)
       throw usage("the function to call is NULL");
-    const Property tell = [&](const std::string &name,
+    const Property emit = [&](const std::string &name,
                               const std::string &value) {
       property(name.c_str(), value.c_str(), user);
     };
     if (gpu < 0)
-      describeProcessor(tell);
+      describeProcessor(emit);
     else
-      describeGpu(gpu, tell);
+      describeGpu(gpu, emit);
   });
 }
 

@@ -11,10 +11,10 @@ using namespace brew::runtime;
 namespace {
 
 /// Fills in the API's event; what its pointers need is kept here.
-struct Translator {
+struct EventConverter {
   brew_event out{};
   std::vector<brew_output_value> views;
-  std::string words;
+  std::string textStorage;
 
   void kind(brew_event_kind kind, int iteration = 0) {
     out.kind = kind;
@@ -35,8 +35,8 @@ struct Translator {
   }
   void operator()(const event::SolverSetUp &event) {
     kind(BREW_EVENT_SOLVER_SET_UP);
-    words = event.solver->DebugString();
-    out.text = words.c_str();
+    textStorage = event.solver->DebugString();
+    out.text = textStorage.c_str();
   }
   void operator()(const event::NetSetUp &event) {
     kind(BREW_EVENT_NET_SET_UP);
@@ -174,10 +174,10 @@ struct Translator {
 Events::Listener brew::api::listenerOf(brew_event_function function,
                                        void *user) {
   return [function, user](const runtime::Event &event) {
-    Translator translator;
-    translator.out.struct_size = sizeof translator.out;
-    std::visit(translator, event);
-    function(&translator.out, user);
+    EventConverter converter;
+    converter.out.struct_size = sizeof converter.out;
+    std::visit(converter, event);
+    function(&converter.out, user);
   };
 }
 

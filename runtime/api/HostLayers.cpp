@@ -8,7 +8,7 @@ namespace {
 
 /// The functions of a type.
 struct Functions {
-  brew_host_layer given;
+  brew_host_layer layer;
   std::string type;
 };
 
@@ -25,7 +25,7 @@ public:
   Instance(std::shared_ptr<const Functions> type,
            const runtime::HostLayerSetup &setup)
       : functions(std::move(type)) {
-    if (!functions->given.create)
+    if (!functions->layer.create)
       return;
     std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
                                  tops = shapesOf(setup.tops);
@@ -34,21 +34,21 @@ public:
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();
-    given.user = functions->given.user;
+    given.user = functions->layer.user;
     HostErrorBuffer outcome(given);
-    outcome.check(functions->given.create(&given, &instance), "create");
+    outcome.check(functions->layer.create(&given, &instance), "create");
     created = true;
   }
   ~Instance() override {
-    if (created && functions->given.destroy)
-      functions->given.destroy(instance, functions->given.user);
+    if (created && functions->layer.destroy)
+      functions->layer.destroy(instance, functions->layer.user);
   }
 
   void forward(runtime::HostLayerArguments &arguments) override {
-    call(functions->given.forward, "forward", arguments);
+    call(functions->layer.forward, "forward", arguments);
   }
   void backward(runtime::HostLayerArguments &arguments) override {
-    call(functions->given.backward, "backward", arguments);
+    call(functions->layer.backward, "backward", arguments);
   }
 
 private:
@@ -72,7 +72,7 @@ private:
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();
-    given.user = functions->given.user;
+    given.user = functions->layer.user;
     HostErrorBuffer outcome(given);
     outcome.check(function(&given), name);
   }
@@ -87,7 +87,7 @@ class Type : public runtime::HostLayerType {
 public:
   explicit Type(std::shared_ptr<const Functions> type)
       : functions(std::move(type)) {}
-  bool hasBackward() const override { return functions->given.backward; }
+  bool hasBackward() const override { return functions->layer.backward; }
   std::unique_ptr<runtime::HostLayer>
   create(const runtime::HostLayerSetup &setup) const override {
     return std::make_unique<Instance>(functions, setup);
@@ -111,13 +111,13 @@ hostTypesOf(const brew_host_layer *layers, std::size_t count) {
   const auto *next = reinterpret_cast<const std::byte *>(layers);
   for (std::size_t i = 0; i < count; ++i, next += size) {
     auto functions = std::make_shared<Functions>();
-    functions->given = copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
-    functions->type = text(functions->given.type, "the type of a host layer");
-    functions->given.type = nullptr; // the caller's, gone soon
+    functions->layer = copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
+    functions->type = text(functions->layer.type, "the type of a host layer");
+    functions->layer.type = nullptr; // the caller's, gone soon
     const std::string who = "host layer type '" + functions->type + "'";
     if (functions->type.empty())
       throw usage("the type of a host layer is empty");
-    if (!functions->given.forward)
+    if (!functions->layer.forward)
       throw usage(who + " has no forward function");
     if (!result->emplace(functions->type, std::make_shared<Type>(functions))
              .second)

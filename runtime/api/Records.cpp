@@ -44,20 +44,20 @@ brew_status brew_records_open(const char *path,
                               const brew_records_options *options,
                               brew_records **records) {
   return api::open(records, [&](brew_records &handle) {
-    const brew_records_options given = copyFromCaller(options);
-    if (given.ndim > BREW_MAX_DIMS)
+    const brew_records_options cOptions = copyFromCaller(options);
+    if (cOptions.ndim > BREW_MAX_DIMS)
       throw usage("the records have too many dimensions");
-    const std::vector<std::int64_t> shape(given.dims, given.dims + given.ndim);
+    const std::vector<std::int64_t> shape(cOptions.dims, cOptions.dims + cOptions.ndim);
     for (std::int64_t dim : shape)
       if (dim < 1)
         throw usage("a dimension of the records is less than 1");
     runtime::Preprocessing preprocessing;
-    if (given.scale)
-      preprocessing.scale = static_cast<float>(*given.scale);
-    if (given.mean)
-      runtime::readMean(given.mean, shape, preprocessing);
+    if (cOptions.scale)
+      preprocessing.scale = static_cast<float>(*cOptions.scale);
+    if (cOptions.mean)
+      runtime::readMean(cOptions.mean, shape, preprocessing);
     handle.source = runtime::openSamples(text(path, "the path"),
-                                         given.dataset ? given.dataset : "", shape,
+                                         cOptions.dataset ? cOptions.dataset : "", shape,
                                          preprocessing);
   });
 }

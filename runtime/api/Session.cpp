@@ -119,10 +119,10 @@ brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
 
 brew_status brew_thread_pool_open(const brew_thread_pool_options *options, brew_thread_pool **pool) {
   return api::open(pool, [&](brew_thread_pool &handle) {
-    const brew_thread_pool_options given = copyFromCaller(options);
-    if (given.threads < 0)
+    const brew_thread_pool_options cOptions = copyFromCaller(options);
+    if (cOptions.threads < 0)
       throw usage("the number of threads is negative");
-    handle.pool = std::make_shared<runtime::WorkerPool>(given.threads);
+    handle.pool = std::make_shared<runtime::WorkerPool>(cOptions.threads);
   });
 }
 
@@ -324,16 +324,16 @@ brew_status brew_session_tune(brew_session *session, brew_tune_function report,
       const std::string kind = kindOf(it.manifest()
                                           .programs(call.program)
                                           .steps(static_cast<int>(call.step)));
-      brew_tuned_call told{};
-      told.struct_size = sizeof told;
-      told.program = call.program;
-      told.step = call.step;
-      told.kind = kind.c_str();
-      told.untuned = call.untuned.name.c_str();
-      told.fastest = call.fastest.name.c_str();
-      told.untuned_seconds = call.untuned.seconds;
-      told.fastest_seconds = call.fastest.seconds;
-      report(&told, user);
+      brew_tuned_call tuned{};
+      tuned.struct_size = sizeof tuned;
+      tuned.program = call.program;
+      tuned.step = call.step;
+      tuned.kind = kind.c_str();
+      tuned.untuned = call.untuned.name.c_str();
+      tuned.fastest = call.fastest.name.c_str();
+      tuned.untuned_seconds = call.untuned.seconds;
+      tuned.fastest_seconds = call.fastest.seconds;
+      report(&tuned, user);
     });
   });
 }

@@ -17,45 +17,45 @@ brew_status brew_trainer_open(brew_session *session,
   return api::open(trainer, [&](brew_trainer &handle) {
     if (!session)
       throw usage("there is no session");
-    const brew_trainer_options given = copyFromCaller(options);
+    const brew_trainer_options cOptions = copyFromCaller(options);
     runtime::TrainerOptions chosen;
     chosen.solver = runtime::solverOf(session->get().manifest());
     const auto names =
-        textsOf(given.field_names, given.field_count, "the fields' names");
+        textsOf(cOptions.field_names, cOptions.field_count, "the fields' names");
     const auto values =
-        textsOf(given.field_values, given.field_count, "the fields' values");
+        textsOf(cOptions.field_values, cOptions.field_count, "the fields' values");
     for (std::size_t i = 0; i < names.size(); ++i)
       runtime::setSolverField(chosen.solver, names[i], values[i]);
     chosen.weights =
-        textsOf(given.weights, given.weight_count, "the names of weight files");
-    if (given.snapshot)
-      chosen.snapshot = given.snapshot;
-    if (given.resume_since)
-      chosen.resumeSince = *given.resume_since;
+        textsOf(cOptions.weights, cOptions.weight_count, "the names of weight files");
+    if (cOptions.snapshot)
+      chosen.snapshot = cOptions.snapshot;
+    if (cOptions.resume_since)
+      chosen.resumeSince = *cOptions.resume_since;
     if (!chosen.snapshot.empty() && !chosen.weights.empty())
       throw usage("give a snapshot to resume training or weights to finetune, "
                   "but not both");
-    if (given.loss_scale)
-      chosen.lossScale = *given.loss_scale;
-    if (given.resume && !chosen.snapshot.empty())
+    if (cOptions.loss_scale)
+      chosen.lossScale = *cOptions.loss_scale;
+    if (cOptions.resume && !chosen.snapshot.empty())
       throw usage("resume from a snapshot that is named or from the newest "
                   "one, not both");
-    if (given.keep_snapshots < 0)
+    if (cOptions.keep_snapshots < 0)
       throw usage("the number of snapshots to keep is negative");
-    chosen.resume = given.resume;
-    chosen.keepSnapshots = given.keep_snapshots;
-    if (given.snapshot_best)
-      chosen.snapshotBest = given.snapshot_best;
-    chosen.watch.checkNan = given.check_nan;
+    chosen.resume = cOptions.resume;
+    chosen.keepSnapshots = cOptions.keep_snapshots;
+    if (cOptions.snapshot_best)
+      chosen.snapshotBest = cOptions.snapshot_best;
+    chosen.watch.checkNan = cOptions.check_nan;
     chosen.watch.stopWhen =
-        textsOf(given.stop_when, given.stop_when_count, "the rules to stop");
-    if (given.patience)
-      chosen.watch.patience = given.patience;
-    if (given.log_folder)
-      chosen.watch.logFolder = given.log_folder;
-    chosen.distributeTests = given.distribute_tests;
-    chosen.shardUpdate = given.shard_update;
-    chosen.hooks = textsOf(given.hooks, given.hook_count, "the files of hooks");
+        textsOf(cOptions.stop_when, cOptions.stop_when_count, "the rules to stop");
+    if (cOptions.patience)
+      chosen.watch.patience = cOptions.patience;
+    if (cOptions.log_folder)
+      chosen.watch.logFolder = cOptions.log_folder;
+    chosen.distributeTests = cOptions.distribute_tests;
+    chosen.shardUpdate = cOptions.shard_update;
+    chosen.hooks = textsOf(cOptions.hooks, cOptions.hook_count, "the files of hooks");
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));
