@@ -161,7 +161,7 @@ void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
         throwCannotEmit(subKernel.kernel, "a body uses a value from outside");
       map.map(operand, constant(outside.getValue()));
     }
-  if (passed.contains(&op)) {
+  if (elidedBoundaries.contains(&op)) {
     map.map(op.getResult(0), isa<arith::CmpIOp>(op)
                                  ? constant(b.getBoolAttr(true))
                                  : map.lookup(op.getOperand(0)));

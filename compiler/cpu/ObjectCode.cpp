@@ -198,8 +198,8 @@ private:
       begin(kernel.getLoc());
     moduleOf[kernel] = modules.size() - 1;
     kernel.walk([&](mlir::func::CallOp call) {
-      auto subKernel = subKernelFunctions.find(call.getCalleeAttr().getAttr());
-      if (subKernel != subKernelFunctions.end() && present.insert(callee->second).second)
+      auto callee = subKernelFunctions.find(call.getCalleeAttr().getAttr());
+      if (callee != subKernelFunctions.end() && present.insert(callee->second).second)
         modules.back().module->push_back(callee->second->clone());
     });
     modules.back().module->push_back(kernel->clone());
