@@ -50,7 +50,7 @@ inline Error usage(const std::string &text) {
 
 /// Runs `body`, whose exceptions end here: `tell` takes what one says.
 template <typename Body, typename Report>
-brew_status guard(Body &&body, Report \&\&report) noexcept {
+brew_status guard(Body &&body, Report &&report) noexcept {
   try {
     body();
     return BREW_OK;
@@ -106,10 +106,10 @@ using brew::copyToCaller;
 using brew::copyFromCaller;
 
 /// A text that must be there.
-inline const char *text(const char *given, const char *what) {
-  if (!given)
+inline const char *text(const char *value, const char *what) {
+  if (!value)
     throw usage(std::string(what) + " is NULL");
-  return given;
+  return value;
 }
 
 } // namespace brew::api

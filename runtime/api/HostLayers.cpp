@@ -29,7 +29,7 @@ public:
       return;
     std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
                                  tops = shapesOf(setup.tops);
-    brew_host_setup given = hostSetup(setup);
+    brew_host_setup cSetup = hostSetup(setup);
     given.bottom_count = bottoms.size();
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
@@ -68,7 +68,7 @@ private:
     given.struct_size = sizeof given;
     given.instance = instance;
     given.f64 = arguments.f64;
-    given.bottom_count = bottoms.size();
+    @@bottom_count = bottoms.size();
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();

@@ -35,10 +35,10 @@ bool ofProgram(runtime::TensorKind kind) {
 }
 
 runtime::TensorName nameOf(const brew_session &session,
-                           const brew_tensor_name *given) {
-  if (!given)
+                           const brew_tensor_name *cName) {
+  if (!cName)
     throw usage("the tensor's name is NULL");
-  const brew_tensor_name name = copyFromCaller(given);
+  const brew_tensor_name name = copyFromCaller(cName);
   runtime::TensorName result;
   result.kind = kindOf(name.kind);
   result.name = text(name.name, "the tensor's name");
