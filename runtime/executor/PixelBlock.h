@@ -17,7 +17,7 @@ struct PixelBlock {
   std::size_t imageSize = 0; ///< bytes of one; the block begins with them
   /// Offset of three numbers for each: whether it is mirrored, first row and
   /// first column of its crop within the record.
-  std::size_t cropAndMirror = 0;
+  std::size_t cropsOffset = 0;
   std::size_t size = 0; ///< of the block, in bytes
 
   /// For the images that `conversion` makes a top [N,C,H,W] of.
@@ -31,9 +31,9 @@ struct PixelBlock {
     block.imageSize =
         static_cast<std::size_t>(top.dims(1) * block.rows * block.columns);
     const auto images = static_cast<std::size_t>(top.dims(0));
-    block.cropAndMirror = (images * block.imageSize + plan::kAlignment - 1) /
+    block.cropsOffset = (images * block.imageSize + plan::kAlignment - 1) /
                       plan::kAlignment * plan::kAlignment;
-    block.size = block.placement + images * 3 * sizeof(std::int32_t);
+    block.size = block.cropsOffset + images * 3 * sizeof(std::int32_t);
     return block;
   }
 
@@ -42,7 +42,7 @@ struct PixelBlock {
            static_cast<std::size_t>(number) * imageSize;
   }
   std::int32_t *cropOf(std::int64_t number, std::byte *block) const {
-    return reinterpret_cast<std::int32_t *>(block + cropAndMirror) + number * 3;
+    return reinterpret_cast<std::int32_t *>(block + cropsOffset) + number * 3;
   }
 };
 
