@@ -36,7 +36,7 @@ public:
     given.tops = tops.data();
     given.user = functions->layer.user;
     HostErrorBuffer outcome(given);
-    outcome.check(functions->layer.create(&given, &instance), "create");
+    outcome.check(functions->layer.create(&cSetup, &instance), "create");
     created = true;
   }
   ~Instance() override {
@@ -64,17 +64,17 @@ private:
             const runtime::HostLayerArguments &arguments) {
     setBlobs(bottoms, arguments.bottoms);
     setBlobs(tops, arguments.tops);
-    brew_host_call given{};
-    given.struct_size = sizeof given;
-    given.instance = instance;
-    given.f64 = arguments.f64;
-    @@bottom_count = bottoms.size();
+    brew_host_call cCall{};
+    cCall.struct_size = sizeof cCall;
+    cCall.instance = instance;
+    cCall.f64 = arguments.f64;
+    given.bottom_count = bottoms.size();
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->layer.user;
     HostErrorBuffer outcome(given);
-    outcome.check(function(&given), name);
+    outcome.check(function(&cCall), name);
   }
 
   std::shared_ptr<const Functions> functions;
