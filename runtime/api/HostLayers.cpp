@@ -30,12 +30,12 @@ public:
     std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
                                  tops = shapesOf(setup.tops);
     brew_host_setup cSetup = hostSetup(setup);
-    given.bottom_count = bottoms.size();
-    given.bottoms = bottoms.data();
-    given.top_count = tops.size();
-    given.tops = tops.data();
-    given.user = functions->layer.user;
-    HostErrorBuffer outcome(given);
+    cSetup.bottom_count = bottoms.size();
+    cSetup.bottoms = bottoms.data();
+    cSetup.top_count = tops.size();
+    cSetup.tops = tops.data();
+    cSetup.user = functions->layer.user;
+    HostErrorBuffer outcome(cSetup);
     outcome.check(functions->layer.create(&cSetup, &instance), "create");
     created = true;
   }
