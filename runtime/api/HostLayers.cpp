@@ -68,12 +68,12 @@ private:
     cCall.struct_size = sizeof cCall;
     cCall.instance = instance;
     cCall.f64 = arguments.f64;
-    given.bottom_count = bottoms.size();
-    given.bottoms = bottoms.data();
-    given.top_count = tops.size();
-    given.tops = tops.data();
-    given.user = functions->layer.user;
-    HostErrorBuffer outcome(given);
+    cCall.bottom_count = bottoms.size();
+    cCall.bottoms = bottoms.data();
+    cCall.top_count = tops.size();
+    cCall.tops = tops.data();
+    cCall.user = functions->layer.user;
+    HostErrorBuffer outcome(cCall);
     outcome.check(function(&cCall), name);
   }
 
