@@ -1,5 +1,6 @@
-//===- PlanJson.cpp - A plan as JSON --------------------------------------===//
+//===- PlanJson.cpp - Plans as JSON ---------------------------------------===//
 
+#include "plan/StepBuffers.h"
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
@@ -17,54 +18,6 @@ template <typename List> ordered_json arrayOf(const List &list) {
   for (const auto &item : list)
     result.push_back(item);
   return result;
-}
-
-/// The buffers that a step touches.
-std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
-  std::vector<std::uint32_t> buffers;
-  auto add = [&](const auto &indices) {
-    buffers.insert(buffers.end(), indices.begin(), indices.end());
-  };
-  auto addOperands = [&](const auto &call) {
-    buffers = {call.x_buffer_index(), call.w_buffer_index()};
-    if (call.has_b_buffer_index())
-      buffers.push_back(call.b_buffer_index());
-    buffers.push_back(call.y_buffer_index());
-  };
-  switch (step.action_case()) {
-  case plan::Step::kLaunch:
-    add(step.launch().buffer_indices());
-    break;
-  case plan::Step::kConvolution:
-    addOperands(step.convolution());
-    break;
-  case plan::Step::kInnerProduct:
-    addOperands(step.inner_product());
-    break;
-  case plan::Step::kCopy:
-    buffers = {step.copy().source_buffer_index(),
-               step.copy().target_buffer_index()};
-    break;
-  case plan::Step::kZero:
-    buffers = {step.zero().buffer_index()};
-    break;
-  case plan::Step::kAllReduce:
-    add(step.all_reduce().source_buffer_indices());
-    add(step.all_reduce().buffer_indices());
-    break;
-  case plan::Step::kHost: {
-    const plan::HostCall &call = step.host();
-    add(call.bottom_buffer_indices());
-    add(call.top_buffer_indices());
-    add(call.top_gradient_buffer_indices());
-    for (const auto &gradient : call.bottom_gradients())
-      buffers.push_back(gradient.buffer_index());
-    break;
-  }
-  case plan::Step::ACTION_NOT_SET:
-    break;
-  }
-  return buffers;
 }
 
 ordered_json describeBuffer(const plan::Manifest &manifest,
@@ -90,8 +43,8 @@ ordered_json describeBuffer(const plan::Manifest &manifest,
   return result;
 }
 
-/// With what divides its work: ranges of the domain among a CPU's threads, or
-/// blocks of a GPU's.
+/// Includes the division of its work: ranges of the domain for CPU threads, or
+/// a GPU's blocks.
 ordered_json describeKernel(const plan::Kernel &kernel) {
   ordered_json result = {{"symbol", kernel.symbol()},
                          {"arguments", kernel.argument_count()},
@@ -125,12 +78,14 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                      {"layers", arrayOf(step.layers())},
                      {"backward", step.backward()},
                      {"recomputed", step.rematerialized()},
-                     {"buffers", buffersOf(step)},
+                     {"buffers", plan::buffersOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
     if (step.has_generated_alternative())
       steps.back()["generated"] =
-          manifest.kernels(static_cast<int>(step.generated_alternative().kernel_index()))
+          manifest
+              .kernels(
+                  static_cast<int>(step.generated_alternative().kernel_index()))
               .symbol();
   }
   ordered_json outputs = ordered_json::array();
@@ -143,9 +98,9 @@ ordered_json describeProgram(const plan::Manifest &manifest,
     caffe::LayerParameter layer;
     layer.ParseFromString(input.layer());
     inputs.push_back({{"layer", layer.name()},
-                     {"type", layer.type()},
-                     {"tops", arrayOf(layer.top())},
-                     {"buffers", arrayOf(input.buffer_indices())}});
+                      {"type", layer.type()},
+                      {"tops", arrayOf(layer.top())},
+                      {"buffers", arrayOf(input.buffer_indices())}});
   }
   return {{"name", program.name()},
           {"phase", program.test_phase() ? "TEST" : "TRAIN"},

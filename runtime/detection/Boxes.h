@@ -73,17 +73,8 @@ Box<Real> clipped(const Box<Real> &box, Real width = 1, Real height = 1) {
           clip(box.bottom, height)};
 }
 
-/// `box`, which is given in fractions of `frame`, in what frame is given in.
-template <typename Real>
-Box<Real> locatedIn(const Box<Real> &frame, const Box<Real> &box) {
-  const Real width = frame.right - frame.left;
-  const Real height = frame.bottom - frame.top;
-  return {frame.left + box.left * width, frame.top + box.top * height,
-          frame.left + box.right * width, frame.top + box.bottom * height};
-}
-
-/// Likewise the other way round, clipped; false if nothing of the box lies in
-/// the frame.
+/// Sets `result` to `box`, in the units of `frame`, as fractions of `frame`,
+/// clipped to it. Returns false if the two do not overlap.
 template <typename Real>
 bool projectInto(const Box<Real> &frame, const Box<Real> &box,
                  Box<Real> &result) {

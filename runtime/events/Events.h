@@ -1,8 +1,7 @@
-//===- Events.h - What a session tells its caller ---------------*- C++ -*-===//
+//===- Events.h - Events of a session ---------------------------*- C++ -*-===//
 //
-// A session prints nothing: what happens is told as events, values of the types
-// below, to the listeners that were added to it. Caffe's log is one listener
-// (log/CaffeLog.h).
+// A session prints nothing. It emits events, values of the types below, to its
+// listeners. Caffe's log is one listener (log/CaffeLog.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,26 +21,26 @@
 
 namespace brew::runtime {
 
-/// One element of one of a net's outputs.
+/// One element of an output of a net.
 struct OutputValue {
   std::string blob;
   double value;
-  double lossWeight; ///< 0 for a blob that is no loss
+  double lossWeight; ///< 0 for a blob that is not a loss
 };
 
-/// Pointers in events are valid during the call of the listener; what they
-/// point to in the plan, for the plan's life.
+/// Pointers in events are valid during the call of the listener; pointers into
+/// the plan are valid for the plan's life.
 namespace event {
 
-/// Text that has no event of its own: what sources, parameters and debug_info
-/// say. A line of Caffe's has the site of its statement there.
+/// Text without a specific event: from sources, parameters and debug_info. A
+/// line of Caffe's log has the site of its statement in Caffe.
 struct LogLine {
   log::Severity severity;
   log::Site site;
   std::string text; ///< may have several lines
 };
 
-/// A trainer begins to set itself up with this solver.
+/// A trainer begins its set-up with this solver.
 struct SolverSetUp {
   const caffe::SolverParameter *solver;
 };
@@ -51,10 +50,10 @@ struct NetSetUp {
   enum Role { Training, Test, Other } role;
   const plan::Program *program;
   plan::DataType precision;
-  int testNet; ///< its number among the solver's test nets; -1: it is none
+  int testNet; ///< number among the solver's test nets; -1: not a test net
 };
 
-/// What a trainer draws all its random numbers from.
+/// The seed of all random numbers of a trainer.
 struct SeedChosen {
   std::uint64_t seed;
 };
@@ -64,14 +63,15 @@ struct SolverReady {};
 
 /// A weight file is about to be loaded.
 struct WeightsLoading {
-  std::string file; ///< as it was given
-  bool training;    ///< to train from
+  std::string file; ///< as passed by the caller
+  bool training;    ///< training starts from these weights
 };
 
-/// A snapshot is about to be loaded: iteration, history and readers.
+/// A snapshot is about to be loaded: iteration, history and positions of
+/// readers.
 struct SnapshotLoading {
   std::string file;
-  bool history; ///< false: first its weights; true: now its history
+  bool history; ///< false: its weights; true: its history
 };
 
 /// Solving begins at `iteration`.
@@ -80,63 +80,64 @@ struct SolvingBegin {
   int iteration, maxIteration;
 };
 
-/// An iteration's loss is known. On a device that may be while the next one
-/// runs. Comes for every iteration, displayed or not.
+/// The loss of an iteration is known. On a GPU the next iteration may already
+/// run. Emitted for every iteration, displayed or not.
 struct IterationDone {
   int iteration;       ///< its number, from 0 on
   double loss;         ///< mean over its batches (iter_size)
   double smoothedLoss; ///< mean over the last average_loss iterations
   double learningRate; ///< of its update
-  double seconds;      ///< since the first iteration of this call; in the
-                       ///< caller's hands, since its own first forward pass
+  double seconds;      ///< since the first iteration of this call, or since
+                       ///< the first forward pass that the caller controls
 };
 
-/// An iteration that the solver's `display` asks to show.
+/// An iteration that the solver's `display` selects.
 struct Display {
   int iteration;
   double smoothedLoss;
-  double seconds;             ///< since the last one shown
-  double iterationsPerSecond; ///< likewise
+  double seconds;             ///< since the last displayed iteration
+  double iterationsPerSecond; ///< since the last displayed iteration
   int interval;               ///< the solver's `display`
   std::vector<OutputValue> outputs;
 };
 
-/// How fast training is, after a Display that is not the first of a call.
+/// The speed of training. Emitted after each Display except the first of a
+/// call.
 struct Throughput {
   int iteration;
-  /// Items of the first input that were trained with, since the last Display;
-  /// 0 for a net without one.
+  /// Items of the first input per second since the last Display; 0 for a net
+  /// without inputs.
   double itemsPerSecond;
-  double secondsLeft;  ///< of this call, at this speed, tests included
-  std::uint64_t waits; ///< how often sources have kept training waiting, in all
-  double secondsWaiting; ///< and how long
+  double secondsLeft;    ///< of this call, at this speed, tests included
+  std::uint64_t waits;   ///< total number of waits for data sources
+  double secondsWaiting; ///< total duration of these waits
 };
 
-/// The rate of the update to come. Comes for iterations that are displayed and
-/// for those where the policy multistep takes a step.
+/// The learning rate of the next update. Emitted for displayed iterations and
+/// for iterations at which the policy multistep takes a step.
 struct LearningRateSet {
   int iteration;
   double learningRate;
   bool displayed;
-  /// Of multistep: the steps taken, if this iteration took one.
+  /// The number of steps of multistep taken so far, if this iteration took one.
   std::optional<int> newStep;
 };
 
-/// clip_gradients had something to do.
+/// clip_gradients has scaled the gradients.
 struct GradientsClipped {
   int iteration;
   double norm, limit, factor;
 };
 
-/// An iteration was started: how far training has come.
+/// The progress of training. Emitted when an iteration was started.
 struct Progress {
-  int iteration; ///< iterations done, the one that still runs included
+  int iteration; ///< finished iterations, including the running one
   int maxIteration;
   double smoothedLoss;
   double seconds; ///< since the first iteration of this call
-  int iterations; ///< done in this call
-  bool last;      ///< no more are coming in this call
-  double items;   ///< of the first input in an iteration; 0: there is none
+  int iterations; ///< finished in this call
+  bool last;      ///< last event of this kind in this call
+  double items;   ///< of the first input per iteration; 0: no input
 };
 
 struct TestBegin {
@@ -146,8 +147,8 @@ struct TestBegin {
 struct TestDone {
   int iteration, net;
   std::optional<double> loss; ///< with test_compute_loss
-  /// Means over the batches; with eval_type "detection" each output's mean
-  /// average precision.
+  /// Means over the batches; with eval_type "detection" the mean average
+  /// precision of each output.
   std::vector<OutputValue> outputs;
   struct ClassScore {
     std::size_t output; ///< its number
@@ -158,12 +159,12 @@ struct TestDone {
   std::vector<ClassScore> classes = {};
 };
 
-/// A stop was requested during a test: it has no results.
+/// A stop was requested during a test, which has no results.
 struct TestInterrupted {
   int iteration, net;
 };
 
-/// A file of a snapshot is about to be written.
+/// A snapshot file is about to be written.
 struct SnapshotWriting {
   enum Content { Weights, State } content;
   std::string file;
@@ -176,7 +177,7 @@ struct SnapshotDone {
   std::string weights, state; ///< files
 };
 
-/// How often and how long a feed kept training waiting, in all.
+/// The total number and duration of the waits for a data layer.
 struct DataStall {
   std::string layer;
   std::uint64_t times;
@@ -201,18 +202,19 @@ struct StoppedByRule {
   std::string reason;
 };
 
-/// Training begins again as it was begun (TrainerControl::reset).
+/// Training restarts from its initial state (TrainerControl::reset).
 struct Reset {
   int iteration; ///< the next one
 };
 
-/// An iteration that was run with a clock at each step of its program.
+/// The times of the steps of an iteration.
 struct StepTimes {
   int iteration;
   std::vector<double> seconds; ///< of each step, in order
 };
 
-/// The loss after the last update, which solving shows with `display`.
+/// The loss after the last update. Emitted at the end of solving if the solver
+/// has `display`.
 struct FinalLoss {
   int iteration;
   double smoothedLoss;
@@ -239,26 +241,23 @@ using Event =
                  event::StoppedByRule, event::Reset, event::StepTimes>;
 
 /// The listeners of one session.
-///
-/// Listeners are called on the thread that is inside a call on the session, one
-/// after the other, in the order in which they were added. What threads that
-/// read ahead have to say waits until then. A listener may call whatever is
-/// for any thread (TrainerControl.h) and read, but not run, the session. What it
-/// throws comes out of the call on the session.
+/// Listeners are called on the thread that is inside a call on the session, in
+/// the order in which they were added. Events of prefetching threads are
+/// delayed until then. A listener may call all thread-safe functions
+/// (TrainerControl.h) and may read, but not run, the session. Its exceptions
+/// propagate out of the call on the session.
 class Events {
 public:
   using Listener = std::function<void(const Event &)>;
 
-  /// Adds a listener; returns what remove() takes. Throws Error (2) when a
+  /// Adds a listener and returns its number for remove(). Throws Error (2) if a
   /// listener calls it.
   int add(Listener listener);
-  /// Takes it away; a no-op for another number. Throws Error (2) when a
+  /// Removes a listener. No-op for an unknown number. Throws Error (2) if a
   /// listener calls it.
   void remove(int listener);
-  /// Whether anybody listens, so that what is costly to find out is worth it.
-  bool hasListeners() const { return !listeners.empty(); }
 
-  /// Tells the listeners, what was posted first.
+  /// Delivers posted events, then passes `event` to the listeners.
   void emit(const Event &event);
   void log(log::Severity severity, log::Site site, std::string text) {
     emit(event::LogLine{severity, site, std::move(text)});
@@ -273,9 +272,9 @@ public:
     log(log::Severity::Error, site, std::move(text));
   }
 
-  /// Keeps an event for the session's thread. From any thread.
+  /// Queues an event for the session's thread. Thread-safe.
   void post(Event event);
-  /// Tells the listeners what was posted.
+  /// Passes the posted events to the listeners.
   void deliver();
 
 private:
@@ -284,12 +283,12 @@ private:
 
   std::vector<std::pair<int, Listener>> listeners;
   int nextNumber = 0;
-  int notifying = 0;  ///< calls of notify() that are under way
-  std::mutex mutex; ///< of `posted`
+  int notifying = 0; ///< calls of notify() that are under way
+  std::mutex mutex;  ///< of `posted`
   std::vector<Event> posted;
 };
 
-/// Whoever has something to say may have nobody to notify it to.
+/// Logs a line if `events` is not null.
 inline void info(Events *events, log::Site site, std::string text) {
   if (events)
     events->info(site, std::move(text));

@@ -20,9 +20,9 @@ std::string describeStep(const plan::PlanFile &plan,
          std::to_string(index) + (layers.empty() ? "" : " (" + layers + ")");
 }
 
-/// Whether two plans' parameters lie in memory alike.
+/// Returns whether the parameters of two plans have equal layouts in memory.
 static bool haveEqualParameterLayout(const plan::Manifest &a,
-                               const plan::Manifest &b) {
+                                     const plan::Manifest &b) {
   auto sizeOf = [](const plan::Manifest &manifest) {
     std::uint64_t size = 0;
     for (const plan::Arena &arena : manifest.arenas())
@@ -54,15 +54,15 @@ std::unique_ptr<Backend> Executor::makeBackend(const ExecutorOptions &options) {
     parameters = owner->backend->parameterMemory();
     if (!parameters || onGpu)
       throw Error(ExitStatus::Usage,
-                  plan->path() + ": only sessions on the CPU share parameters");
+                  plan->path() +
+                      ": only sessions on the CPU can share parameters");
     if (!haveEqualParameterLayout(manifest(), owner->manifest()))
       throw Error(ExitStatus::Usage,
                   plan->path() +
-                      ": its parameters do not lie in memory like "
-                      "those of " +
+                      ": the memory layout of its parameters differs from " +
                       owner->plan->path() +
-                      "; sessions share those of one net, compiled with the "
-                      "same options");
+                      "; sessions can share parameters of one net, compiled "
+                      "with the same options");
   }
   return onGpu ? makeCudaBackend(plan, options)
                : makeCpuBackend(plan, options, std::move(parameters));
@@ -107,25 +107,27 @@ void Executor::feed(std::uint32_t index, const std::byte *bytes) {
   backend->feed(index, bytes);
 }
 
-bool Executor::convertsPixels(int index, int feed) const {
-  return program(index).data_inputs(feed).has_pixel_conversion() && backend->convertsPixels();
+bool Executor::convertsPixels(int index, int input) const {
+  return program(index).data_inputs(input).has_pixel_conversion() &&
+         backend->convertsPixels();
 }
 
-void Executor::setPixelMean(int index, int feed,
+void Executor::setPixelMean(int index, int input,
                             const std::vector<float> &mean) {
   std::uint64_t count = mean.empty() ? 0 : 1;
-  if (convertsPixels(index, feed))
-    for (std::int64_t dim : program(index).data_inputs(feed).pixel_conversion().mean_dims())
+  if (convertsPixels(index, input))
+    for (std::int64_t dim :
+         program(index).data_inputs(input).pixel_conversion().mean_dims())
       count = (count ? count : 1) * static_cast<std::uint64_t>(dim);
-  if (!convertsPixels(index, feed) || count != mean.size())
-    throw Error(ExitStatus::Bug, "a feed takes no such mean");
-  backend->setPixelMean(index, feed, mean);
+  if (!convertsPixels(index, input) || count != mean.size())
+    throw Error(ExitStatus::Bug, "a data input takes no such mean");
+  backend->setPixelMean(index, input, mean);
 }
 
-void Executor::feedPixels(int index, int feed, const std::byte *block) {
-  if (!convertsPixels(index, feed))
-    throw Error(ExitStatus::Bug, "a feed takes no pixels");
-  backend->feedPixels(index, feed, block);
+void Executor::feedPixels(int index, int input, const std::byte *block) {
+  if (!convertsPixels(index, input))
+    throw Error(ExitStatus::Bug, "a data input takes no pixels");
+  backend->feedPixels(index, input, block);
 }
 
 void Executor::download(std::uint32_t index, std::byte *bytes) const {
@@ -148,7 +150,7 @@ void Executor::bindMemory(std::uint32_t index, std::byte *memory) {
   if (arena.kind() != plan::TRANSIENT)
     throw Error(ExitStatus::Usage,
                 plan->path() +
-                    ": only values of a run lie where they are told");
+                    ": only values of a run can be in the caller's memory");
   backend->bindMemory(index, memory);
 }
 
@@ -159,7 +161,7 @@ bool Executor::hasBoundMemory(std::uint32_t index) const {
 
 void Backend::bindMemory(std::uint32_t, std::byte *) {
   throw Error(ExitStatus::Usage,
-              "blobs of a plan for a GPU cannot lie in memory of the host");
+              "blobs of a plan for a GPU cannot be in the caller's memory");
 }
 
 std::byte *Executor::hostData(std::uint32_t index) const {
@@ -205,7 +207,7 @@ void Executor::packParameters() { backend->packParameters(); }
 void Executor::run(int index, std::size_t begin, std::size_t end) {
   if (begin > end ||
       end > static_cast<std::size_t>(program(index).steps_size()))
-    throw Error(ExitStatus::Bug, "steps outside the program were asked for");
+    throw Error(ExitStatus::Bug, "steps outside the program were requested");
   backend->run(index, begin, end);
 }
 
@@ -249,7 +251,7 @@ void Executor::runChecks(const plan::Program &description,
 }
 
 //===----------------------------------------------------------------------===//
-// Runs that the caller does not wait for
+// Asynchronous runs
 //===----------------------------------------------------------------------===//
 
 void RunResults::read(std::uint32_t index,
@@ -324,58 +326,6 @@ RunResults Executor::finish() {
   return std::move(run.results);
 }
 
-std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
-  switch (step.action_case()) {
-  case plan::Step::kLaunch:
-    return {step.launch().buffer_indices().begin(),
-            step.launch().buffer_indices().end()};
-  case plan::Step::kConvolution: {
-    const plan::ConvolutionCall &call = step.convolution();
-    std::vector<std::uint32_t> buffers = {
-        call.x_buffer_index(), call.w_buffer_index(), call.y_buffer_index()};
-    if (call.has_b_buffer_index())
-      buffers.push_back(call.b_buffer_index());
-    return buffers;
-  }
-  case plan::Step::kInnerProduct: {
-    const plan::InnerProductCall &call = step.inner_product();
-    std::vector<std::uint32_t> buffers = {
-        call.x_buffer_index(), call.w_buffer_index(), call.y_buffer_index()};
-    if (call.has_b_buffer_index())
-      buffers.push_back(call.b_buffer_index());
-    return buffers;
-  }
-  case plan::Step::kCopy:
-    return {step.copy().source_buffer_index(),
-            step.copy().target_buffer_index()};
-  case plan::Step::kZero:
-    return {step.zero().buffer_index()};
-  case plan::Step::kAllReduce: {
-    const plan::AllReduceCall &reduce = step.all_reduce();
-    std::vector<std::uint32_t> buffers(reduce.buffer_indices().begin(),
-                                       reduce.buffer_indices().end());
-    buffers.insert(buffers.end(), reduce.source_buffer_indices().begin(),
-                   reduce.source_buffer_indices().end());
-    return buffers;
-  }
-  case plan::Step::kHost: {
-    const plan::HostCall &call = step.host();
-    std::vector<std::uint32_t> buffers(call.bottom_buffer_indices().begin(),
-                                       call.bottom_buffer_indices().end());
-    buffers.insert(buffers.end(), call.top_buffer_indices().begin(),
-                   call.top_buffer_indices().end());
-    buffers.insert(buffers.end(), call.top_gradient_buffer_indices().begin(),
-                   call.top_gradient_buffer_indices().end());
-    for (const auto &gradient : call.bottom_gradients())
-      buffers.push_back(gradient.buffer_index());
-    return buffers;
-  }
-  case plan::Step::ACTION_NOT_SET:
-    break;
-  }
-  return {};
-}
-
 bool Executor::canStartTogether(int first, int second) const {
   constexpr std::uint64_t kMostBytes = 1 << 20;
   std::uint64_t total = 0;
@@ -411,7 +361,7 @@ std::string Executor::description() const { return backend->description(); }
 
 std::string Executor::implementation(int index, std::size_t step) const {
   if (step >= static_cast<std::size_t>(program(index).steps_size()))
-    throw Error(ExitStatus::Bug, "a step outside the program was asked for");
+    throw Error(ExitStatus::Bug, "a step outside the program was requested");
   return backend->implementation(index, step);
 }
 

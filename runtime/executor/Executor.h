@@ -1,14 +1,15 @@
 //===- Executor.h - Runs the programs of a plan -----------------*- C++ -*-===//
 //
-// Owns the memory of a loaded plan, on the device that it was compiled for, and
-// executes step lists there. Feeding data, initialising parameters and solving
-// are built on top (DataPipeline.h, Trainer.h). An Executor is used by one thread at
-// a time; several may exist side by side.
+// Owns the memory of a loaded plan on the device that it was compiled for, and
+// runs its programs there. Data input, initialisation of parameters and solving
+// are built on top (DataPipeline.h, Trainer.h). An Executor is used by one
+// thread at a time; several may exist side by side.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "plan/PlanFile.h"
+#include "plan/StepBuffers.h"
 #include "runtime/host_layers/HostLayers.h"
 
 #include <cstddef>
@@ -31,46 +32,46 @@ class WorkerPool;
 struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
-  /// Layers that this program computes; null: none.
+  /// Host layer types of the embedding program; null: none.
   std::shared_ptr<const HostLayerTypes> hostLayerTypes = {};
 
-  /// The ranks that gradients are added up over (comm/Communicator.h); null:
-  /// this process is alone.
+  /// The ranks of a data-parallel run (comm/Communicator.h); null: this process
+  /// is alone.
   std::shared_ptr<Communicator> communicator = {};
 
   // CPU only.
-  /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
-  /// of a team for each thread that runs one; `threads` is not used then.
+  /// Threads that several executors use in turn (cpu/WorkerPool.h), instead of
+  /// an OpenMP team for each calling thread. Replaces `threads`.
   std::shared_ptr<WorkerPool> pool = {};
-  /// Executor whose parameters this one uses, in the same memory; null: none.
-  /// The constructor throws Error (2) if their plans' parameters do not lie
-  /// alike.
+  /// Executor whose parameter memory this one uses; null: none. The constructor
+  /// throws Error (2) if the layouts of the parameters differ between the
+  /// plans.
   const Executor *shareParameters = nullptr;
 
-  /// File that keeps which ways to do library calls were fastest; "": none.
+  /// Timing cache: the file of the fastest implementations of library calls;
+  /// "": none.
   std::string timingCache = {};
-  /// CUDA: measure calls that the timing cache does not know. CPU: do what it
-  /// says; it measures in Executor::tune() alone. Else the first way to do a
-  /// call is taken, whatever the cache says.
+  /// CUDA: benchmark the calls that are not in the timing cache. CPU: use the
+  /// timing cache; only Executor::tune() benchmarks. If false, ignore the cache
+  /// and use the untuned implementation of each call.
   bool tune = true;
 
   // CUDA only.
   /// Number of the GPU.
   int gpu = 0;
-  /// Bytes of scratch that a vendor call may use.
+  /// Maximum bytes of scratch memory of a library call.
   std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
-  /// Only vendor engines whose results repeat to the bit; a plan may ask for
-  /// that too.
+  /// Use only library engines with bitwise reproducible results. Plans can
+  /// require this, too.
   bool deterministic = false;
-  /// Takes sentences about what went wrong but can be gone without.
+  /// Receives messages about non-fatal failures.
   std::function<void(const std::string &)> warn = [](const std::string &) {};
 };
 
-/// What a program left that was started and has finished: its outputs, its
-/// losses and what its checks looked at.
+/// The results of finished programs: outputs, losses and buffers of checks.
 class RunResults {
 public:
-  /// Calls `use` with the bytes of one of those buffers.
+  /// Calls `use` with the bytes of a result buffer.
   void read(std::uint32_t buffer,
             const std::function<void(const std::byte *)> &use) const;
 
@@ -79,162 +80,165 @@ private:
   std::map<std::uint32_t, std::vector<std::byte>> values;
 };
 
-/// Buffers that a step reads or writes, in no order of meaning.
-std::vector<std::uint32_t> buffersOf(const plan::Step &step);
-
-/// What measuring programs tells.
+/// The result of Executor::measure().
 struct Measurement {
   std::vector<double> seconds;   ///< of each run
-  std::size_t graphNodes = 0;    ///< of the CUDA graph, where there is one
-  std::uint64_t deviceBytes = 0; ///< memory held on the GPU
+  std::size_t graphNodes = 0;    ///< number of nodes of the CUDA graph, if any
+  std::uint64_t deviceBytes = 0; ///< GPU memory in use
 };
 
-/// A library call that was measured.
+/// The result of tuning a library call.
 struct TunedCall {
   int program = 0;
   std::size_t step = 0;
-  /// A way to do it, by the backend's name for it.
   struct Implementation {
     std::string name;
     double seconds = 0;
   };
-  Implementation untuned;   ///< what is taken unmeasured
-  Implementation fastest; ///< what is taken from now on; the same if none is faster
+  Implementation untuned; ///< default without tuning
+  Implementation fastest; ///< used from now on; `untuned` if no other is faster
 };
 
+/// Runs the programs of one plan.
 class Executor {
 public:
-  /// Checks the target against this machine, allocates the arenas, opens the
-  /// kernel images and prepares the vendor calls of every program.
-  /// Throws Error (3) when the machine lacks something the plan needs.
+  /// Checks the target against this machine, allocates the arenas, loads the
+  /// kernel images and prepares the library calls of every program. Throws
+  /// Error (3) if the machine lacks something that the plan needs.
   explicit Executor(std::shared_ptr<const plan::PlanFile> plan,
                     ExecutorOptions options = {});
   ~Executor();
 
   const plan::Manifest &manifest() const { return plan->manifest(); }
-  /// First byte of a segment of the plan.
+  /// Returns the first byte of a segment of the plan.
   const std::byte *segment(std::uint32_t index) const {
     return plan->segment(index);
   }
+  /// Returns the number of host threads for preparing data.
   int threads() const;
 
-  /// Index of the program called `name`, or -1.
+  /// Returns the index of the program called `name`, or -1.
   int findProgram(std::string_view name) const;
 
   //===--------------------------------------------------------------------===//
-  // Buffers. Their bytes hold elements of the buffer's type in the order of its
-  // strides. All of these wait for programs that were started before.
+  // Buffers. Their bytes are elements of the buffer's type in the layout of its
+  // strides. All these functions wait for programs that were started before.
   //===--------------------------------------------------------------------===//
 
-  /// Writes the elements of a buffer from bytes in its layout. The gaps of its
-  /// strides, which belong to other buffers, keep their bytes.
+  /// Writes the elements of a buffer from bytes in its layout. Leaves the gaps
+  /// between its strides, which belong to other buffers.
   void upload(std::uint32_t buffer, const std::byte *bytes);
   /// Reads all bytes of a buffer, gaps included.
   void download(std::uint32_t buffer, std::byte *bytes) const;
 
-  /// Writes bytes of an arena, for what may have no buffer (solver scalars).
+  /// Writes bytes of an arena, for data without a buffer (solver scalars).
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
                    std::size_t size);
 
-  /// Like upload(), made for the inputs of every run: on a device the bytes
-  /// travel while it computes, and the program that is started next sees them.
+  /// Like upload(), for the inputs of each run: on a GPU the copy overlaps with
+  /// computation, and the program that is started next sees the bytes.
   void feed(std::uint32_t buffer, const std::byte *bytes);
 
-  /// Whether the device makes the first top of feed `feed` of a program of
-  /// pixels (plan::PixelConversion).
-  bool convertsPixels(int program, int feed) const;
-  /// The mean that such a conversion subtracts, as many values as the plan
-  /// says.
-  void setPixelMean(int program, int feed, const std::vector<float> &mean);
-  /// Like feed() for that top, from a PixelBlock (data/PixelBlock.h).
-  void feedPixels(int program, int feed, const std::byte *block);
+  /// Returns whether the device computes the first top of data input `input`
+  /// from pixels (plan::PixelConversion).
+  bool convertsPixels(int program, int input) const;
+  /// Sets the mean that the conversion subtracts. Its size must be that in the
+  /// plan.
+  void setPixelMean(int program, int input, const std::vector<float> &mean);
+  /// Like feed() for this top, from a PixelBlock (data/PixelBlock.h).
+  void feedPixels(int program, int input, const std::byte *block);
 
-  /// Calls `use` with the bytes of a buffer: the memory itself where the host
-  /// can reach it, else a copy.
+  /// Calls `use` with the bytes of a buffer: its memory if the host can access
+  /// it, else a copy.
   void read(std::uint32_t buffer,
             const std::function<void(const std::byte *)> &use) const;
-  /// Likewise, and takes over what `change` writes.
+  /// Calls `change` with the bytes of a buffer and stores its changes.
   void modify(std::uint32_t buffer,
               const std::function<void(std::byte *)> &change);
-  /// Like modify() for a `fill` that writes every element and reads none, so
-  /// that nothing need be copied from a device first.
+  /// Like modify() for a `fill` that writes every element and reads none, which
+  /// avoids a copy from the device.
   void overwrite(std::uint32_t buffer,
                  const std::function<void(std::byte *)> &fill);
 
-  /// Has a buffer of the transient arena lie in the caller's memory, aligned to
-  /// plan::kAlignment, or with null in its own again; values are not moved.
-  /// Throws Error (2) on a device, and where the buffer shares its bytes with
-  /// others that go beyond it.
+  /// Moves a buffer of the transient arena to the caller's memory, aligned to
+  /// plan::kAlignment, or with null back to the arena. Does not copy values.
+  /// Throws Error (2) for plans for GPUs, and if a buffer that is not within
+  /// this one overlaps it.
   void bindMemory(std::uint32_t buffer, std::byte *memory);
-  /// Whether a buffer lies in memory that bindMemory() was given.
+  /// Returns whether a buffer is in memory passed to bindMemory().
   bool hasBoundMemory(std::uint32_t buffer) const;
-  /// First byte of a buffer that the host can reach, valid for the executor's
-  /// life, or until bindMemory(); null if it lies on a device.
+  /// Returns the first byte of a buffer in host memory, or null if it is on a
+  /// GPU. Valid for the executor's life or until bindMemory().
   std::byte *hostData(std::uint32_t buffer) const;
-  /// First byte of a buffer in the memory of a GPU, likewise; null if it is not
-  /// there.
+  /// Returns the first byte of a buffer in GPU memory, or null if it is on the
+  /// host. Valid for the executor's life.
   void *deviceData(std::uint32_t buffer) const;
 
   //===--------------------------------------------------------------------===//
   // Programs
   //===--------------------------------------------------------------------===//
 
-  /// Parameters have changed, or `prepare` has computed some: keeps those that
-  /// `deploy` reads in the form that the machine's calls want. Due before its
-  /// next run.
+  /// Packs the parameters that `deploy` reads in the layouts of its library
+  /// calls. Call it before the next run of `deploy` after parameters have
+  /// changed or `prepare` has run.
   void packParameters();
-  /// Runs steps [begin, end) of a program. A host layer's functions are called
-  /// on the caller's thread; what they throw ends the run.
+  /// Runs steps [begin, end) of a program. Calls the functions of host layers
+  /// on the caller's thread; their exceptions end the run.
   void run(int program, std::size_t begin, std::size_t end);
-  /// Runs a whole program, then its checks. Throws Error (1) when one fails
-  /// (e.g. a label outside [0, classes)).
+  /// Runs all steps of a program, then its checks. Throws Error (1) if a check
+  /// fails (e.g. a label outside [0, classes)).
   void run(int program);
-  /// Makes the checks of a program whose forward pass has run.
+  /// Performs the checks of a program whose forward pass has run. Throws Error
+  /// (1) if one fails.
   void check(int program) const;
-  /// Waits for all that was started, where a device works on its own.
+  /// Waits until an asynchronous device is idle.
   void synchronize() const;
 
-  /// Starts programs that run one after the other; a device returns before they
-  /// end, though not before their last host layer. Programs may be started
-  /// together if canStartTogether() says so.
+  /// Starts programs that run one after the other. On a GPU, returns before
+  /// they end, but after their last host layer. Several programs require
+  /// canStartTogether().
   void start(const std::vector<int> &programs);
-  /// Runs that were started and whose results were not taken.
+  /// Returns the number of calls of start() without a finish().
   std::size_t pendingRuns() const { return pending.size(); }
-  /// Whether what was started has ended when start() returns.
-  bool runsSynchronously() const { return pending.empty() || pending.back().done; }
-  /// Waits for the oldest of them, runs its programs' checks as run() does, and
-  /// returns what its programs left.
+  /// Returns whether start() has run its programs to their end.
+  bool runsSynchronously() const {
+    return pending.empty() || pending.back().done;
+  }
+  /// Waits for the oldest start(), performs the checks as run() does, and
+  /// returns the results.
   RunResults finish();
-  /// Whether the results of `first` are still there after `second`, and few
-  /// enough to be copied after every run.
+  /// Returns whether `second` leaves the results of `first` intact, and these
+  /// are small enough to copy after every run.
   bool canStartTogether(int first, int second) const;
 
-  /// Runs `programs` one after the other, `count` times, without looking at
-  /// their checks; times are the device's own.
+  /// Runs `programs` one after the other, `count` times, without their checks.
+  /// The times are measured by the device.
   Measurement measure(const std::vector<int> &programs, int count);
 
-  /// Like run(program), calling `observer(step, seconds)` for every step, in
-  /// order; returns what the program left.
+  /// Like run(program), but calls `observer(step, seconds)` for every step, in
+  /// order. Returns the results.
   RunResults runTimed(int program,
                       const std::function<void(std::size_t, double)> &observer);
 
-  /// Measures the ways to do each library call, whatever the timing cache says
-  /// of it, keeps the fastest there, and does the calls so from now on; `report`
-  /// hears of each, in order. Blobs and gradients hold anything then. Throws
-  /// Error (3) where the cache's file cannot be written.
+  /// Benchmarks the implementations of each library call, even if it is in the
+  /// timing cache, stores the fastest there and uses it from now on. Calls
+  /// `report` for each call, in order. Afterwards the values of blobs and
+  /// gradients are undefined. Throws Error (3) if the file of the cache cannot
+  /// be written.
   void tune(const std::function<void(const TunedCall &)> &report);
 
-  /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
-  /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
+  /// Returns what executes a step on this machine: "kernel", "copy", "zero",
+  /// "host", or the name of a library's kernel ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
 
-  /// The layers that the host computes: what they remember of their calls.
+  /// Returns the host layers, which may have state.
   HostLayers &hostLayers();
 
-  /// The device: "cpu", or the GPU's name and the architecture of the code.
+  /// Returns the device: "cpu", or the GPU's name and the architecture of the
+  /// code.
   std::string description() const;
 
-  /// Bytes of vendor scratch, one slab for all calls.
+  /// Returns the bytes of the scratch memory that all library calls share.
   std::uint64_t workspaceBytes() const;
 
 private:
@@ -250,7 +254,7 @@ private:
   struct PendingRun {
     std::vector<int> programs;
     std::vector<std::uint32_t> reads;
-    RunResults results; ///< where the device has no queue: already there
+    RunResults results; ///< already set if the device has no queue
     bool done;
   };
 

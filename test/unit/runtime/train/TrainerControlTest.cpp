@@ -105,7 +105,6 @@ TEST_F(TrainerControlTest, ListenersGoAndPostedEventsWait) {
   events.info(log::site::brew, "second");
   EXPECT_EQ(received, (std::vector<std::string>{"first", "second"}));
   events.remove(listener);
-  EXPECT_FALSE(events.hasListeners());
   events.info(log::site::brew, "third");
   EXPECT_EQ(received.size(), 2u);
 
