@@ -99,7 +99,7 @@ class Order(Fake):
 
 
 class Resume(Fake):
-    def test_goes_on_where_it_stopped(self):
+    def test_continues_where_it_stopped(self):
         self.seconds[LAST] = KeyboardInterrupt()
         with self.assertRaises(KeyboardInterrupt):
             self.run_rounds()

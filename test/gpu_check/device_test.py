@@ -96,7 +96,7 @@ class Processes(Folder):
         self.assertTrue(log.startswith("$ sh -c seq"))
         self.assertIn("\n20000\nwrong\n[status 3, ", log)
 
-    def test_nothing_is_left_of_what_hangs(self):
+    def test_hanging_programs_are_killed(self):
         # One process in the group, one in a session of its own.
         script = "sleep 77.25 & setsid sleep 77.25 & sleep 77.25"
         begin = time.monotonic()
@@ -116,7 +116,7 @@ class Processes(Folder):
                 [pattern] if pattern.startswith("/opt/") else [])):
             self.assertTrue(processes.find_program("a-profiler").endswith("/a-profiler"))
 
-    def test_what_does_not_leave_the_gpu_is_named(self):
+    def test_remaining_gpu_processes_are_reported(self):
         write_tool(self.folder / "nvidia-smi", "#!/bin/sh\necho 4711\necho 4712\n")
         environment = dict(self.environment(), PATH="{}:{}".format(
             self.folder, os.environ["PATH"]))
@@ -163,7 +163,7 @@ class Device(Folder):
     def rows(self, seconds=600, only=(".*train bf16 brew$",), again=False, **more):
         return self.call(device.run_rows, seconds, list(only), again, **more)
 
-    def test_the_first_call_goes_by_what_rows_are_worth(self):
+    def test_the_first_call_runs_its_rows_in_order(self):
         status, _ = self.call(device.run_calls, False, 520, None)
         self.assertEqual(status, 0)
         self.assertEqual(self.ran[:7], [
@@ -181,7 +181,7 @@ class Device(Folder):
         self.rows(only=["^rates$", "resnet50 train bf16 brew$", "^machine$"])
         self.assertEqual(self.ran, ["rates", "resnet50 train bf16 brew", "machine"])
 
-    def test_goes_on_where_it_stopped(self):
+    def test_continues_where_it_stopped(self):
         self.failing["vgg16 train bf16 brew"] = package.RowFailed("it broke", {"error": 2})
         status, printed = self.rows(only=["vgg16 train bf16 brew$", "rates"])
         self.assertEqual((status, self.ran), (1, ["vgg16 train bf16 brew", "rates"]))
@@ -207,7 +207,7 @@ class Device(Folder):
             self.assertIn("this is the end", printed)
             self.assertIn("no GPU", (copy / "results.jsonl").read_text())
 
-    def test_a_row_that_usually_needs_longer_is_left(self):
+    def test_a_row_that_usually_needs_longer_is_skipped(self):
         clock = mock.patch("time.monotonic", return_value=0.).start()
         self.addCleanup(mock.patch.stopall)
         limits = []
@@ -225,7 +225,7 @@ class Device(Folder):
         self.assertIn("2 left for want of time: vgg16 train bf16 brew, losses f32",
                       printed)
 
-    def test_what_lacked_time_is_no_failure(self):
+    def test_lack_of_time_is_no_failure(self):
         clock = mock.patch("time.monotonic", return_value=0.).start()
         self.addCleanup(mock.patch.stopall)
 
@@ -239,7 +239,7 @@ class Device(Folder):
             # With all the time of its kind it is one.
             self.assertEqual(self.rows(600, ["resnet50 train bf16 brew$"])[0], 1)
 
-    def test_a_row_that_ran_out_of_time_while_tuning_goes_on(self):
+    def test_a_row_that_ran_out_of_time_while_tuning_is_repeated(self):
         clock = mock.patch("time.monotonic", return_value=0.).start()
         self.addCleanup(mock.patch.stopall)
         timing = self.folder / "results" / "results.timing"
@@ -275,7 +275,7 @@ class Device(Folder):
         self.assertEqual(self.ran[:2], ["lenet train bf16 brew",
                                         "resnet50 infer bf16 brew"])
 
-    def test_what_stays_on_the_gpu_ends_the_run(self):
+    def test_remaining_gpu_processes_end_the_run(self):
         with mock.patch.object(processes, "clear", return_value=[4711]):
             status, printed = self.rows()
         self.assertEqual((status, len(self.ran)), (1, 1))
@@ -297,7 +297,7 @@ class Device(Folder):
         self.assertEqual(sorted(path.name for path in copy.iterdir()),
                          ["logs.tar.gz", "results.jsonl"])
 
-    def test_goes_on_from_another_machine(self):
+    def test_continues_from_another_machine(self):
         copy = self.folder / "out"
         self.rows(only=["rates"], copy=copy)
         (self.folder / "results" / "results.jsonl").unlink()
@@ -345,7 +345,7 @@ class OlderSystem(Folder):
 
 
 class Results(Folder):
-    def test_each_earlier_result_is_taken_over_once(self):
+    def test_earlier_results_are_adopted_once(self):
         own, earlier = self.folder / "own/r.jsonl", self.folder / "earlier/r.jsonl"
         for path in (own, earlier):
             path.parent.mkdir()
@@ -362,7 +362,7 @@ class Results(Folder):
             '{"row": "c", "median": 5}', '{"row": "d", "failed": "y"}'])
         self.assertEqual(results.read(own)["a"]["median"], 1)
 
-    def test_engines_go_along(self):
+    def test_engines_are_adopted_and_copied(self):
         own, earlier = self.folder / "own/r.jsonl", self.folder / "earlier/r.jsonl"
         earlier.parent.mkdir()
         timing, kept = own.with_suffix(".timing"), earlier.with_suffix(".timing")
@@ -382,7 +382,7 @@ class Results(Folder):
         self.assertEqual((self.folder / "copy/r.timing").read_text(), "format 2\n")
         self.assertFalse((self.folder / "copy/r.jsonl").exists())
 
-    def test_a_copy_is_whole_or_not_there(self):
+    def test_copies_are_atomic(self):
         target = self.folder / "file"
         target.write_text("old")
 

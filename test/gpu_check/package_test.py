@@ -111,7 +111,7 @@ class Deploy(Folder):
             self.assertLess(len(names), 50)
             self.assertEqual(timed_nets.shapes_of(name), timed_nets.NETS[whole])
 
-    def test_statistics_that_pass_on_what_they_are_given(self):
+    def test_statistics_of_mean_0_and_variance_1(self):
         import h5py
         channels = deploy.statistics_of(prototxt.parse(NET))
         self.assertEqual(channels, {"n": 5})
@@ -128,7 +128,7 @@ class PlanStore(Folder):
              *map(str, arguments)], cwd=self.folder, capture_output=True,
             text=True, env=dict(os.environ, **environment))
 
-    def test_plans_come_back_for_equal_arguments_and_contents(self):
+    def test_plans_are_returned_for_equal_arguments_and_contents(self):
         write_tool(self.folder / "brewc", BREWC)
         (self.folder / "plans").mkdir()
         (self.folder / "net.prototxt").write_text("one")
@@ -243,7 +243,7 @@ class Pack(Folder):
         with mock.patch.object(pack, "PRESET", 0):
             return pack.pack(tools, shared, "sm_90", self.folder / "p.tar.xz", rows)
 
-    def test_what_is_in_it(self):
+    def test_contents_of_a_package(self):
         rows = [row for row in schedule.all_rows() if row.name in (
             "machine", "cases cuda", "lenet train f32 brew", "lenet infer f32 brew",
             "lenet train bf16 brew", "agree lenet train f32", "agree lenet infer f32",
@@ -353,7 +353,7 @@ class Pack(Folder):
                                         r"with the tree 60.9 MiB \(at most 60\)"):
                 pack.require_small(file)
 
-    def test_what_is_no_package(self):
+    def test_folders_that_are_no_package(self):
         for words, text in ((["all"], "is no package: make one with pack"),
                             (["table", "--package", str(self.folder)], "is no package"),
                             (["pack", "--bin", str(self.folder)],

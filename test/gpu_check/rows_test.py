@@ -90,7 +90,7 @@ class Rows(Folder):
             for name, value in values.items():
                 file["data/" + name] = value
 
-    def test_brew_is_timed_on_one_batch_with_the_kept_engines(self):
+    def test_brew_is_timed_on_one_batch_with_the_cached_engines(self):
         timing = str(self.folder / "results" / "results.timing")
         for mode, more in (("train", []), ("infer", [
                 "--weights", str(self.bench / "net.weights.h5"),

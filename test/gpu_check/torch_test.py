@@ -108,13 +108,13 @@ class TorchNet(unittest.TestCase):
         self.assertAlmostEqual(y[0, 0, 0, 0].item(), 4 / 9, places=6)
         self.assertAlmostEqual(y[0, 0, 3, 3].item(), 1 / 4, places=6)
 
-    def test_what_it_does_not_know_is_an_error(self):
+    def test_unsupported_layers_are_errors(self):
         net = prototxt.parse(
             'layer { name: "l" type: "Crop" bottom: "data" top: "y" }')
         with self.assertRaisesRegex(torch_net.Unsupported, "Crop"):
             torch_net.CaffeNet(net, "TRAIN", {"data": (1, 2, 3, 4)})
 
-    def test_its_optimiser_takes_few_kernels(self):
+    def test_the_optimiser_uses_few_kernels(self):
         net = torch.nn.Linear(2, 3)
         class Gpu:
             type = "cuda"

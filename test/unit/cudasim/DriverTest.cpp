@@ -106,7 +106,7 @@ TEST_F(CudasimDriver, MemoryRunsOut) {
   (void)memory;
 }
 
-TEST_F(CudasimDriver, IsTheDeviceThatATestAsksFor) {
+TEST_F(CudasimDriver, IsConfiguredByTheEnvironment) {
   int value = 0;
   api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                            0);
@@ -132,7 +132,7 @@ TEST_F(CudasimDriver, EachThreadNeedsTheContext) {
   }).join();
 }
 
-TEST_F(CudasimDriver, EventsTellTime) {
+TEST_F(CudasimDriver, EventsMeasureTime) {
   CUevent start, end;
   ASSERT_EQ(api.cuEventCreate(&start, CU_EVENT_DEFAULT), 0);
   ASSERT_EQ(api.cuEventCreate(&end, CU_EVENT_DEFAULT), 0);
@@ -153,7 +153,7 @@ TEST_F(CudasimDriver, EventsTellTime) {
 // Graphs
 //===----------------------------------------------------------------------===//
 
-TEST_F(CudasimDriver, GraphsRunWhatWasCaptured) {
+TEST_F(CudasimDriver, GraphsRunTheirCapturedWork) {
   CUdeviceptr a = upload(std::vector<float>{1, 2}), b = allocate(8);
   ASSERT_EQ(api.cuStreamSynchronize(stream), 0);
   ASSERT_EQ(
@@ -177,7 +177,7 @@ TEST_F(CudasimDriver, GraphsRunWhatWasCaptured) {
   EXPECT_EQ(api.cuGraphExecDestroy(executable), 0);
 }
 
-TEST_F(CudasimDriver, SomeCallsSpoilACapture) {
+TEST_F(CudasimDriver, ForbiddenCallsInvalidateACapture) {
   ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
   CUdeviceptr memory;
   EXPECT_EQ(api.cuMemAlloc(&memory, 16), 900);

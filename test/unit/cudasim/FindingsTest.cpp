@@ -72,7 +72,7 @@ TEST(CudasimFindings, SharedArrayReadBeforeWritten) {
                 "thread \\(63,0,0\\): read of shared s\\[63\\], which nothing");
 }
 
-TEST(CudasimFindings, SharedMemoryOfTheBlockBeforeIsGone) {
+TEST(CudasimFindings, SharedMemoryDoesNotSurviveABlock) {
   expectFinding(
       "BREW_OUT(float, y, 128)",
       "BREW_SHARED(float, s, 64);\n"
@@ -212,7 +212,7 @@ TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
 }
 
 /// What a block leaves in shared memory the next stage does not find.
-TEST(CudasimFindings, SharedMemoryOfTheStageBeforeIsGone) {
+TEST(CudasimFindings, SharedMemoryDoesNotSurviveAStage) {
   expectFinding(
       "BREW_OUT(float, y, 128), BREW_STAGES(stages)",
       "BREW_SHARED(float, s, 64);\n"
@@ -224,7 +224,7 @@ TEST(CudasimFindings, SharedMemoryOfTheStageBeforeIsGone) {
 }
 
 /// Blocks that count themselves are ordered up to there and no further.
-TEST(CudasimFindings, WhatTheLastBlockMustNotRead) {
+TEST(CudasimFindings, TheLastBlockReadsUnorderedElements) {
   const char *counter = "BREW_COUNTERS(arrived, 1);\n";
   expectFinding("BREW_INOUT(float, y, 128)",
                 "int i = blockIdx.x * 64 + threadIdx.x;\n"

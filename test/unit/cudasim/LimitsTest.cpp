@@ -53,7 +53,7 @@ protected:
   }
 };
 
-TEST_F(CudasimLimits, ArgumentsTakeSoManyBytes) {
+TEST_F(CudasimLimits, ArgumentsHaveAByteLimit) {
   const CUfunction fits = load(kernelWith(4095, 32, 0), "empty"),
                    exceeds = load(kernelWith(4096, 32, 0), "empty"),
                    fitsOld = load(kernelWith(512, 32, 0), "empty"),

@@ -179,7 +179,7 @@ BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
 
 /// Every block reads what any other one wrote in the stage before; some blocks
 /// take two turns. One launch, or one for each stage.
-TEST(CudasimValues, StagesReadWhatOthersWroteInTheStageBefore) {
+TEST(CudasimValues, StagesReadResultsOfThePreviousStage) {
   Kernel kernel("stages", R"(
 BREW_BARRIER(barrier);
 BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
@@ -215,7 +215,7 @@ BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
   kernel.setCooperative(false);
 }
 
-TEST(CudasimValues, TheLastBlockReadsWhatOthersWroteInEveryLaunch) {
+TEST(CudasimValues, TheLastBlockReadsOtherBlocksResultsInEveryLaunch) {
   Kernel kernel("last", R"(
 BREW_COUNTERS(arrived, 2);
 BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
@@ -343,7 +343,7 @@ TEST(CudasimValues, ManyArguments) {
   }
 }
 
-TEST(CudasimValues, LaunchesLeaveTheHandlerOfFaults) {
+TEST(CudasimValues, LaunchesPreserveTheFaultHandler) {
   Kernel kernel("k", "BREW_KERNEL(k, 32)(BREW_OUT(float, y, 32)) {\n"
                      "  y[threadIdx.x] = 1.0f;\n}\n");
   struct sigaction before = {}, after = {};

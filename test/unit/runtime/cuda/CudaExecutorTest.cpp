@@ -137,7 +137,7 @@ TEST_F(CudaExecutor, RunsStepByStepWhereThereAreNoGraphs) {
   unsetenv("CUDASIM_NO_GRAPHS");
 }
 
-TEST_F(CudaExecutor, RunsPartsAndTimesSteps) {
+TEST_F(CudaExecutor, RunsStepRangesAndTimesSteps) {
   buildCounter();
   Executor executor(b.build());
   setScale(executor, 2);
@@ -187,7 +187,7 @@ TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
   EXPECT_EQ(floats(executor, other, 1)[0], 1);
 }
 
-TEST_F(CudaExecutor, LargeInputsTravelWhileItComputes) {
+TEST_F(CudaExecutor, LargeInputsAreUploadedDuringRuns) {
   constexpr std::size_t kCount = 50000; // beyond what is copied directly
   auto input = b.buffer("input", {kCount});
   auto copy = b.buffer("copy", {kCount});

@@ -150,7 +150,7 @@ TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
   EXPECT_EQ(CallTuner(device, stream, empty, true).choose(only), 2);
 }
 
-TEST_F(CudaTuner, TunesWhateverTheCacheSays) {
+TEST_F(CudaTuner, TuneIgnoresTheCache) {
   cache.set(device.name() + " clear", {"clears 67108864", 1});
   ClearCall call(device, {0, 1 << 26, 16});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
@@ -163,7 +163,7 @@ TEST_F(CudaTuner, TunesWhateverTheCacheSays) {
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
-TEST_F(CudaTuner, WithoutMeasuringTheFirstUsable) {
+TEST_F(CudaTuner, ChoosesTheFirstUsableWithoutMeasuring) {
   ClearCall call(device, {0, 1 << 26, 16});
   CallTuner tuner(device, stream, cache, /*measure=*/false);
   EXPECT_EQ(tuner.choose(call), 1);
@@ -199,7 +199,7 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   EXPECT_EQ(library.runs, 0);
 }
 
-TEST_F(CudaTuner, GeneratedCodeRunsInTheCallsPlace) {
+TEST_F(CudaTuner, GeneratedCodeReplacesTheCall) {
   PlanBuilder builder;
   builder.buffer("x", {4});
   kernel(builder, "addOne", 2);
@@ -438,7 +438,7 @@ TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
   }
 }
 
-TEST_F(CudaTuningMemory, TuningKeepsWhatOutlivesARun) {
+TEST_F(CudaTuningMemory, TuningPreservesPersistentBuffers) {
   // The result lies beside what the solver remembers.
   build(F32, STATE);
   Executor executor(builder->build());

@@ -216,7 +216,7 @@ TEST_P(CudnnDevice, EveryEpilogueHasAnEngine) {
       }
 }
 
-TEST_P(CudnnDevice, LinesAndSpacesHaveEngines) {
+TEST_P(CudnnDevice, OneAndThreeDimensionsHaveEngines) {
   for (int dimensions : {1, 3})
     for (const Shape &shape : {kShapes[0], kShapes[1], kShapes[4]})
       for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,

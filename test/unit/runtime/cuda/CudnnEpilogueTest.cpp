@@ -165,7 +165,7 @@ TEST(CudnnEpilogue, SumsTheGradientOfTheBias) {
   }
 }
 
-TEST(CudnnEpilogue, TheGradientOfTheDataHasNone) {
+TEST(CudnnEpilogue, TheGradientOfTheDataHasNoEpilogue) {
   const Api api = standIns();
   BrewVendorConvolution call = callOf(BREW_VENDOR_BACKWARD_DATA);
   call.has_bias = 0;
@@ -174,7 +174,7 @@ TEST(CudnnEpilogue, TheGradientOfTheDataHasNone) {
   EXPECT_EQ(y, before);
 }
 
-TEST(CudnnEpilogue, WhatIsRefusedLeavesNothingBehind) {
+TEST(CudnnEpilogue, FailedConstructionDestroysDescriptors) {
   Api api = standIns();
   api.cudnnSetActivationDescriptor = [](LegacyActivation, int, int, double) {
     return 1;

@@ -77,7 +77,7 @@ protected:
 
 constexpr int kModes = 3; // of heuristics, for each graph
 
-TEST_F(CudnnSharing, EqualCallsAskOnce) {
+TEST_F(CudnnSharing, EqualCallsQueryHeuristicsOnce) {
   BrewVendorConvolution call = convolution();
   EXPECT_EQ(heuristicsOf(call), kModes);
   EXPECT_EQ(heuristicsOf(call), 0);
@@ -90,7 +90,7 @@ TEST_F(CudnnSharing, EqualCallsAskOnce) {
   EXPECT_EQ(heuristicsOf(call), 0);
 }
 
-TEST_F(CudnnSharing, CallsThatDifferAskAgain) {
+TEST_F(CudnnSharing, DifferentCallsQueryHeuristicsAgain) {
   BrewVendorConvolution plain = convolution();
   plain.has_bias = plain.relu = 1;
   EXPECT_EQ(heuristicsOf(plain), 2 * kModes);

@@ -195,7 +195,7 @@ TEST(Cudnn, FusedOperationsAreWellFormed) {
       }
 }
 
-TEST(Cudnn, WrongShapesAreRefusedWithWords) {
+TEST(Cudnn, WrongShapesAreErrorsWithMessages) {
   if (!library())
     GTEST_SKIP() << "no cuDNN 9 here";
   BrewVendorConvolution call = convolution(BREW_VENDOR_FORWARD);
@@ -210,7 +210,7 @@ TEST(Cudnn, WrongShapesAreRefusedWithWords) {
   }
 }
 
-TEST(Cudnn, OpeningWithoutADeviceSaysWhy) {
+TEST(Cudnn, OpeningWithoutADeviceReportsTheReason) {
   const BrewVendorTable &table = cudnnVendorTable();
   EXPECT_EQ(table.version, unsigned(BREW_VENDOR_TABLE_VERSION));
   BrewVendorContext *context = nullptr;

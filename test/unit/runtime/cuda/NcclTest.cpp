@@ -19,7 +19,7 @@ protected:
 
 /// The thread that starts sums has the lock when the watcher gives up on them.
 /// ThreadSanitizer (preset tsan) looks at how other threads learn of it.
-TEST_F(NcclTest, SumsThatNeverEndAreAborted) {
+TEST_F(NcclTest, AllReducesThatNeverEndAreAborted) {
   const DeviceMemory memory(device, 64, "test");
   Nccl nccl(device, {FAKE_NCCL}, nullptr);
   std::string started;

@@ -109,7 +109,7 @@ TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
   EXPECT_EQ(images(executor)[0], 1000);
 }
 
-TEST_F(PixelInput, WhatTheCallerGivesIsNotConverted) {
+TEST_F(PixelInput, InputsOfTheCallerAreNotConverted) {
   writeDatabase({true});
   Executor executor(test::loadPlan(model("")));
   DataPipeline pipeline(executor, 0, 1, "");
@@ -119,7 +119,7 @@ TEST_F(PixelInput, WhatTheCallerGivesIsNotConverted) {
   EXPECT_EQ(images(executor), given);
 }
 
-TEST_F(PixelInput, TheHostWritesZerosIntoGapsThatHoldThem) {
+TEST_F(PixelInput, TheHostWritesZerosIntoZeroGaps) {
   writeDatabase({true});
   plan::Manifest manifest = model("");
   plan::Buffer &x = *manifest.mutable_buffers(0);
@@ -148,7 +148,7 @@ TEST_F(PixelInput, TheHostWritesZerosIntoGapsThatHoldThem) {
   EXPECT_EQ(words(), padded);
 }
 
-TEST_F(PixelInput, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
+TEST_F(PixelInput, FullRecordsReachTheKernelWithTheirCrops) {
   auto writer =
       formats::DbWriter::create(folder / "db", formats::DbBackend::Lmdb, true);
   for (int n = 0; n < 2; ++n) {
