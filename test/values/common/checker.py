@@ -63,18 +63,30 @@ class Checker:
         return found
 
 
+class Skipped(Exception):
+    """This machine lacks what a check needs."""
+
+
 def main(kind, description, *steps):
-    """Runs the named methods of a `kind` of Checker; a failure is status 1."""
+    """Runs the named methods of a `kind` of Checker, or those of --only.
+
+    Exits with 1 after a failure, and with 77 if a method raised Skipped.
+    """
     parser = argparse.ArgumentParser(description=description.split('\n')[0])
     parser.add_argument('--brewc', required=True)
     parser.add_argument('--brew-run', required=True)
     parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    parser.add_argument('--only', action='append', choices=steps, help='run this method alone')
     options = parser.parse_args()
     options.brewc = os.path.abspath(options.brewc)
     options.brew_run = os.path.abspath(options.brew_run)
     with tempfile.TemporaryDirectory() as folder:
         checker = kind(options, folder)
-        for step in steps:
-            getattr(checker, step)()
+        for step in options.only or steps:
+            try:
+                getattr(checker, step)()
+            except Skipped as reason:
+                print('skipped: %s: %s' % (step, reason))
+                sys.exit(checker.failures != 0 or 77)
     print('%d failures' % checker.failures)
     sys.exit(checker.failures != 0)
