@@ -70,11 +70,11 @@ public:
 
   /// Called after each reset and step; empty: nobody. What it throws is passed
   /// over. Not while a learner uses the environment.
-  void watch(std::function<void(const brew_scene &)> function) {
+  void setObserver(std::function<void(const brew_scene &)> function) {
     auto next = std::make_unique<std::function<void(const brew_scene &)>>(
         std::move(function));
     check(brew_environment_set_observer(get(), *next ? observe : nullptr, next.get()));
-    watcher = std::move(next);
+    observer = std::move(next);
   }
 
 private:
@@ -87,7 +87,7 @@ private:
   void check(brew_status status) const {
     detail::check(status, brew_environment_message(get()));
   }
-  std::unique_ptr<std::function<void(const brew_scene &)>> watcher;
+  std::unique_ptr<std::function<void(const brew_scene &)>> observer;
   detail::UniqueHandle<brew_environment, brew_environment_destroy> environment;
 };
 

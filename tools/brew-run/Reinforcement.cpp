@@ -112,7 +112,7 @@ void learn(const ReinforcementOptions &options, Session &session,
   if (!options.film.empty())
     checkFilm(options.film, first);
   if (page) {
-    first.watch([page](const brew_scene &scene) { page->onStep(scene); });
+    first.setObserver([page](const brew_scene &scene) { page->onStep(scene); });
     chosen.episode = [page](int, double reward, std::int64_t,
                             const brew_learning_progress &progress) {
       page->onEpisode(reward, progress);
@@ -131,7 +131,7 @@ void learn(const ReinforcementOptions &options, Session &session,
   log::info(log::site::brew, text);
   if (page) {
     page->onReinforcementDone();
-    first.watch({});
+    first.setObserver({});
   }
   if (options.evaluate || !options.film.empty())
     judge(options, learner, first);
