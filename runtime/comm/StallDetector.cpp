@@ -1,4 +1,4 @@
-//===- StallDetector.cpp - Which rank keeps the others waiting ---------------===//
+//===- StallDetector.cpp - Detection of hanging ranks ---------------------===//
 
 #include "runtime/comm/StallDetector.h"
 
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 namespace brew::runtime::comm {
 namespace {
@@ -19,19 +20,15 @@ struct Message {
   double seconds;
 };
 
-double secondsSince(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 Clock::duration duration(double seconds) {
   return std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(seconds));
 }
 
-/// Seconds in which a rank that is alive answers.
+/// Returns the seconds in which a live rank answers.
 double grace(double timeout) { return std::min(5.0, timeout); }
 
-/// Seconds that the first rank has to tell the reason before others do.
+/// Seconds that the first healthy rank has to report the reason before others.
 constexpr double kTurnSeconds = 5;
 
 std::string secondsText(double seconds) {
@@ -43,9 +40,14 @@ std::string secondsText(double seconds) {
 } // namespace
 
 StallDetector::StallDetector(const BrewCommPlugin &transport, int ownRank,
-                       int rankCount, double timeoutSeconds)
+                             int rankCount, double timeoutSeconds,
+                             std::function<Clock::time_point()> clock)
     : plugin(transport), rank(ownRank), ranks(rankCount),
-      timeout(timeoutSeconds), quietUntil(begin) {}
+      timeout(timeoutSeconds), now(std::move(clock)), quietUntil(begin) {}
+
+double StallDetector::secondsSince(Clock::time_point begin) const {
+  return std::chrono::duration<double>(now() - begin).count();
+}
 
 void StallDetector::handleMessages(const Activity &own) {
   for (;;) {
@@ -66,7 +68,7 @@ void StallDetector::handleMessages(const Activity &own) {
 }
 
 void StallDetector::queryRanks() {
-  queriedAt = Clock::now();
+  queriedAt = now();
   answers.assign(static_cast<std::size_t>(ranks), {});
   const Message query = {Kind::Query, 1, 0};
   for (int other = 0; other < ranks; ++other)
@@ -74,7 +76,7 @@ void StallDetector::queryRanks() {
       check(plugin, plugin.send(other, &query, sizeof query));
 }
 
-/// What the answers say; nothing if the run may go on.
+/// Evaluates the answers. Returns the reason to end the run, or nullopt.
 std::optional<std::string> StallDetector::diagnose(const std::string &what) {
   std::string silent, hanging;
   double youngest = timeout;
@@ -118,17 +120,17 @@ std::optional<std::string> StallDetector::diagnose(const std::string &what) {
              " (--comm-timeout): the transport delivers nothing";
   allWereWaiting = everyoneWaits;
   if (reason.empty()) {
-    quietUntil = Clock::now() + duration(std::max(timeout - youngest, 0.1));
+    quietUntil = now() + duration(std::max(timeout - youngest, 0.1));
     return std::nullopt;
   }
-  // One rank tells it, and its end is that of all; the next one in its place,
-  // should it fail.
-  verdictDue = Clock::now() + duration(rank == firstHealthy ? 0 : kTurnSeconds);
+  // The first healthy rank reports the reason, and its end ends all ranks. The
+  // others report it later, in case that rank fails.
+  verdictDue = now() + duration(rank == firstHealthy ? 0 : kTurnSeconds);
   return reason;
 }
 
 std::optional<std::string> StallDetector::poll(const Activity &own,
-                                            const std::string &what) {
+                                               const std::string &what) {
   handleMessages(own);
   if (!own.isWaiting) {
     queriedAt.reset();
@@ -137,9 +139,9 @@ std::optional<std::string> StallDetector::poll(const Activity &own,
     return std::nullopt;
   }
   if (verdict)
-    return Clock::now() >= *verdictDue ? verdict : std::nullopt;
+    return now() >= *verdictDue ? verdict : std::nullopt;
   if (!queriedAt) {
-    if (secondsSince(own.since) >= timeout && Clock::now() >= quietUntil)
+    if (secondsSince(own.since) >= timeout && now() >= quietUntil)
       queryRanks();
     return std::nullopt;
   }

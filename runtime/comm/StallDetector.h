@@ -1,9 +1,9 @@
-//===- StallDetector.h - Which rank keeps the others waiting -------*- C++ -*-===//
+//===- StallDetector.h - Detection of hanging ranks -------------*- C++ -*-===//
 //
-// A rank that has waited too long asks all others what they do. One that waits
-// as well is not to blame; one that has lately gone on is only slow. Who does
-// neither, or does not answer, hangs. Used on the communicator's thread, which
-// answers while the thread that trains computes.
+// A rank that has waited too long queries the state of all others. A rank that
+// waits as well is not to blame; a rank that has made progress recently is only
+// slow. A rank that does neither, or does not answer, hangs. Used on the
+// communicator's thread, which answers while the thread that trains computes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,6 +11,7 @@
 #include "runtime/comm/Plugin.h"
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,28 +20,32 @@ namespace brew::runtime::comm {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the thread that trains does.
+/// The state of the thread that trains.
 struct Activity {
   bool isWaiting = false;  ///< for other ranks
-  Clock::time_point since; ///< when that began, or when it last went on
+  Clock::time_point since; ///< start of the wait, or last progress
 };
 
+/// Finds out which ranks hang.
 class StallDetector {
 public:
+  /// `now` returns the time; tests advance their own.
   StallDetector(const BrewCommPlugin &plugin, int rank, int ranks,
-             double timeoutSeconds);
+                double timeoutSeconds,
+                std::function<Clock::time_point()> now = Clock::now);
 
-  /// Answers other ranks, and asks them where `own` waits too long for `what`.
-  /// Returns why the run cannot go on, once that is known. Throws Error (3) as
-  /// check() does.
+  /// Answers queries of other ranks, and queries them if `own` has waited too
+  /// long for `what`. Returns why the run cannot continue, or nullopt. Throws
+  /// the errors of check().
   std::optional<std::string> poll(const Activity &own, const std::string &what);
 
 private:
   struct Answer {
     bool here = false;
     bool isWaiting = false;
-    double seconds = 0; ///< since it began to wait, or last went on
+    double seconds = 0; ///< since the start of its wait, or its last progress
   };
+  double secondsSince(Clock::time_point begin) const;
   void handleMessages(const Activity &own);
   void queryRanks();
   std::optional<std::string> diagnose(const std::string &what);
@@ -48,14 +53,15 @@ private:
   const BrewCommPlugin &plugin;
   int rank, ranks;
   double timeout;
-  Clock::time_point begin = Clock::now();
+  std::function<Clock::time_point()> now;
+  Clock::time_point begin = now();
   std::optional<Clock::time_point> queriedAt;
   std::vector<Answer> answers; ///< by rank
-  /// A time before which nobody is queriedAt again.
+  /// Time before which this rank sends no more queries.
   Clock::time_point quietUntil;
   std::optional<std::string> verdict;
   std::optional<Clock::time_point> verdictDue; ///< when it is this rank's turn
-  bool allWereWaiting = false;                       ///< when they were queriedAt last
+  bool allWereWaiting = false; ///< when they were queriedAt last
 };
 
 } // namespace brew::runtime::comm

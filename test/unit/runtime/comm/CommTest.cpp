@@ -156,13 +156,14 @@ TEST_F(CommTest, TransportSumsGoPieceByPiece) {
 }
 
 TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
-  StallDetector watch(plugin, 0, 3, 0.5);
-  const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
+  Clock::time_point time = Clock::now();
+  StallDetector watch(plugin, 0, 3, 0.5, [&] { return time; });
+  const Activity waiting{true, time - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   EXPECT_EQ(table.outgoing.size(), 2u); // both others are asked
-  answerFor(1, {true, Clock::now()});
+  answerFor(1, {true, time});
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  time += std::chrono::milliseconds(600);
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   const auto reason = watch.poll(waiting, "the sum of bucket 1");
   ASSERT_TRUE(reason);
@@ -171,18 +172,19 @@ TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
 }
 
 TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
-  StallDetector watch(plugin, 0, 3, 0.5);
-  const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
+  Clock::time_point time = Clock::now();
+  StallDetector watch(plugin, 0, 3, 0.5, [&] { return time; });
+  const Activity waiting{true, time - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "x"));
-  answerFor(1, {true, Clock::now()});
-  answerFor(2, {false, Clock::now()}); // has just gone on
+  answerFor(1, {true, time});
+  answerFor(2, {false, time}); // has just gone on
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_TRUE(table.outgoing.empty()); // not asked again at once
-  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  time += std::chrono::milliseconds(1200);
   EXPECT_FALSE(watch.poll(waiting, "x"));
-  answerFor(1, {true, Clock::now()});
-  answerFor(2, {false, Clock::now() - std::chrono::seconds(2)});
+  answerFor(1, {true, time});
+  answerFor(2, {false, time - std::chrono::seconds(2)});
   EXPECT_FALSE(watch.poll(waiting, "x"));
   const auto reason = watch.poll(waiting, "x");
   ASSERT_TRUE(reason);

@@ -1,4 +1,5 @@
-//===- DataPipelineTest.cpp - Feeds and reading ahead ---------------------------===//
+//===- DataPipelineTest.cpp - Feeds and reading ahead
+//---------------------------===//
 #include "runtime/data/DataPipeline.h"
 #include "TestPlan.h"
 #include "runtime/data/Prefetcher.h"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -17,7 +19,8 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Counts upwards, slowly if asked to; breaks after some batches.
+/// Reads a batch with the next number each time, after a delay. Fails at batch
+/// `breakAt`.
 class CountingSource : public BatchSource {
 public:
   explicit CountingSource(int breakAt = -1, int milliseconds = 0)
@@ -25,21 +28,40 @@ public:
 
   void read(const std::vector<std::byte *> &tops) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(delay));
-    if (int(at.records) == breakAt)
+    mostAhead = std::max(mostAhead.load(), batchesRead - batchesTaken);
+    if (int(at.records) == breakAt) {
+      hasFailed = true;
       throw badInput("the source broke");
+    }
     *reinterpret_cast<float *>(tops[0]) = float(at.records++);
     ++batchesRead;
   }
   SourcePosition position() const override { return at; }
   void seek(const SourcePosition &target) override { at = target; }
 
-  static std::atomic<int> batchesRead;
+  static void reset() {
+    batchesRead = batchesTaken = mostAhead = 0;
+    hasFailed = false;
+  }
+  static std::atomic<int> batchesRead, batchesTaken;
+  /// Most batches that had been read and not been taken when another was read.
+  static std::atomic<int> mostAhead;
+  static std::atomic<bool> hasFailed;
 
 private:
   SourcePosition at;
   int breakAt, delay;
 };
 std::atomic<int> CountingSource::batchesRead{0};
+std::atomic<int> CountingSource::batchesTaken{0};
+std::atomic<int> CountingSource::mostAhead{0};
+std::atomic<bool> CountingSource::hasFailed{false};
+
+/// Waits for another thread; the test's time limit ends a wait in vain.
+template <typename Condition> void waitUntil(Condition holds) {
+  while (!holds())
+    std::this_thread::yield();
+}
 
 struct OneFloat {
   plan::Buffer buffer = test::makeBuffer("x", 0, 0, {1});
@@ -49,6 +71,7 @@ struct OneFloat {
 
 float take(Prefetcher &prefetcher) {
   const float value = *reinterpret_cast<float *>(prefetcher.acquire().tops[0]);
+  ++CountingSource::batchesTaken;
   prefetcher.release();
   return value;
 }
@@ -69,32 +92,35 @@ std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
 
 TEST(Prefetcher, DeliversInOrderAndReadsAheadNoFurtherThanItsDepth) {
   OneFloat top;
-  CountingSource::batchesRead = 0;
+  CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
                         3);
   EXPECT_EQ(take(prefetcher), 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  EXPECT_LE(CountingSource::batchesRead, 4);
+  waitUntil([] { return CountingSource::batchesRead == 4; });
   for (int i = 1; i < 100; ++i)
     ASSERT_EQ(take(prefetcher), float(i));
+  // Three buffers: another batch is read once fewer than three are waiting.
+  EXPECT_LE(CountingSource::mostAhead, 2);
 }
 
 TEST(Prefetcher, PositionIsTheConsumersNotTheReaders) {
   OneFloat top;
+  CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
                         4);
   take(prefetcher);
   take(prefetcher);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  waitUntil([] { return CountingSource::batchesRead > 2; });
   EXPECT_EQ(prefetcher.consumed().records, 2u);
 }
 
 TEST(Prefetcher, ErrorsArriveWithTheBatchTheyBelongTo) {
   OneFloat top;
+  CountingSource::reset();
   Prefetcher prefetcher(std::make_unique<CountingSource>(2), top.info, {true},
                         4);
   EXPECT_EQ(take(prefetcher), 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  waitUntil([] { return CountingSource::hasFailed.load(); });
   EXPECT_EQ(take(prefetcher), 1);
   test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
   test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
@@ -102,13 +128,10 @@ TEST(Prefetcher, ErrorsArriveWithTheBatchTheyBelongTo) {
 
 TEST(Prefetcher, CountsStarvation) {
   OneFloat top;
-  // So slow that whoever takes is never later, on a busy machine either.
-  Prefetcher slow(std::make_unique<CountingSource>(-1, 100), top.info, {true},
-                  2);
-  for (int i = 0; i < 4; ++i)
+  Prefetcher slow(std::make_unique<CountingSource>(-1, 1), top.info, {true}, 2);
+  while (slow.waits() < 2) // the first batch does not count
     take(slow);
-  EXPECT_GE(slow.waits(), 2u); // the first batch does not count
-  EXPECT_GT(slow.secondsWaited(), 0.01);
+  EXPECT_GT(slow.secondsWaited(), 0);
 }
 
 TEST(Prefetcher, NeedsAThread) {
@@ -174,7 +197,8 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   if (!executor.hostData(0))
     GTEST_SKIP() << "only plans for the CPU use the caller's memory";
-  DataPipeline pipeline(executor, executor.findProgram("forward_backward"), 1, "");
+  DataPipeline pipeline(executor, executor.findProgram("forward_backward"), 1,
+                        "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
   executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
   pipeline.feed();
