@@ -1,10 +1,10 @@
-//===- ParallelAgents.cpp - ParallelAgents on threads of their own ------------------------===//
+//===- ParallelAgents.cpp - Agents on separate threads --------------------===//
 
 #include "extras/reinforcement/ParallelAgents.h"
 
 #include "extras/reinforcement/Agent.h"
-#include "extras/reinforcement/PolicyNetwork.h"
 #include "extras/reinforcement/PolicyGradient.h"
+#include "extras/reinforcement/PolicyNetwork.h"
 #include "plan/Contract.h"
 #include "support/Error.h"
 
@@ -44,7 +44,7 @@ void writeAll(runtime::Session &session,
 
 } // namespace
 
-/// What agents and the thread in train() notify each other.
+/// State shared by the agents and the thread in train().
 struct ParallelAgents::SharedState {
   SharedState(runtime::Session &session, Hooks given)
       : primary(session), hooks(std::move(given)),
@@ -78,7 +78,7 @@ struct ParallelAgents::SharedState {
     }
     changed.notify_all();
   }
-  /// Waits for the update; false if it will not come.
+  /// Waits for the update. Returns false if training ends before it.
   bool update(Request &request) {
     notify([&] { requests.push_back(&request); });
     std::unique_lock lock(mutex);
@@ -97,21 +97,22 @@ struct ParallelAgents::Worker {
         agent(*options.environments[static_cast<std::size_t>(number)], chosen,
               seed, number, options.maxSteps),
         program(session.program(plan::programs::kForwardBackward)) {
-    session.setSeed(seed + static_cast<std::uint64_t>(number));
+    session.setSeed(
+        session.rankSeed(seed + static_cast<std::uint64_t>(number)));
     take(readAll(shared.primary, shared.parameters));
     const auto &environment = *options.environments.front();
     policy.emplace(session, environment.observationCount(),
                    environment.actionCount());
-    accumulator.emplace(
-        session, environment.observationCount(),
-        GradientAccumulator::Runner{[this] {
-                                 session.dataPipeline(program).feed();
-                                 session.run(program, runtime::Pass::Forward);
-                               },
-                               [this] {
-                                 session.run(program, runtime::Pass::Backward);
-                                 gather();
-                               }});
+    accumulator.emplace(session, environment.observationCount(),
+                        GradientAccumulator::Runner{
+                            [this] {
+                              session.dataPipeline(program).feed();
+                              session.run(program, runtime::Pass::Forward);
+                            },
+                            [this] {
+                              session.run(program, runtime::Pass::Backward);
+                              gather();
+                            }});
     agent.restore(restored);
     savedState = agent.save();
   }
@@ -139,7 +140,7 @@ struct ParallelAgents::Worker {
   std::optional<Policy> policy;
   std::optional<GradientAccumulator> accumulator;
   Values sums;
-  std::vector<double> savedState; ///< of the agent, at the last update
+  std::vector<double> savedState; ///< the agent's state at the last update
   std::int64_t episodes = 0;
   std::thread thread;
 };
@@ -159,7 +160,7 @@ bool ParallelAgents::Worker::update() {
   return true;
 }
 
-/// False if training shouldEnd.
+/// Returns false if training ends.
 bool ParallelAgents::Worker::learn(std::vector<Trajectory> &cache) {
   selectElite(cache, properties.episodeElitePercent);
   const bool each = episodes % properties.miniBatch == 0;
@@ -195,20 +196,21 @@ void ParallelAgents::Worker::play() {
   }
 }
 
-ParallelAgents::ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
-               const caffe::Properties &properties,
-               const std::vector<double> &restored, Hooks hooks)
+ParallelAgents::ParallelAgents(runtime::Session &primary,
+                               const LearnerOptions &options,
+                               const caffe::Properties &properties,
+                               const std::vector<double> &restored, Hooks hooks)
     : shared(std::make_unique<SharedState>(primary, std::move(hooks))) {
   const std::size_t size =
       restored.size() / static_cast<std::size_t>(properties.threads);
-  // The plan is the primary session's, which outlives the agents.
+  // The primary session owns the plan and outlives the agents.
   const std::shared_ptr<const plan::PlanFile> plan(
       std::shared_ptr<const plan::PlanFile>(), &primary.plan());
   for (int i = 0; i < properties.threads; ++i) {
     runtime::SessionOptions own;
     own.device = primary.deviceOptions();
     own.device.threads = 1;
-    own.device.pool = nullptr; // each agent has a thread of its own
+    own.device.pool = nullptr; // each agent has its own thread
     own.device.tune = false;
     own.device.timingCache.clear();
     if (!properties.gpuIds.empty())
@@ -254,7 +256,7 @@ void ParallelAgents::run() {
       return !shared->ended.empty() || !shared->requests.empty() ||
              !shared->lines.empty() || shared->failure || !shared->running;
     };
-    // A stop comes from elsewhere: it is looked for now and then.
+    // No notification announces a stop request, so poll for it.
     if (!shared->changed.wait_for(lock, std::chrono::milliseconds(50), hasNews))
       continue;
     if (shared->failure)
@@ -268,7 +270,7 @@ void ParallelAgents::run() {
       shared->primary.events().info(log::site::brew, line);
       continue;
     }
-    // The episodes that an update is of are told before it.
+    // Report episodes before the update that they contribute to.
     if (!shared->ended.empty()) {
       const EpisodeSummary episode = shared->ended.front();
       shared->ended.pop_front();
@@ -280,7 +282,8 @@ void ParallelAgents::run() {
     shared->requests.pop_front();
     std::vector<double> savedStates;
     for (const auto &worker : workers)
-      savedStates.insert(savedStates.end(), worker->savedState.begin(), worker->savedState.end());
+      savedStates.insert(savedStates.end(), worker->savedState.begin(),
+                         worker->savedState.end());
     lock.unlock();
     reinforcement::writeAll(shared->primary, shared->gradients,
                             *request.gradients);

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - The C API's inputs of programs ------------------------===//
+//===- Inputs.cpp - C API: inputs of programs -----------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -24,8 +24,9 @@ brew_status withPipeline(brew_session *session, int program, Body &&body) {
 
 size_t brew_session_input_count(brew_session *session, int program) {
   size_t count = 0;
-  withPipeline(session, program,
-           [&](runtime::DataPipeline &pipeline) { count = pipeline.tops().size(); });
+  withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
+    count = pipeline.tops().size();
+  });
   return count;
 }
 
@@ -83,8 +84,8 @@ brew_status brew_session_set_feed(brew_session *session, int program,
   return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
     if (!feed)
       throw usage("the feed's function is NULL");
-    auto ask = [feed,
-                user](const std::vector<runtime::DataPipeline::Request> &batch) {
+    auto ask = [feed, user](
+                   const std::vector<runtime::DataPipeline::Request> &batch) {
       std::vector<brew_feed_request> requests;
       for (const runtime::DataPipeline::Request &request : batch)
         requests.push_back(
@@ -98,7 +99,8 @@ brew_status brew_session_set_feed(brew_session *session, int program,
                     "the function that feeds '" + batch.front().top +
                         "' failed");
     };
-    pipeline.setCallback(textsOf(inputs, input_count, "the inputs' names"), ask);
+    pipeline.setCallback(textsOf(inputs, input_count, "the inputs' names"),
+                         ask);
   });
 }
 
@@ -114,18 +116,21 @@ brew_status brew_session_set_random_inputs(brew_session *session, int program,
       if (buffer.dims_size() > 1)
         for (std::size_t i = 0; i < values.size(); ++i)
           values[i] = static_cast<float>(stream.uniform(i));
-      pipeline.set(top, values.data(), static_cast<std::int64_t>(values.size()));
+      pipeline.set(top, values.data(),
+                   static_cast<std::int64_t>(values.size()));
     }
   });
 }
 
 brew_status brew_session_open_sources(brew_session *session, int program) {
-  return withPipeline(session, program,
-                  [](runtime::DataPipeline &pipeline) { pipeline.start(); });
+  return withPipeline(session, program, [](runtime::DataPipeline &pipeline) {
+    pipeline.start();
+  });
 }
 
 brew_status brew_session_reset_sources(brew_session *session, int program,
                                        uint64_t seed) {
-  return withPipeline(session, program,
-                  [&](runtime::DataPipeline &pipeline) { pipeline.reset(seed); });
+  return withPipeline(session, program, [&](runtime::DataPipeline &pipeline) {
+    pipeline.reset(session->get().rankSeed(seed));
+  });
 }

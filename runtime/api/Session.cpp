@@ -1,4 +1,4 @@
-//===- Session.cpp - The C API's sessions ---------------------------------===//
+//===- Session.cpp - C API: sessions --------------------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -42,7 +42,8 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
     device.workspaceLimit = options.workspace_limit == BREW_NO_WORKSPACE
                                 ? 0
                                 : options.workspace_limit;
-  device.hostLayerTypes = hostTypesOf(options.host_layers, options.host_layer_count);
+  device.hostLayerTypes =
+      hostTypesOf(options.host_layers, options.host_layer_count);
   if (options.communicator) {
     if (!options.communicator->communicator)
       throw usage("the communicator could not be opened");
@@ -114,10 +115,11 @@ brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pools, opening, listeners
+// Thread pools, opening, listeners
 //===----------------------------------------------------------------------===//
 
-brew_status brew_thread_pool_open(const brew_thread_pool_options *options, brew_thread_pool **pool) {
+brew_status brew_thread_pool_open(const brew_thread_pool_options *options,
+                                  brew_thread_pool **pool) {
   return api::open(pool, [&](brew_thread_pool &handle) {
     const brew_thread_pool_options cOptions = copyFromCaller(options);
     if (cOptions.threads < 0)
@@ -213,7 +215,7 @@ brew_status brew_session_reset_state(brew_session *session) {
 }
 
 brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
-  return on(session, [&](runtime::Session &it) { it.setSeed(seed); });
+  return on(session, [&](runtime::Session &it) { it.setSeed(it.rankSeed(seed)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -299,7 +301,7 @@ brew_status brew_session_measure(brew_session *session, const int *programs,
   });
 }
 
-/// What kind of call a step is.
+/// The kind of a library call.
 static std::string kindOf(const plan::Step &step) {
   const bool isConvolution = step.has_convolution();
   const std::string name = isConvolution ? "convolution" : "inner product";
@@ -417,6 +419,7 @@ brew_status brew_session_emit_debug_info(brew_session *session, int program) {
   return on(session, program, [&](runtime::Session &it, int number) {
     const plan::Program &description = it.manifest().programs(number);
     if (runtime::DebugInfo::isCompiledIn(description))
-      runtime::DebugInfo(description, it.parameters(), it.events()).logForward();
+      runtime::DebugInfo(description, it.parameters(), it.events())
+          .logForward();
   });
 }

@@ -1,6 +1,7 @@
-//===- BatchSource.h - Where the batches of one feed come from --*- C++ -*-===//
+//===- BatchSource.h - Source of a data layer's batches ---------*- C++ -*-===//
 #pragma once
 
+#include "caffe/RankSeed.h"
 #include "formats/caffe.pb.h"
 #include "plan/PlanFile.h"
 #include "runtime/events/Events.h"
@@ -13,111 +14,109 @@
 
 namespace brew::runtime {
 
-/// How far a source has been read; enough to continue there exactly.
-/// On several ranks positions are those behind a record for each of them, so
-/// that they are the same on all ranks.
+/// A reading position of a source; sufficient to continue there exactly. On
+/// several ranks, positions count a record for each rank, so that they are
+/// equal on all ranks.
 struct SourcePosition {
-  std::uint64_t records = 0;  ///< consumed since the start (by this rank)
-  std::uint64_t epoch = 0;    ///< complete passes over the source
+  std::uint64_t records = 0;  ///< consumed since the start, by this rank
+  std::uint64_t epoch = 0;    ///< completed passes over the source
   std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
 };
 
-/// What a session says of all readers.
+/// Options of all readers of a session.
 struct ReaderOptions {
-  /// Threads that decode, the reader's own included; 0: one for each core.
+  /// Decoding threads, including the reader's own; 0: one per core.
   unsigned threads = 0;
-  /// Damaged or missing images are passed over and counted instead of ending
-  /// the run.
+  /// Skips and counts damaged or missing images instead of failing.
   bool skipBadRecords = false;
-  /// Of training on several ranks: which this is. Of the records of Data and
-  /// HDF5Data layers, counted over all passes, rank r has those whose number is
-  /// r modulo `ranks`. Seeds differ by the rank.
+  /// This rank and the number of ranks. Rank r reads the records of Data and
+  /// HDF5Data layers whose number, counted over all passes, is r modulo
+  /// `ranks`.
   std::uint64_t rank = 0, ranks = 1;
 };
 
-/// A layer that brings data in, as a source needs to know it.
+/// A data layer, as passed to its source.
 struct DataLayerInfo {
   caffe::LayerParameter layer;
-  /// Buffers of its tops; they outlive the source.
+  /// Buffers of its tops; must outlive the source.
   std::vector<const plan::Buffer *> tops;
   bool testPhase = false;
-  std::uint64_t seed = 0;
-  /// Distinguishes the random streams of feeds: "PROGRAM/LAYER".
+  caffe::RankSeed seed;
+  /// Name of the layer's random stream: "PROGRAM/LAYER".
   std::string stream;
-  /// How a device makes the first top of bytes; null where none does. It
-  /// outlives the source.
+  /// How a device computes the first top from bytes, or null. Must outlive the
+  /// source.
   const plan::PixelConversion *pixels = nullptr;
-  /// Folders in which files named by the layer are looked up, in order, after
-  /// the working directory.
+  /// Folders searched in order for files named by the layer, after the working
+  /// directory.
   std::vector<std::string> folders;
-  /// How it is read.
   ReaderOptions reading;
-  /// Hears what the source has to say, from any thread; may be null.
+  /// Receives the source's log lines, from any thread; may be null.
   Events *events = nullptr;
 };
 
-/// Posts a line of a source.
+/// Posts a source's log line.
 inline void postLine(Events *events, log::Site site, std::string text) {
   if (events)
     events->post(event::LogLine{log::Severity::Info, site, std::move(text)});
 }
 
-/// What a conversion of pixels subtracts.
+/// The mean that a pixel conversion subtracts.
 struct PixelMean {
   std::vector<std::int64_t> dims; ///< as PixelConversion::mean_dims
   std::vector<float> values;
 };
 
-/// Delivers one batch after another. Used from one thread at a time.
+/// Reads one batch after another. Used by one thread at a time.
 class BatchSource {
 public:
   virtual ~BatchSource() = default;
 
-  /// Writes the next batch: tops[i] is memory of the size and layout of top
-  /// i's buffer, or null if that top is not wanted. Callers recycle a fixed set
-  /// of memory and never change its bytes. Throws Error when the source is
-  /// damaged or does not fit the buffers.
+  /// Writes the next batch: tops[i] has the size and layout of top i's buffer,
+  /// or is null if that top is not wanted. Callers reuse a fixed set of memory
+  /// blocks and never change their bytes. Throws Error if the source is damaged
+  /// or does not fit the buffers.
   virtual void read(const std::vector<std::byte *> &tops) = 0;
 
-  /// The mean of a source that has images, which may be bytes; else null.
+  /// The mean of a source of images that may be bytes; else null.
   virtual const PixelMean *pixelMean() const { return nullptr; }
-  /// Like read(), but leaves the first top, if it is wanted and all of the
-  /// batch's images are bytes, in `pixels`, a PixelBlock, and returns true.
-  /// Otherwise false: all tops are written.
+  /// Like read(), but if the first top is wanted and all images of the batch
+  /// are bytes, writes them to `pixels`, a PixelBlock, instead of the first top
+  /// and returns true. Otherwise writes all tops and returns false.
   virtual bool readPixels(const std::vector<std::byte *> &tops, std::byte *) {
     read(tops);
     return false;
   }
 
-  /// What tells one content of the source from another, as far as that is known
-  /// without reading all of it.
+  /// Identifies the content of the source as far as possible without reading
+  /// all of it.
   virtual std::string identity() const { return ""; }
 
-  /// Records that were passed over so far.
+  /// Number of records skipped so far.
   virtual std::uint64_t skippedRecords() const { return 0; }
 
-  /// Where the next read() begins.
+  /// The position of the next read().
   virtual SourcePosition position() const = 0;
-  /// Continues at a position that an equal source reported. Throws Error (1)
-  /// if the source cannot have been there.
+  /// Continues at a position that an equal source reported. Throws Error (1) if
+  /// the source has no such position.
   virtual void seek(const SourcePosition &position) = 0;
 };
 
-/// Opens a Data layer's database.
+/// Opens the database of a Data layer.
 std::unique_ptr<BatchSource> openDatabaseSource(const DataLayerInfo &info);
-/// Opens an AnnotatedData layer's database.
+/// Opens the database of an AnnotatedData layer.
 std::unique_ptr<BatchSource> openAnnotatedSource(const DataLayerInfo &info);
-/// Opens an ImageData layer's list.
+/// Opens the image list of an ImageData layer.
 std::unique_ptr<BatchSource> openImageSource(const DataLayerInfo &info);
-/// Opens a WindowData layer's file.
+/// Opens the window file of a WindowData layer.
 std::unique_ptr<BatchSource> openWindowSource(const DataLayerInfo &info);
-/// Opens an HDF5Data layer's list of files.
+/// Opens the list of files of an HDF5Data layer.
 std::unique_ptr<BatchSource> openHdf5Source(const DataLayerInfo &info);
-/// Opens the file that an InfogainLoss layer names.
+/// Opens the matrix file of an InfogainLoss layer.
 std::unique_ptr<BatchSource> openBlobSource(const DataLayerInfo &info);
-/// The weights of classes in a SoftmaxWithLoss layer's settings.
+/// Makes a source of the class weights in a SoftmaxWithLoss layer's settings.
 std::unique_ptr<BatchSource> makeWeightSource(const DataLayerInfo &info);
-/// The fillers of a DummyData layer.
+/// Makes a source of a DummyData layer's fillers.
 std::unique_ptr<BatchSource> makeDummySource(const DataLayerInfo &info);
 
 } // namespace brew::runtime

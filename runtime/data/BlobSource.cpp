@@ -1,7 +1,7 @@
-//===- BlobSource.cpp - Feeds whose every batch is the same ---------------===//
+//===- BlobSource.cpp - Sources with constant batches ---------------------===//
 //
-// The infogain matrix of an InfogainLoss layer that names a file, and the
-// weights of classes that a SoftmaxWithLoss layer lists.
+// The infogain matrix of an InfogainLoss layer that names a file, and the class
+// weights that a SoftmaxWithLoss layer lists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ namespace {
 
 class BlobSource : public BatchSource {
 public:
-  /// `where` begins the message about another number of values.
+  /// `where` is a prefix of the message about a wrong number of values.
   BlobSource(const DataLayerInfo &info, formats::Blob values,
              const std::string &where)
       : top(*info.tops.at(0)), blob(std::move(values)) {

@@ -1,4 +1,4 @@
-//===- DataPipeline.cpp - Brings data into a program's input buffers ------------===//
+//===- DataPipeline.cpp - Input data of one program -----------------------===//
 
 #include "runtime/data/DataPipeline.h"
 
@@ -16,7 +16,7 @@ using caffe::DataLayerSource;
 
 namespace {
 
-/// Number at the end of "test_N"; what a cursor calls its test net.
+/// N of "test_N": the test net's number in cursors.
 std::uint32_t testIndex(const std::string &program) {
   return static_cast<std::uint32_t>(
       std::max(plan::programs::testIndex(program), 0));
@@ -26,15 +26,18 @@ Error noInput(const std::string &top) {
   return badInput("the net has no input blob '" + top + "'");
 }
 
-/// Batches read ahead; Caffe's default where the layer does not say.
-unsigned prefetchDepth(DataLayerSource source, const caffe::LayerParameter &layer) {
-  constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
-  if (source == DataLayerSource::Database || source == DataLayerSource::Annotated)
+/// Batches to read ahead; Caffe's default unless the layer sets it.
+unsigned prefetchDepth(DataLayerSource source,
+                       const caffe::LayerParameter &layer) {
+  // Limits the memory that a malicious plan can request.
+  constexpr unsigned kMost = 64;
+  if (source == DataLayerSource::Database ||
+      source == DataLayerSource::Annotated)
     return std::min(layer.data_param().prefetch(), kMost);
   return 2;
 }
 
-/// Gives a batch back at the end of its scope.
+/// Releases a batch at the end of its scope.
 struct Release {
   Prefetcher *prefetcher; ///< or null
   ~Release() {
@@ -45,7 +48,7 @@ struct Release {
 
 } // namespace
 
-/// Values that the caller is callbackInput for, before they are in the buffer's layout.
+/// Values that a callback fills in, before conversion to the buffer's layout.
 struct DataPipeline::CallbackInput {
   std::vector<Request> requests;
   std::vector<std::vector<float>> floats;
@@ -56,18 +59,18 @@ struct DataPipeline::CallbackInput {
 struct DataPipeline::Input {
   DataLayerInfo info;
   const caffe::DataLayerKind *kind = nullptr;
-  int number = 0; ///< among the program's feeds
+  int number = 0; ///< among the program's data inputs
   std::vector<std::uint32_t> buffers;
-  /// The values of what is not the source's, in the buffer's layout: the
-  /// caller's, or zeros; empty: the source's.
+  /// Values from the caller, or zeros, in the buffer's layout; empty if the
+  /// source provides them.
   std::vector<std::vector<std::byte>> fixedValues;
-  std::vector<bool> takenOver; ///< by the caller, top by top
+  std::vector<bool> takenOver; ///< by the caller, for each top
   std::unique_ptr<Prefetcher> prefetcher;
 
   /// No source of its own.
   bool isFromCaller() const { return kind->isFromCaller(); }
 
-  /// Null where only the caller has values.
+  /// Null if only the caller provides values.
   std::unique_ptr<BatchSource> openSource() const {
     switch (kind->source) {
     case DataLayerSource::Annotated:
@@ -95,14 +98,13 @@ struct DataPipeline::Input {
   }
 };
 
-DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
-               std::string planFolder, Events *listeners,
-               const ReaderOptions &reading)
+DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan,
+                           caffe::RankSeed seed, std::string planFolder,
+                           Events *listeners, const ReaderOptions &reading)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
   testPhase = description.test_phase();
-  rank = static_cast<std::uint64_t>(reading.rank);
   programIndex = testIndex(description.name());
   for (int i = 0; i < description.data_inputs_size(); ++i) {
     const plan::DataInput &source = description.data_inputs(i);
@@ -149,14 +151,14 @@ DataPipeline::DataPipeline(Executor &planExecutor, int programOfPlan, std::uint6
     input->takenOver.resize(info.tops.size());
     inputs.push_back(std::move(input));
   }
-  addKeys(seedOf(seed));
+  addKeys(seedOf(seed).own());
 }
 
 DataPipeline::~DataPipeline() = default;
 
-/// Each rank trains with a seed of its own; tests are those of rank 0.
-std::uint64_t DataPipeline::seedOf(std::uint64_t seed) const {
-  return testPhase ? seed - rank : seed;
+/// Each rank trains with its own seed; tests use rank 0's.
+caffe::RankSeed DataPipeline::seedOf(caffe::RankSeed seed) const {
+  return testPhase ? caffe::RankSeed{seed.common, 0} : seed;
 }
 
 void DataPipeline::addKeys(std::uint64_t seed) {
@@ -166,10 +168,10 @@ void DataPipeline::addKeys(std::uint64_t seed) {
              layer, buffer, seed);
 }
 
-void DataPipeline::reset(std::uint64_t seed) {
+void DataPipeline::reset(caffe::RankSeed seed) {
   refuseInCallback();
   opened = false;
-  addKeys(seedOf(seed));
+  addKeys(seedOf(seed).own());
   for (const auto &input : inputs) {
     input->prefetcher.reset();
     input->info.seed = seedOf(seed);
@@ -185,7 +187,8 @@ std::vector<std::string> DataPipeline::tops() const {
   return names;
 }
 
-DataPipeline::Input *DataPipeline::inputOf(std::string_view top, std::size_t &index) const {
+DataPipeline::Input *DataPipeline::inputOf(std::string_view top,
+                                           std::size_t &index) const {
   for (const auto &input : inputs)
     for (int i = 0; i < input->info.layer.top_size(); ++i)
       if (input->info.layer.top(i) == top) {
@@ -203,7 +206,7 @@ const plan::Buffer *DataPipeline::find(std::string_view top) const {
 
 template <typename Value>
 void DataPipeline::setValues(std::string_view top, const Value *values,
-                       std::int64_t count) {
+                             std::int64_t count) {
   refuseInCallback();
   std::size_t index = 0;
   Input *input = inputOf(top, index);
@@ -220,24 +223,24 @@ void DataPipeline::setValues(std::string_view top, const Value *values,
   caffe::store(buffer, values, input->fixedValues[index].data());
 }
 
-/// A callback no longer gives this top.
+/// Removes the top from all callbacks.
 void DataPipeline::removeFromCallbacks(const std::string &top) {
   for (const auto &callbackInput : callbacks)
-    callbackInput->requests.erase(std::remove_if(callbackInput->requests.begin(),
-                                         callbackInput->requests.end(),
-                                         [&](const Request &request) {
-                                           return request.top == top;
-                                         }),
-                          callbackInput->requests.end());
-  callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
-                                 [](const std::unique_ptr<CallbackInput> &callbackInput) {
-                                   return callbackInput->requests.empty();
-                                 }),
-                  callbacks.end());
+    callbackInput->requests.erase(
+        std::remove_if(
+            callbackInput->requests.begin(), callbackInput->requests.end(),
+            [&](const Request &request) { return request.top == top; }),
+        callbackInput->requests.end());
+  callbacks.erase(
+      std::remove_if(callbacks.begin(), callbacks.end(),
+                     [](const std::unique_ptr<CallbackInput> &callbackInput) {
+                       return callbackInput->requests.empty();
+                     }),
+      callbacks.end());
 }
 
 void DataPipeline::setCallback(const std::vector<std::string> &chosen,
-                         Callback callback) {
+                               Callback callback) {
   refuseInCallback();
   auto callbackInput = std::make_unique<CallbackInput>();
   callbackInput->callback = std::move(callback);
@@ -253,13 +256,15 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
     const auto count = static_cast<std::size_t>(request.count);
     callbackInput->floats.emplace_back(request.isDouble ? 0 : count);
     callbackInput->doubles.emplace_back(request.isDouble ? count : 0);
-    request.floats = request.isDouble ? nullptr : callbackInput->floats.back().data();
-    request.doubles = request.isDouble ? callbackInput->doubles.back().data() : nullptr;
+    request.floats =
+        request.isDouble ? nullptr : callbackInput->floats.back().data();
+    request.doubles =
+        request.isDouble ? callbackInput->doubles.back().data() : nullptr;
     callbackInput->requests.push_back(std::move(request));
   }
   for (const Request &request : callbackInput->requests) {
     removeFromCallbacks(request.top);
-    // Taken over from now on, so that no source is opened for it.
+    // Overridden from now on, so that no source is opened for it.
     std::size_t index = 0;
     Input *input = inputOf(request.top, index);
     input->takenOver[index] = true;
@@ -269,7 +274,7 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
     callbacks.push_back(std::move(callbackInput));
 }
 
-/// Callbacks are called where they are stored.
+/// Callbacks must not be removed while they run.
 void DataPipeline::refuseInCallback() const {
   if (inCallback)
     throw Error(ExitStatus::Usage,
@@ -299,15 +304,15 @@ void DataPipeline::runCallbacks() {
 }
 
 void DataPipeline::set(std::string_view top, const double *values,
-                 std::int64_t count) {
+                       std::int64_t count) {
   setValues(top, values, count);
 }
 void DataPipeline::set(std::string_view top, const float *values,
-                 std::int64_t count) {
+                       std::int64_t count) {
   setValues(top, values, count);
 }
 void DataPipeline::set(std::string_view top, const std::int32_t *values,
-                 std::int64_t count) {
+                       std::int64_t count) {
   const std::vector<double> exact(values,
                                   values + std::max<std::int64_t>(count, 0));
   setValues(top, exact.data(), count);
@@ -316,28 +321,29 @@ void DataPipeline::set(std::string_view top, const std::int32_t *values,
 std::vector<std::string> DataPipeline::unsetTops() const {
   std::vector<std::string> names;
   for (const auto &input : inputs)
-    for (int i = 0; input->isFromCaller() && i < input->info.layer.top_size(); ++i)
+    for (int i = 0; input->isFromCaller() && i < input->info.layer.top_size();
+         ++i)
       if (!input->takenOver[static_cast<std::size_t>(i)])
         names.push_back(input->info.layer.top(i));
   return names;
 }
 
-/// Whether the device makes the first top of what the source reads.
+/// Whether the device converts the first top from the source's bytes.
 bool DataPipeline::takesPixels(const Input &input, const BatchSource &source) {
   const plan::DataInput &description =
       executor.manifest().programs(program).data_inputs(input.number);
   const PixelMean *mean = source.pixelMean();
   if (!mean || !executor.convertsPixels(program, input.number) ||
-      mean->dims !=
-          std::vector<std::int64_t>(description.pixel_conversion().mean_dims().begin(),
-                                    description.pixel_conversion().mean_dims().end()))
+      mean->dims != std::vector<std::int64_t>(
+                        description.pixel_conversion().mean_dims().begin(),
+                        description.pixel_conversion().mean_dims().end()))
     return false;
   executor.setPixelMean(program, input.number, mean->values);
   return true;
 }
 
 std::unique_ptr<BatchSource> DataPipeline::openSource(const Input &input) {
-  // What it has to say comes before what is wrong with it.
+  // Deliver the source's log lines before its error.
   try {
     std::unique_ptr<BatchSource> source = input.openSource();
     deliverEvents();
@@ -358,7 +364,7 @@ void DataPipeline::open() {
     return;
   for (const auto &input : inputs) {
     if (input->prefetcher)
-      continue; // of an earlier try
+      continue; // opened by an earlier call
     std::vector<bool> wanted;
     bool any = false;
     for (std::size_t i = 0; i < input->fixedValues.size(); ++i) {
@@ -393,11 +399,11 @@ void DataPipeline::feed() {
   for (const auto &input : inputs) {
     const Prefetcher::Batch *batch =
         input->prefetcher ? &input->prefetcher->acquire() : nullptr;
-    // Whatever fails, the next batch needs its place.
+    // Always release the batch; otherwise the reader would run out of batches.
     const Release release{batch ? input->prefetcher.get() : nullptr};
     for (std::size_t i = 0; i < input->buffers.size(); ++i) {
       const std::vector<std::byte> &given = input->fixedValues[i];
-      // An input that the caller placed and never set keeps its values.
+      // A bound input that was never set keeps its values.
       if (input->isFromCaller() && !input->takenOver[i] &&
           executor.hasBoundMemory(input->buffers[i]))
         continue;
@@ -414,7 +420,7 @@ void DataPipeline::feed() {
 
 template <typename Value>
 void DataPipeline::readValues(std::string_view top, Value *values,
-                        std::int64_t count) {
+                              std::int64_t count) {
   std::size_t index = 0;
   Input *input = inputOf(top, index);
   if (!input)
@@ -424,17 +430,19 @@ void DataPipeline::readValues(std::string_view top, Value *values,
     throw usageError("input blob '" + std::string(top) + "' has " +
                      std::to_string(plan::elementCount(buffer)) +
                      " values, not " + std::to_string(count));
-  // No steps: a device finishes what was fed.
+  // Runs no steps: makes a device finish copying the inputs.
   executor.run(program, 0, 0);
   executor.read(input->buffers[index], [&](const std::byte *bytes) {
     caffe::load(buffer, bytes, values);
   });
 }
 
-void DataPipeline::read(std::string_view top, float *values, std::int64_t count) {
+void DataPipeline::read(std::string_view top, float *values,
+                        std::int64_t count) {
   readValues(top, values, count);
 }
-void DataPipeline::read(std::string_view top, double *values, std::int64_t count) {
+void DataPipeline::read(std::string_view top, double *values,
+                        std::int64_t count) {
   readValues(top, values, count);
 }
 
@@ -442,8 +450,8 @@ std::string DataPipeline::identity() const {
   std::string text;
   for (const auto &input : inputs)
     if (input->prefetcher)
-      text +=
-          input->info.layer.name() + "\n" + input->prefetcher->identity() + "\n";
+      text += input->info.layer.name() + "\n" + input->prefetcher->identity() +
+              "\n";
   return text;
 }
 

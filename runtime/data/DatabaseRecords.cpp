@@ -1,4 +1,4 @@
-//===- DatabaseRecords.cpp - A database's records, pass after pass --------===//
+//===- DatabaseRecords.cpp - Records of a Data layer's database -----------===//
 
 #include "runtime/data/DatabaseRecords.h"
 
@@ -10,8 +10,10 @@
 
 namespace brew::runtime {
 
-DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerText)
-    : layer(std::move(layerText)), selection(caffe::recordSelectionOf(info.layer)),
+DatabaseRecords::DatabaseRecords(const DataLayerInfo &info,
+                                 std::string layerText)
+    : layer(std::move(layerText)),
+      selection(caffe::recordSelectionOf(info.layer)),
       rank(info.testPhase ? 0 : info.reading.rank),
       ranks(info.testPhase ? 1 : info.reading.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();
@@ -33,8 +35,8 @@ DatabaseRecords::DatabaseRecords(const DataLayerInfo &info, std::string layerTex
   table.emplace(*reader, selection, info, layer);
   SampledRecords records = table->takeSampled(selection, info.folders);
   content += "\n" + identityOf(records);
-  // All ranks go through the records in one order.
-  sampler.emplace(selection, std::move(records), info.seed - rank, info.stream,
+  // All ranks use the same order.
+  sampler.emplace(selection, std::move(records), info.seed.common, info.stream,
                   layer);
 }
 
@@ -58,7 +60,7 @@ void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {
     fetch(partner);
 }
 
-/// Stands on the record that is due.
+/// Moves to the record at the current position.
 void DatabaseRecords::find() {
   if (!sampler)
     return;

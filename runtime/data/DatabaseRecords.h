@@ -1,5 +1,4 @@
-//===- DatabaseRecords.h - A database's records, pass after pass -*- C++
-//-*-===//
+//===- DatabaseRecords.h - Records of a database ----------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RecordSelection.h"
@@ -18,35 +17,41 @@ struct DatabaseRecord {
   std::string key, value;
 };
 
-/// The records of the database that data_param names, in the order that it asks
-/// for: its own, from the first again behind the last, or a sampler's. Several
-/// ranks share the records, each record, or all of an item or a pair, for one.
+/// Reads the records of the database that data_param names, in database order,
+/// pass after pass, or in a sampler's order. Several ranks share the records:
+/// each record, or all records of an item or pair, belongs to one rank.
 class DatabaseRecords {
 public:
-  /// `layer` begins messages. Throws Error as formats::DbReader::open(),
-  /// RecordIndex and Sampler do, and (3) if there is no such database.
+  /// `layer` is a prefix of error messages. Throws Error as
+  /// formats::DbReader::open(), RecordIndex and Sampler do, and (3) if there is
+  /// no such database.
   DatabaseRecords(const DataLayerInfo &info, std::string layer);
 
   const std::string &path() const { return reader->path(); }
-  /// The next record, whose bytes replace those of `record`.
+  /// Reads the next record into `record`.
   void fetch(DatabaseRecord &record);
-  /// The next `count` records in place of some that cannot be used; what else
-  /// belongs to the last of them is passed over.
+  /// Reads the next `count` records to replace unusable ones, and skips the
+  /// rest of the last item or pair.
   void replace(DatabaseRecord *records, std::size_t count);
-  /// The first record's value. Only before anything was fetched.
+  /// Returns the first record's value. Call it before fetch().
   std::string first() { return std::string(cursor->value()); }
-  /// The first record, how many there are, and what the order depends on
-  /// (labels, a list of weights): tells databases and lists apart.
+  /// Identifies databases and lists: the first record, the number of records,
+  /// and the data that determine the order (labels, a list of weights).
   const std::string &identity() const { return content; }
-  /// As far as it is known: that of LevelDB is once a pass is over.
+  /// The number of records as far as known; for LevelDB, known after the first
+  /// pass.
   std::uint64_t count() const;
-  /// See RecordSelection.
-  std::uint64_t drawsToCoverAll() const { return selection.drawsToCoverAll(count()); }
-  /// Damaged records that were left out when the database was opened.
-  std::uint64_t skippedCount() const { return table ? table->skippedCount() : 0; }
+  /// See Selection.
+  std::uint64_t drawsToCoverAll() const {
+    return selection.drawsToCoverAll(count());
+  }
+  /// Number of damaged records skipped when the database was opened.
+  std::uint64_t skippedCount() const {
+    return table ? table->skippedCount() : 0;
+  }
 
-  /// Pass and position in it; not SourcePosition::records, which is counted by
-  /// whoever reads batches.
+  /// The current pass and the position in it. SourcePosition::records is
+  /// counted by the reader of batches.
   SourcePosition at;
   /// Continues at `target`. Throws Error (1) if the database has no such
   /// record.
@@ -61,15 +66,16 @@ private:
 
   std::string layer;
   const caffe::RecordSelection selection;
-  std::uint64_t rank, ranks; ///< each unit of a group goes to one
-  std::uint64_t fetched = 0; ///< of the present unit
+  std::uint64_t rank, ranks; ///< each unit (item or pair) belongs to one rank
+  std::uint64_t fetched = 0; ///< records of the current unit
   std::string content;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
-  /// Only where records do not come in the database's order.
+  /// Only if the order is not the database's.
   std::optional<RecordIndex> table;
   std::optional<Sampler> sampler;
-  std::uint64_t passSize = 0; ///< records of the last pass; 0: none is over
+  /// Records of the last pass; 0: no pass is complete.
+  std::uint64_t passSize = 0;
 };
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- DatabaseSource.cpp - Data: batches from LMDB or LevelDB ------------===//
+//===- DatabaseSource.cpp - Batches from LMDB or LevelDB ------------------===//
 
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/DatabaseRecords.h"
@@ -7,14 +7,14 @@
 namespace brew::runtime {
 namespace {
 
-/// Records are fetched in their order by one thread, then decoded by several.
+/// One thread fetches records in order, several decode them.
 class DatabaseSource : public ImageBatchSource {
 public:
   explicit DatabaseSource(const DataLayerInfo &info)
       : ImageBatchSource(info), events(info.events),
         database(info, images.layer()) {
     records.resize(static_cast<std::size_t>(images.size()));
-    caffe::Datum first; // if it is damaged, its reader says so
+    caffe::Datum first; // if it is damaged, reading it reports it
     areEncoded = first.ParseFromString(database.first()) && first.encoded();
   }
 
@@ -26,7 +26,7 @@ public:
   }
 
 private:
-  /// Whether the images are in `pixels`, which may be null.
+  /// Returns whether the images are in `pixels`, which may be null.
   bool readBatch(const std::vector<std::byte *> &memory,
                  std::byte *pixels) override {
     const std::uint64_t epochBefore = database.at.epoch,
@@ -49,7 +49,7 @@ private:
                            static_cast<std::size_t>(count));
         },
         [this] { return database.drawsToCoverAll(); });
-    // Once for a batch, however small the database.
+    // Once per batch, however small the database.
     if (database.at.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");
@@ -58,8 +58,8 @@ private:
 
   Events *events;
   DatabaseRecords database;
-  bool areEncoded = false;             ///< as far as the first record tells
-  std::vector<DatabaseRecord> records; ///< of the batch; memory is used again
+  bool areEncoded = false;             ///< according to the first record
+  std::vector<DatabaseRecord> records; ///< of the batch; reused
 };
 
 } // namespace

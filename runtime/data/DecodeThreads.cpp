@@ -1,4 +1,4 @@
-//===- DecodeThreads.cpp - Threads that decode records -----------------------===//
+//===- DecodeThreads.cpp - Threads that decode records --------------------===//
 
 #include "runtime/data/DecodeThreads.h"
 
@@ -13,7 +13,8 @@ static unsigned defaultSize() {
   return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
 }
 
-DecodeThreads::DecodeThreads(unsigned size) : number(size ? size : defaultSize()) {}
+DecodeThreads::DecodeThreads(unsigned size)
+    : number(size ? size : defaultSize()) {}
 
 DecodeThreads::~DecodeThreads() {
   {
@@ -28,7 +29,8 @@ DecodeThreads::~DecodeThreads() {
 void DecodeThreads::start() {
   while (threads.size() + 1 < number) {
     const unsigned worker = static_cast<unsigned>(threads.size()) + 1;
-    threads.push_back(startThreadWithoutSignals([this, worker] { run(worker); }));
+    threads.push_back(
+        startThreadWithoutSignals([this, worker] { run(worker); }));
   }
 }
 
@@ -56,7 +58,7 @@ void DecodeThreads::work(unsigned worker) {
     std::int64_t index;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      // Lower indices than a failed one were taken before it.
+      // All lower indices have been taken already.
       if (next == count || failure)
         return;
       index = next++;
@@ -73,7 +75,8 @@ void DecodeThreads::work(unsigned worker) {
   }
 }
 
-void DecodeThreads::forEachAlone(std::int64_t many, const Body &function) const {
+void DecodeThreads::forEachAlone(std::int64_t many,
+                                 const Body &function) const {
   for (std::int64_t i = 0; i < many; ++i)
     function(i, 0);
 }

@@ -1,4 +1,4 @@
-//===- DecodeThreads.h - Threads that decode records ---------------*- C++ -*-===//
+//===- DecodeThreads.h - Threads that decode records ------------*- C++ -*-===//
 #pragma once
 
 #include <condition_variable>
@@ -11,27 +11,27 @@
 
 namespace brew::runtime {
 
-/// Threads that share the records of a batch. What each record becomes depends
-/// on its number alone, so that neither their number nor their order shows in
-/// the result. Used by one thread at a time, which takes part.
+/// Threads that share the records of a batch. The result for a record depends
+/// on its number alone, not on the number of threads or their order. Used by
+/// one thread at a time, which takes part.
 class DecodeThreads {
 public:
-  /// `number` of threads, the caller's included; 0: one for each core, at most
-  /// 16. They are started when they are first needed.
+  /// `number`: threads including the caller's; 0: one per core, at most 16.
+  /// Threads start at their first use.
   explicit DecodeThreads(unsigned number);
   ~DecodeThreads();
   DecodeThreads(const DecodeThreads &) = delete;
   DecodeThreads &operator=(const DecodeThreads &) = delete;
 
-  /// How many there are; `worker` below is less.
+  /// Number of threads; `worker` below is less.
   unsigned size() const { return number; }
 
   using Body = std::function<void(std::int64_t index, unsigned worker)>;
-  /// Calls `body` for each index from 0 to `count` - 1. Of what calls throw,
-  /// the exception of the lowest index comes out, as it would of a loop.
-  /// Throws Error (3) if the system gives no threads.
+  /// Calls `body` for each index from 0 to `count` - 1. If calls throw,
+  /// rethrows the exception of the lowest index, as a loop would. Throws Error
+  /// (3) if the system cannot create threads.
   void forEach(std::int64_t count, const Body &body);
-  /// The same on the caller's thread alone, for little work.
+  /// The same on the caller's thread, for short work.
   void forEachAlone(std::int64_t count, const Body &body) const;
 
 private:
@@ -44,8 +44,8 @@ private:
 
   std::mutex mutex;
   std::condition_variable begin, done;
-  std::uint64_t round = 0; ///< counts calls of forEach()
-  unsigned busy = 0;       ///< threads that have not finished this one
+  std::uint64_t round = 0; ///< number of calls of forEach()
+  unsigned busy = 0;       ///< threads still working in this round
   bool stopping = false;
   // Of this round.
   const Body *body = nullptr;

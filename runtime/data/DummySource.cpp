@@ -1,4 +1,4 @@
-//===- DummySource.cpp - DummyData: blobs from fillers --------------------===//
+//===- DummySource.cpp - Batches from a DummyData layer's fillers ---------===//
 
 #include "caffe/Filler.h"
 #include "caffe/weights/BufferLayout.h"
@@ -10,8 +10,8 @@
 namespace brew::runtime {
 namespace {
 
-/// Constant fillers write each piece of memory once, as its bytes come back
-/// unchanged; the others draw fresh numbers for every batch.
+/// Constant fillers write each memory block once, since callers do not change
+/// it; other fillers draw new numbers for every batch.
 class DummySource : public BatchSource {
 public:
   explicit DummySource(const DataLayerInfo &info) : tops(info.tops) {
@@ -30,7 +30,7 @@ public:
                                       tops[i]->dims().end());
       fillers.emplace_back(
           filler, std::move(shape),
-          caffe::RandomStream(info.seed,
+          caffe::RandomStream(info.seed.own(),
                               "dummy " + info.stream + "/" + std::to_string(i)),
           "layer '" + info.layer.name() + "' (DummyData)");
     }
@@ -58,7 +58,8 @@ private:
   std::vector<const plan::Buffer *> tops;
   std::vector<caffe::Filler> fillers;
   std::vector<double> values;
-  std::set<const std::byte *> filled; ///< memory that holds its constant
+  /// Memory blocks that contain the constant.
+  std::set<const std::byte *> filled;
   std::uint64_t fills = 0;
 };
 

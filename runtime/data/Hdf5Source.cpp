@@ -1,4 +1,4 @@
-//===- Hdf5Source.cpp - HDF5Data: batches from a list of files ------------===//
+//===- Hdf5Source.cpp - Batches from HDF5 files ---------------------------===//
 
 #include "caffe/weights/BufferLayout.h"
 #include "formats/PathLookup.h"
@@ -13,9 +13,9 @@
 namespace brew::runtime {
 namespace {
 
-/// Reads the listed files in order, or in a new random order in each pass; the
-/// rows of a file likewise. Batches go on across files and passes. One file is
-/// in memory at a time, as in Caffe.
+/// Reads the listed files, and the rows of each file, in order or in a new
+/// random order in each pass. Batches continue across files and passes. Keeps
+/// one file in memory, as Caffe does.
 class Hdf5Source : public BatchSource {
 public:
   explicit Hdf5Source(const DataLayerInfo &info)
@@ -25,8 +25,8 @@ public:
         shuffled(info.layer.hdf5_data_param().shuffle()),
         rank(info.testPhase ? 0 : info.reading.rank),
         ranks(info.testPhase ? 1 : info.reading.ranks),
-        // All ranks go through the rows in one order.
-        stream(info.seed - rank, "shuffle " + info.stream) {
+        // All ranks use the same order.
+        stream(info.seed.common, "shuffle " + info.stream) {
     if (info.layer.has_transform_param())
       throw badInput(layerText + ": does not transform data; remove "
                                  "transform_param");
@@ -52,7 +52,7 @@ public:
     std::int64_t done = 0;
     while (done < batch) {
       pass(rank);
-      // Unshuffled rows lie side by side and are moved as one piece.
+      // Rows in file order are contiguous and copied together.
       const std::int64_t count =
           shuffled || ranks > 1 ? 1 : std::min(batch - done, rows() - row);
       const std::int64_t from = shuffled ? rowOrder[row] : row;
@@ -93,7 +93,7 @@ public:
 private:
   std::int64_t rows() const { return blobs[0].dims[0]; }
 
-  /// Order of `count` things; the random choices are those of `purpose`.
+  /// Order of `count` items; `purpose` selects the random numbers.
   std::vector<std::int64_t> order(std::size_t count,
                                   std::uint64_t purpose) const {
     if (shuffled)
@@ -156,7 +156,7 @@ private:
                        memory);
   }
 
-  /// Leaves rows to other ranks.
+  /// Skips rows of other ranks.
   void pass(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
       advance(1);
@@ -180,15 +180,16 @@ private:
   std::string layerText;
   std::vector<std::string> names;
   bool shuffled;
-  std::uint64_t rank, ranks; ///< each row of a group goes to one
+  /// Each row of a group of `ranks` belongs to one rank.
+  std::uint64_t rank, ranks;
   caffe::RandomStream stream;
   std::vector<std::string> files;
   std::vector<std::int64_t> fileOrder; ///< of this pass
   std::size_t fileIndex = 0;           ///< position in fileOrder
-  std::size_t loaded = 0;              ///< which of `files` is in `blobs`
-  std::vector<formats::Blob> blobs;    ///< one per top
-  std::vector<std::int64_t> rowOrder;  ///< of the current file
-  std::int64_t row = 0;                ///< position in rowOrder
+  std::size_t loaded = 0; ///< the index in `files` of the file in `blobs`
+  std::vector<formats::Blob> blobs;   ///< one per top
+  std::vector<std::int64_t> rowOrder; ///< of the current file
+  std::int64_t row = 0;               ///< position in rowOrder
   SourcePosition at;
 };
 

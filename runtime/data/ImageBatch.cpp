@@ -11,16 +11,18 @@
 
 namespace brew::runtime {
 
-/// Bytes of a batch from which on waking threads is worth it where there is
+/// Minimum bytes per batch for which waking threads pays off if there is
 /// nothing to decode.
 constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 
 ImageBatch::ImageBatch(const DataLayerInfo &info)
     : ImageBatch(info, caffe::recordSelectionOf(info.layer)) {}
 
-ImageBatch::ImageBatch(const DataLayerInfo &info, const caffe::RecordSelection &selection)
+ImageBatch::ImageBatch(const DataLayerInfo &info,
+                       const caffe::RecordSelection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
-      itemsPerUnit(static_cast<std::int64_t>(selection.recordsPerUnit()) / imagesPerItem),
+      itemsPerUnit(static_cast<std::int64_t>(selection.recordsPerUnit()) /
+                   imagesPerItem),
       allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),
@@ -59,7 +61,7 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
     const std::int64_t row = rows[static_cast<std::size_t>(index)];
     WorkerScratch &scratch = scratches[worker];
     formats::ImageRecord &image = scratch.image;
-    kept[static_cast<std::size_t>(row)] = false; // what is replaced may be
+    kept[static_cast<std::size_t>(row)] = false; // the replacement may differ
     for (std::int64_t within = 0; within < imagesPerItem; ++within) {
       const std::int64_t number = row * imagesPerItem + within;
       try {
@@ -83,8 +85,9 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
         kept[static_cast<std::size_t>(row)] = true;
         return;
       }
-      convert(scratch, within,
-              [&](auto *values) { transform.apply(image, cropAndMirror, values); });
+      convert(scratch, within, [&](auto *values) {
+        transform.apply(image, cropAndMirror, values);
+      });
     }
     if (memory[0])
       storeRow(scratch, row, memory[0]);
@@ -126,7 +129,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
       ++skippedCount;
       const std::int64_t unit = row / itemsPerUnit * itemsPerUnit;
       if (!rows.empty() && rows.back() >= unit)
-        continue; // a pair whose other half is bad too
+        continue; // a pair whose other item is bad too
       replace(unit * imagesPerItem, itemsPerUnit * imagesPerItem);
       for (std::int64_t i = 0; i < itemsPerUnit; ++i)
         rows.push_back(unit + i);
@@ -139,7 +142,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
     return false;
   if (std::find(kept.begin(), kept.end(), false) == kept.end())
     return true;
-  // Not all are bytes: those that are become values here too.
+  // Not all images are bytes: convert the others' bytes on the host too.
   for (std::int64_t row = 0; row < items(); ++row)
     if (kept[static_cast<std::size_t>(row)])
       convertRow(scratches[0], row, pixels, memory[0]);
@@ -162,7 +165,7 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
                    caffe::shapeText(imageShape()));
 }
 
-/// Puts what `transformation` makes of an image among the values of its item.
+/// Writes the transformed image to the values of its item.
 template <typename Transform>
 void ImageBatch::convert(WorkerScratch &scratch, std::int64_t within,
                          Transform transformation) const {
@@ -178,7 +181,7 @@ void ImageBatch::convert(WorkerScratch &scratch, std::int64_t within,
     put(scratch.floats);
 }
 
-/// Puts the values of item `row` into the batch.
+/// Writes the values of item `row` to the batch.
 void ImageBatch::storeRow(const WorkerScratch &scratch, std::int64_t row,
                           std::byte *memory) const {
   if (tops[0]->type() == plan::F64)

@@ -3,8 +3,8 @@
 
 #include "caffe/RecordSelection.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/ImageTransformer.h"
 #include "runtime/data/DecodeThreads.h"
+#include "runtime/data/ImageTransformer.h"
 #include "support/Error.h"
 
 #include <array>
@@ -16,56 +16,56 @@
 
 namespace brew::runtime {
 
-/// What sources of images have in common: two tops, the second of labels;
-/// records are decoded and transformed by a team of threads.
+/// The common part of image sources: two tops, the second of labels; a team of
+/// threads decodes and transforms the records.
 class ImageBatch {
 public:
   /// Reads the mean file. Throws Error: 3 if it is not found, 1 if the tops are
-  /// not those of images and labels.
+  /// not images and labels.
   explicit ImageBatch(const DataLayerInfo &info);
 
-  /// Images in a batch: some for each of its items, side by side.
+  /// Number of images in a batch: `imagesPerItem` for each item.
   std::int64_t size() const { return items() * imagesPerItem; }
-  /// How the layer's transformations want images decoded.
+  /// The layer's transformation, which determines how images are decoded.
   const ImageTransformer &transformer() const { return transform; }
   /// "layer 'NAME' (TYPE)".
   const std::string &layer() const { return layerText; }
-  /// Threads that decode.
   DecodeThreads &team() { return readers; }
 
-  /// Decodes image `number` of the batch, with its label, and says for messages
-  /// where it comes from. Called on any thread.
+  /// Decodes image `number` of the batch, with its label, and sets `where` to
+  /// its location for messages. Called on any thread.
   using Decode = std::function<void(
       std::int64_t number, formats::ImageRecord &image, std::string &where)>;
-  /// Writes a batch as BatchSource::read() does, or as readPixels() where
-  /// `pixels` is not null; returns what that does. `first` numbers its first
-  /// record since the start of training.
+  /// Writes a batch as BatchSource::read() does, or as readPixels() if `pixels`
+  /// is not null; returns the result of readPixels(). `first` is the number of
+  /// its first record since the start of training.
   ///
-  /// A record that cannot be decoded ends it with an Error; or, where bad
-  /// records are to be skipped, `replace` puts the source's next ones in place
-  /// of all images of its item, or of its pair of items, which are `count` from
-  /// `number` on, in their order, until all are good or as many in a row were
-  /// bad as `records` says there are.
+  /// A record that cannot be decoded throws an Error. If bad records are to be
+  /// skipped, `replace` instead reads the next records of the source into all
+  /// images of the item, or of the pair of items, `count` images from `number`
+  /// on in order, until all are good or as many records in a row as `records`
+  /// returns are bad.
   using Replace = std::function<void(std::int64_t number, std::int64_t count)>;
   using Records = std::function<std::uint64_t()>;
   bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
              std::uint64_t first, bool isCostly, const Decode &decode,
              const Replace &replace, const Records &records);
 
-  /// How many records were replaced.
+  /// Number of records replaced.
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
-  ImageBatch(const DataLayerInfo &info, const caffe::RecordSelection &selection);
+  ImageBatch(const DataLayerInfo &info,
+             const caffe::RecordSelection &selection);
   std::int64_t items() const { return tops[0]->dims(0); }
-  /// Handles the rows one by one or on all threads; returns those whose records
-  /// are bad, in order, with what is wrong.
+  /// Writes the rows on the caller's thread or on all threads; returns the rows
+  /// with bad records, in order, with their errors.
   using Bad = std::vector<std::pair<std::int64_t, Error>>;
   Bad writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
                 const std::vector<std::byte *> &memory, std::byte *pixels,
                 std::uint64_t first, const Decode &decode);
 
-  /// What one thread works with.
+  /// Buffers of one worker thread.
   struct WorkerScratch {
     formats::ImageRecord image;
     std::string where;
@@ -88,22 +88,22 @@ private:
                   std::byte *memory) const;
 
   std::vector<const plan::Buffer *> tops;
-  const std::int64_t imagesPerItem; ///< side by side among the channels
-  const std::int64_t itemsPerUnit;  ///< 2: each two items are a pair
-  const bool allLabels;             ///< of them; else whether they are equal
+  const std::int64_t imagesPerItem; ///< concatenated along the channels
+  const std::int64_t itemsPerUnit;  ///< 2: consecutive items form pairs
+  const bool allLabels; ///< writes all labels; else whether they are equal
   std::string layerText;
-  PixelBlock block; ///< where a device converts pixels
+  PixelBlock block; ///< for pixel conversion on a device
   ImageTransformer transform;
   DecodeThreads readers;
   std::vector<WorkerScratch> scratches; ///< by worker
-  std::vector<float> labels;         ///< of the images
-  std::vector<char> kept;            ///< by row: its pixels are in the block
+  std::vector<float> labels;            ///< of the images
+  std::vector<char> kept; ///< by row: the block contains its pixels
   bool skipsBad;
   Events *events;
   std::uint64_t skippedCount = 0;
 };
 
-/// A source whose records are images that an ImageBatch decodes.
+/// A source of images that an ImageBatch decodes.
 class ImageBatchSource : public BatchSource {
 public:
   void read(const std::vector<std::byte *> &memory) override {
@@ -122,7 +122,7 @@ public:
 protected:
   explicit ImageBatchSource(const DataLayerInfo &info) : images(info) {}
 
-  /// Reads the next batch; `pixels` as ImageBatch::write() takes it.
+  /// Reads the next batch; `pixels` is as in ImageBatch::write().
   virtual bool readBatch(const std::vector<std::byte *> &memory,
                          std::byte *pixels) = 0;
 

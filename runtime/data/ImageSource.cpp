@@ -1,4 +1,4 @@
-//===- ImageSource.cpp - ImageData: batches from a list of files ----------===//
+//===- ImageSource.cpp - Batches from a list of image files ---------------===//
 
 #include "formats/PathLookup.h"
 #include "formats/image/ImageFile.h"
@@ -15,7 +15,7 @@
 namespace brew::runtime {
 namespace {
 
-/// Reads the listed images in order, or in that of a sampler. Batches go on
+/// Reads the listed images in order, or in a sampler's order. Batches continue
 /// across passes.
 class ImageSource : public ImageBatchSource {
 public:
@@ -34,9 +34,9 @@ public:
     postLine(info.events, log::site::imageCount,
              "A total of " + std::to_string(entries.size()) + " images.");
     if (!selection.isSequential())
-      sampler.emplace(selection, sampledRecords(), info.seed, info.stream,
+      sampler.emplace(selection, sampledRecords(), info.seed.own(), info.stream,
                       images.layer());
-    // As Caffe says on ranks whose log nobody sees here.
+    // Caffe logs it too, on ranks whose log is not visible here.
     if (info.reading.ranks > 1 && !info.testPhase && !sampler &&
         !parameter.rand_skip() && info.events)
       info.events->post(event::LogLine{
@@ -74,7 +74,7 @@ private:
         [&](std::int64_t number, std::int64_t count) {
           for (std::int64_t i = number; i < number + count; ++i)
             chosen[static_cast<std::size_t>(i)] = &next();
-          while (within != 0) // the other half of a pair
+          while (within != 0) // skip the other item of a pair
             next();
         },
         [this] { return selection.drawsToCoverAll(entries.size()); });
@@ -136,7 +136,7 @@ private:
 
   void skip(const DataLayerInfo &info) {
     const std::uint64_t count =
-        caffe::RandomStream(info.seed, "rand_skip " + info.stream)
+        caffe::RandomStream(info.seed.own(), "rand_skip " + info.stream)
             .below(0, parameter.rand_skip());
     postLine(info.events, log::site::imageSkip,
              "Skipping first " + std::to_string(count) + " data points.");
@@ -146,7 +146,7 @@ private:
                      std::to_string(count) + " of the " +
                      std::to_string(entries.size()) + " images of '" + list +
                      "'; not enough to skip");
-    // Whole items, and pairs.
+    // Full items and pairs only.
     at.epoch = count * selection.recordsPerUnit() / entries.size();
     at.position = count * selection.recordsPerUnit() % entries.size();
   }
@@ -156,8 +156,8 @@ private:
   std::vector<std::string> folders;
   std::string list;
   std::vector<formats::ImageListEntry> entries;
-  std::optional<Sampler> sampler; ///< where images do not come as listed
-  std::uint64_t within = 0;       ///< records of the present pair or item
+  std::optional<Sampler> sampler; ///< if images are not in list order
+  std::uint64_t within = 0;       ///< records of the current pair or item
   std::vector<const formats::ImageListEntry *> chosen; ///< for the batch
 };
 

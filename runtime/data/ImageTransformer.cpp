@@ -1,4 +1,4 @@
-//===- ImageTransformer.cpp - transform_param -----------------------------===//
+//===- ImageTransformer.cpp - Caffe's transform_param ---------------------===//
 
 #include "runtime/data/ImageTransformer.h"
 
@@ -12,7 +12,7 @@
 namespace brew::runtime {
 namespace {
 
-/// transform_param, completed by the fields that data_param had before it.
+/// transform_param merged with the equivalent old fields of data_param.
 caffe::TransformationParameter
 mergedParameter(const caffe::LayerParameter &layer) {
   caffe::TransformationParameter result = layer.transform_param();
@@ -30,7 +30,7 @@ mergedParameter(const caffe::LayerParameter &layer) {
   return result;
 }
 
-/// out = (in - mean) * scale over one row; `mean` null: a constant.
+/// out = (in - mean) * scale over one row; null `mean`: a constant.
 template <typename Pixel, typename Value>
 void transformRow(const Pixel *in, const float *mean, Value constant,
                   Value scale, std::int64_t width, bool mirror, Value *out) {
@@ -51,7 +51,7 @@ void transformRow(const Pixel *in, const float *mean, Value constant,
 
 ImageTransformer::ImageTransformer(const DataLayerInfo &info)
     : parameter(mergedParameter(info.layer)), testPhase(info.testPhase),
-      stream(info.seed, "transform " + info.stream) {
+      stream(info.seed.own(), "transform " + info.stream) {
   const std::string where =
       "layer '" + info.layer.name() + "' (" + info.layer.type() + ")";
   if (parameter.force_color() && parameter.force_gray())
@@ -114,12 +114,12 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
 }
 
 CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
-                                       std::uint64_t record,
-                                       const std::string &where) const {
+                                           std::uint64_t record,
+                                           const std::string &where) const {
   checkImage(image, where);
   const auto [channels, height, width] = resultShape(image);
   CropAndMirror result;
-  // Each record has four positions in the stream of its own.
+  // Each record uses four positions of the stream.
   result.mirrored = parameter.mirror() && stream.below(record * 4, 2) == 1;
   if (!parameter.crop_size())
     return result;
@@ -137,8 +137,8 @@ CropAndMirror ImageTransformer::chooseCrop(const formats::ImageRecord &image,
   return result;
 }
 
-/// `in`: the first pixel of the crop; `row`, `plane`: from one row or channel
-/// to the next.
+/// `in`: the first pixel of the crop; `row`, `plane`: strides between rows and
+/// channels.
 template <typename Pixel, typename Value>
 void ImageTransformer::transform(const Pixel *in, std::int64_t row,
                                  std::int64_t plane,
@@ -155,7 +155,8 @@ void ImageTransformer::transform(const Pixel *in, std::int64_t row,
       const float *mean = nullptr;
       if (parameter.has_mean_file())
         mean = &pixelMean.values[static_cast<std::size_t>(
-            (c * pixelMean.dims[1] + cropAndMirror.top + h) * pixelMean.dims[2] +
+            (c * pixelMean.dims[1] + cropAndMirror.top + h) *
+                pixelMean.dims[2] +
             cropAndMirror.left)];
       transformRow(in + c * plane + h * row, mean, constant, scale, width,
                    cropAndMirror.mirrored,
@@ -169,7 +170,8 @@ void ImageTransformer::apply(const formats::ImageRecord &image,
                              const CropAndMirror &cropAndMirror,
                              Value *result) const {
   const std::int64_t plane = std::int64_t(image.height) * image.width;
-  const std::int64_t first = cropAndMirror.top * image.width + cropAndMirror.left;
+  const std::int64_t first =
+      cropAndMirror.top * image.width + cropAndMirror.left;
   if (!image.bytes.empty())
     transform(image.bytes.data() + first, image.width, plane,
               resultShape(image), cropAndMirror, result);
@@ -186,8 +188,8 @@ void ImageTransformer::applyToPixels(const PixelBlock &block,
                                      Value *result) const {
   if (block.areRecords)
     pixels += cropAndMirror.top * block.columns + cropAndMirror.left;
-  transform(pixels, block.columns, block.rows * block.columns, shape, cropAndMirror,
-            result);
+  transform(pixels, block.columns, block.rows * block.columns, shape,
+            cropAndMirror, result);
 }
 
 void ImageTransformer::crop(const formats::ImageRecord &image,

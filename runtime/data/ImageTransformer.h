@@ -1,4 +1,4 @@
-//===- ImageTransformer.h - transform_param ---------------------*- C++ -*-===//
+//===- ImageTransformer.h - Caffe's transform_param -------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -13,52 +13,55 @@
 
 namespace brew::runtime {
 
-/// What is random about an image, or depends on its size.
+/// The transformation parameters of one image: random, or dependent on its
+/// size.
 struct CropAndMirror {
   bool mirrored = false;
   std::int64_t top = 0, left = 0; ///< of the crop
 };
 
-/// Crops, mirrors, subtracts the mean and scales images, as a layer's
-/// transform_param says: a random crop and mirror when training, the centre
-/// crop when testing (a mirror, if asked for, is random in both, as in Caffe).
+/// Crops, mirrors, subtracts the mean and scales images as a layer's
+/// transform_param says: a random crop in training, the centre crop in testing.
+/// The mirror, if enabled, is random in both phases, as in Caffe.
 class ImageTransformer {
 public:
-  /// Reads the mean file. Also takes the fields of the same meaning that old
-  /// nets have in data_param. Throws Error: 3 if the mean file is not found, 1
-  /// if the fields contradict each other.
+  /// Reads the mean file. Also reads the equivalent fields in data_param of old
+  /// nets. Throws Error: 3 if the mean file is not found, 1 if the fields
+  /// contradict each other.
   explicit ImageTransformer(const DataLayerInfo &info);
 
-  /// How encoded images are to be decoded.
+  /// The colour format to decode images to.
   formats::ImageColor color() const { return imageColor; }
 
-  /// Channels, height and width of the result for an image of these.
+  /// Channels, height and width of the transformed image.
   std::array<int, 3> resultShape(const formats::ImageRecord &image) const;
 
-  /// Crop and mirror of an image. `record` numbers it since the start of
-  /// training: the random choices depend on it and the seed alone. Throws Error
-  /// (1), beginning with `where`, if crop or mean do not fit the image.
-  CropAndMirror chooseCrop(const formats::ImageRecord &image, std::uint64_t record,
-                       const std::string &where) const;
+  /// Chooses crop and mirror of an image. `record` is its number since the
+  /// start of training: random choices depend on it and the seed alone. Throws
+  /// Error (1), with the prefix `where`, if crop or mean do not fit the image.
+  CropAndMirror chooseCrop(const formats::ImageRecord &image,
+                           std::uint64_t record,
+                           const std::string &where) const;
 
   /// Writes the transformed image, channels x height x width, to `result`
   /// (float or double).
   template <typename Value>
-  void apply(const formats::ImageRecord &image, const CropAndMirror &cropAndMirror,
-             Value *result) const;
+  void apply(const formats::ImageRecord &image,
+             const CropAndMirror &cropAndMirror, Value *result) const;
 
   /// Copies the crop of an image of bytes to the first rows and columns of
   /// `pixels`, an image of `block`.
-  void crop(const formats::ImageRecord &image, const CropAndMirror &cropAndMirror,
-            const PixelBlock &block, std::uint8_t *pixels) const;
-  /// What apply() makes of the record that `pixels`, an image of `block`, holds
-  /// or was cropped from: a result of shape `shape`.
+  void crop(const formats::ImageRecord &image,
+            const CropAndMirror &cropAndMirror, const PixelBlock &block,
+            std::uint8_t *pixels) const;
+  /// Computes the result of apply() from `pixels`, an image of `block` that is
+  /// the record or its crop: a result of shape `shape`.
   template <typename Value>
   void applyToPixels(const PixelBlock &block, const std::uint8_t *pixels,
                      const std::array<int, 3> &shape,
                      const CropAndMirror &cropAndMirror, Value *result) const;
 
-  /// The mean as a conversion on a device reads it.
+  /// The mean in the layout of the device's pixel conversion.
   const PixelMean &mean() const { return pixelMean; }
 
 private:
@@ -73,8 +76,8 @@ private:
   bool testPhase;
   caffe::RandomStream stream;
   formats::ImageColor imageColor = formats::ImageColor::Native;
-  /// Of the mean file; or a value per channel; or nothing, where there is only
-  /// one value for all, or none.
+  /// The mean file, or a value per channel; empty if there is one value for all
+  /// channels, or no mean.
   PixelMean pixelMean;
 };
 

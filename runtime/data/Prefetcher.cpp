@@ -1,4 +1,4 @@
-//===- Prefetcher.cpp - Batches read ahead on a thread --------------------===//
+//===- Prefetcher.cpp - Thread that reads batches ahead -------------------===//
 
 #include "runtime/data/Prefetcher.h"
 
@@ -9,8 +9,8 @@
 
 namespace brew::runtime {
 
-/// Zeros, of which the system gives pages when they are written: a block that
-/// is not used costs nothing.
+/// calloc: the system maps zero pages lazily, so an unused block takes no
+/// memory.
 std::byte *Prefetcher::Batch::allocate(std::size_t size) {
   storage.emplace_back(
       static_cast<std::byte *>(std::calloc(size ? size : 1, 1)));
@@ -20,8 +20,9 @@ std::byte *Prefetcher::Batch::allocate(std::size_t size) {
 }
 
 Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
-                       const DataLayerInfo &info, const std::vector<bool> &wanted,
-                       unsigned depth, bool pixels)
+                       const DataLayerInfo &info,
+                       const std::vector<bool> &wanted, unsigned depth,
+                       bool pixels)
     : source(std::move(batchSource)), batches(depth ? depth : 1) {
   consumedPosition = source->position();
   sourceIdentity = source->identity();

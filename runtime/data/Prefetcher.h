@@ -1,4 +1,4 @@
-//===- Prefetcher.h - Batches read ahead on a thread ------------*- C++ -*-===//
+//===- Prefetcher.h - Thread that reads batches ahead -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/data/BatchSource.h"
@@ -15,16 +15,16 @@ namespace brew::runtime {
 
 /// Fills up to `depth` batches ahead of the consumer on its own thread.
 ///
-/// Batches lie in memory of the buffers' own layout, so that handing one over
-/// is a copy. An error of the source reaches the consumer when it asks for the
-/// batch that could not be read, not earlier.
+/// Batches have the layout of the buffers, so the consumer only copies them. An
+/// error of the source is thrown when the consumer acquires the batch that
+/// could not be read, not earlier.
 class Prefetcher {
 public:
-  /// One batch: for every top its bytes, and where the source stood after it.
+  /// One batch: the bytes of each top, and the source's position after it.
   struct Batch {
     std::vector<std::byte *> tops;
     std::byte *pixels = nullptr; ///< a PixelBlock of the first top
-    bool arePixels = false;      ///< it is there, not in tops[0]
+    bool arePixels = false; ///< the first top is in `pixels`, not in tops[0]
     SourcePosition after;
 
   private:
@@ -36,8 +36,8 @@ public:
     std::vector<std::unique_ptr<std::byte, Free>> storage;
   };
 
-  /// `wanted[i]` says whether top i is read at all; `pixels`, whether the first
-  /// is wanted as `info.pixels` says where that is possible.
+  /// `wanted[i]`: whether to read top i. `pixels`: whether to read the first
+  /// top as bytes (`info.pixels`) if possible.
   Prefetcher(std::unique_ptr<BatchSource> source, const DataLayerInfo &info,
              const std::vector<bool> &wanted, unsigned depth,
              bool pixels = false);
@@ -45,34 +45,33 @@ public:
   Prefetcher(const Prefetcher &) = delete;
   Prefetcher &operator=(const Prefetcher &) = delete;
 
-  /// Starts the thread; a no-op afterwards. Throws Error (3) if the system gives
-  /// none.
+  /// Starts the thread; a no-op if started. Throws Error (3) if the system
+  /// cannot create it.
   void start();
   /// Waits for the next batch, which stays valid until release(). Rethrows the
   /// source's error.
   const Batch &acquire();
-  /// Gives the acquired batch back to be filled again.
+  /// Returns the acquired batch to the reader.
   void release();
 
-  /// Position after the last acquired batch; what the thread read ahead of it
-  /// does not count.
+  /// Position after the last acquired batch; batches read ahead do not count.
   SourcePosition consumed() const { return consumedPosition; }
-  /// Only before start().
+  /// Call it before start().
   void seek(const SourcePosition &position);
 
   /// See BatchSource.
   const std::string &identity() const { return sourceIdentity; }
 
-  /// How often, and for how long in all, acquire() found no batch ready. The
-  /// first batch does not count: nothing can be ready then.
+  /// How often, and for how long in total, acquire() waited for a batch. The
+  /// first batch does not count: it can never be ready.
   std::uint64_t waits() const { return waitCount; }
   double secondsWaited() const { return waitSeconds; }
 
-  /// What the thread has done since it was started.
+  /// The thread's load since it started.
   struct Load {
-    double seconds = 0; ///< since then
-    double idle = 0;    ///< of them without a batch to fill
-    std::uint64_t skipped = 0; ///< records that the source passed over
+    double seconds = 0;        ///< since the start
+    double idle = 0;           ///< of these, waiting for a batch to fill
+    std::uint64_t skipped = 0; ///< records skipped by the source
   };
   Load load();
 

@@ -1,4 +1,4 @@
-//===- RandomKeys.cpp - Keys of layers that draw random numbers -----------===//
+//===- RandomKeys.cpp - Keys of random number layers ----------------------===//
 
 #include "runtime/data/RandomKeys.h"
 

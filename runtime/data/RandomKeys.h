@@ -1,9 +1,9 @@
-//===- RandomKeys.h - Keys of layers that draw random numbers ---*- C++ -*-===//
+//===- RandomKeys.h - Keys of random number layers --------------*- C++ -*-===//
 //
-// Kernels compute random bits from a key of two words that changes with every
-// run of the program (dialects/Brew/RandomBits.h). The keys of a layer are the
-// blocks of a stream of its own, so that they depend on the seed, the program,
-// the layer and the number of runs alone.
+// Kernels compute random bits from a two-word key that changes with every run
+// of the program (dialects/Brew/RandomBits.h). Each layer draws its keys from
+// its own stream, so that they depend only on the seed, the program, the layer
+// and the number of the run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,15 +19,15 @@ namespace brew::runtime {
 
 class RandomKeys {
 public:
-  /// The key of `layer`, which `program` reads from `buffer`. Throws Error (1)
-  /// if the buffer is no pair of I32.
+  /// Adds the key of `layer`, which `program` reads from `buffer`. Throws Error
+  /// (1) if the buffer is not a pair of I32.
   void add(const plan::Manifest &manifest, const std::string &program,
            const std::string &layer, std::uint32_t buffer, std::uint64_t seed);
 
   /// Writes the keys of the next run.
   void feed(Executor &executor);
 
-  /// How many runs have had their keys.
+  /// Number of runs so far.
   std::uint64_t runs() const { return count; }
   void seek(std::uint64_t runs) { count = runs; }
 

@@ -35,7 +35,7 @@ std::int64_t product(const Shape &shape) {
 }
 
 /// Bilinear resize of one plane of floats with pixel centres at half integers,
-/// the usual convention (OpenCV's INTER_LINEAR).
+/// as OpenCV's INTER_LINEAR.
 void resizePlane(const float *in, std::int64_t height, std::int64_t width,
                  std::int64_t newHeight, std::int64_t newWidth, float *out) {
   auto locate = [](std::int64_t index, std::int64_t from, std::int64_t to,
@@ -61,7 +61,7 @@ void resizePlane(const float *in, std::int64_t height, std::int64_t width,
   }
 }
 
-/// Turns planes of any size into one row of the input.
+/// Converts planes of any size to one row of the input.
 class ImageFitter {
 public:
   ImageFitter(Shape rowShape, Preprocessing steps, const std::string &path)
@@ -77,7 +77,7 @@ public:
                            : formats::ImageColor::Native;
   }
 
-  /// `planes` holds channels x height x width values.
+  /// `planes` contains channels x height x width values.
   void fit(const std::vector<float> &planes, std::int64_t channels,
            std::int64_t height, std::int64_t width, const std::string &where,
            std::vector<float> &row) const {
@@ -105,7 +105,7 @@ public:
     }
   }
 
-  /// Bytes are resized as bytes, as Caffe's programs do.
+  /// Resizes bytes as bytes, as Caffe's programs do.
   void fit(const formats::Image &image, const std::string &where,
            std::vector<float> &row) const {
     const bool fits = image.height == shape[1] && image.width == shape[2];
@@ -172,10 +172,10 @@ private:
   formats::ImageRecord image;
 };
 
-/// The rows of a table, as they are.
+/// The rows of a table, unchanged.
 class RowSamples : public SampleSource {
 public:
-  /// `what`: the table, for errors; `dims`: of all of it.
+  /// `what`: the table's name in errors; `dims`: its full shape.
   RowSamples(std::string path, const std::string &what, const Shape &dims,
              std::vector<float> all, const Shape &rowShape)
       : name(std::move(path)), values(std::move(all)),
@@ -241,7 +241,7 @@ private:
   bool done = false;
 };
 
-/// The images of a folder and those in it, by name.
+/// The images in a folder and its subfolders, ordered by name.
 class FolderSamples : public SampleSource {
 public:
   FolderSamples(const std::string &path, ImageFitter imageFitter)
@@ -249,7 +249,7 @@ public:
     std::error_code error;
     for (std::filesystem::recursive_directory_iterator at(path, error), end;
          !error && at != end; at.increment(error))
-      if (std::error_code unknown; // of a link that leads nowhere
+      if (std::error_code unknown; // a dangling link
           at->is_regular_file(unknown) &&
           formats::imageFormatOf(at->path().extension()))
         files.push_back(at->path());
@@ -276,7 +276,7 @@ private:
   std::size_t done = 0;
 };
 
-/// The images that a list names, with their labels.
+/// The images in a list, with their labels.
 class ListSamples : public SampleSource {
 public:
   ListSamples(const std::string &path, ImageFitter imageFitter)
@@ -303,8 +303,8 @@ private:
   std::size_t done = 0;
 };
 
-/// The labels of an IDX file of images, in the file beside it whose name has
-/// "labels-idx1" for "images-idx3", as MNIST's have; null if there is none.
+/// Opens the labels of an IDX file of images: the file in the same folder whose
+/// name has "labels-idx1" for "images-idx3", as MNIST's; null if there is none.
 std::unique_ptr<formats::InputFile> idxLabels(std::string path,
                                               std::uint32_t images) {
   const std::string from = "images-idx3";
@@ -341,13 +341,13 @@ public:
     count = number(4);
     height = number(8);
     width = number(12);
-    constexpr std::uint32_t kMostPixels = 1 << 15; // along one side
+    constexpr std::uint32_t kMostPixels = 1 << 15; // per side
     if (!height || !width || height > kMostPixels || width > kMostPixels)
       throw badInput(path + ": damaged IDX file: images of " +
                      std::to_string(height) + " x " + std::to_string(width));
     try {
       labels = idxLabels(path, count);
-    } catch (const Error &error) { // images alone do for most
+    } catch (const Error &error) { // the labels are optional
       labelError = error.what();
     }
   }
@@ -386,12 +386,12 @@ private:
 
   formats::InputFile file;
   std::unique_ptr<formats::InputFile> labels; ///< or null
-  std::string labelError;                     ///< why it is, if not ""
+  std::string labelError; ///< why the labels are unusable, or ""
   ImageFitter fitter;
   std::uint32_t count = 0, height = 0, width = 0, done = 0;
 };
 
-/// The whole file, up to a size no image has.
+/// Reads the file up to a limit larger than any image.
 std::string readBytes(formats::InputFile &file, std::string head) {
   constexpr std::size_t kMost = std::size_t(1) << 28;
   std::vector<char> part(1 << 16);
@@ -415,7 +415,7 @@ void readMean(const std::string &text, const Shape &shape,
         first < end
             ? parseFloat(std::string_view(text).substr(first, end - first))
             : std::nullopt;
-    if (!value) { // a file's name
+    if (!value) { // not a number: a file name
       values.clear();
       break;
     }

@@ -1,5 +1,4 @@
 //===- Samples.h - Records for inference ------------------------*- C++ -*-===//
-//-*-===//
 #pragma once
 
 #include <cstdint>
@@ -10,41 +9,42 @@
 
 namespace brew::runtime {
 
-/// One sample in the shape of one row of a net's input.
+/// A sample in the shape of one row of a net's input.
 struct Sample {
   std::string name;
-  std::vector<float> values; ///< channels x height x width, or as the input has
-  std::optional<int> label;  ///< where the source knows it
-  /// Why there is no label though the source has some: they are damaged, or not
-  /// of these samples. Else "".
+  /// Channels x height x width, or the input's shape.
+  std::vector<float> values;
+  std::optional<int> label; ///< if the source has one
+  /// Why the sample has no label although the source has labels: they are
+  /// damaged, or belong to other samples. Else "".
   std::string labelError;
 };
 
-/// What becomes of an image's bytes: (value - mean) * scale, after a resize to
-/// the input's height and width.
+/// Preprocessing of images: resize to the input's height and width, then (value
+/// - mean) * scale.
 struct Preprocessing {
   float scale = 1;
-  std::vector<float> channelMeans; ///< none, one, or one per channel
+  std::vector<float> channelMeans; ///< empty, one, or one per channel
   std::vector<float> meanImage;    ///< channels x height x width, or empty
 };
 
-/// Reads a mean: numbers separated by commas, or a .binaryproto of the
-/// input's shape. Throws Error (1) if it does not fit.
+/// Reads a mean: numbers separated by commas, or a .binaryproto of the input's
+/// shape. Throws Error (1) if it does not fit.
 void readMean(const std::string &text, const std::vector<std::int64_t> &shape,
               Preprocessing &preprocessing);
 
-/// Yields samples one by one.
+/// Reads samples one by one.
 class SampleSource {
 public:
   virtual ~SampleSource() = default;
-  /// False at the end.
+  /// Returns false at the end.
   virtual bool next(Sample &sample) = 0;
 };
 
-/// Opens `path` by what it is: a folder (LMDB, LevelDB, or of images), HDF5
-/// (dataset `blob`, or inputs/`blob`, a row per sample; not preprocessed),
-/// NumPy's .npy (likewise), a list of images (.txt), a JPEG or PNG image, or an
-/// IDX file of images, gzipped or not, with its labels beside it. `rowShape` is
+/// Opens `path` by its kind: a folder (LMDB, LevelDB, or images), HDF5 (dataset
+/// `blob`, or inputs/`blob`, a row per sample; not preprocessed), NumPy's .npy
+/// (likewise), a list of images (.txt), a JPEG or PNG image, or an IDX file of
+/// images, gzipped or not, with its labels in the same folder. `rowShape` is
 /// the input's shape without its batch. Throws Error: 3 if it is not found, 1
 /// if it is none of these or does not fit.
 std::unique_ptr<SampleSource>

@@ -1,4 +1,4 @@
-//===- ShuffledOrder.h - Orders of the passes over a source -----*- C++ -*-===//
+//===- ShuffledOrder.h - Random orders of records ---------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -11,8 +11,8 @@
 
 namespace brew::runtime {
 
-/// A random order of 0 .. count - 1, from the `count` positions of the stream
-/// behind `base`.
+/// A random order of 0 .. count - 1, drawn from `count` positions of the stream
+/// after `base`.
 inline std::vector<std::int64_t> shuffledFrom(const caffe::RandomStream &stream,
                                               std::size_t count,
                                               std::uint64_t base) {
@@ -24,8 +24,8 @@ inline std::vector<std::int64_t> shuffledFrom(const caffe::RandomStream &stream,
   return result;
 }
 
-/// A random order of 0 .. count - 1, the one of number `purpose`: a function of
-/// the stream and of it alone. Each has 2^40 positions of the stream.
+/// Random order number `purpose` of 0 .. count - 1: a function of the stream
+/// and of `purpose` alone. Each order uses 2^40 positions of the stream.
 inline std::vector<std::int64_t>
 shuffledOrder(const caffe::RandomStream &stream, std::size_t count,
               std::uint64_t purpose) {

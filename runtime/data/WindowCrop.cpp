@@ -1,4 +1,4 @@
-//===- WindowCrop.cpp - How a window is cut out and warped ----------------===//
+//===- WindowCrop.cpp - Cropping and warping of windows -------------------===//
 
 #include "runtime/data/WindowCrop.h"
 
@@ -14,7 +14,8 @@ template <typename Real> int rounded(Real value) {
   return static_cast<int>(std::round(value));
 }
 
-/// One axis of a window: first and last pixel, and what lies beyond the image.
+/// One axis of a window: first and last pixel, and the extent outside the
+/// image.
 struct Span {
   int first, last;
   int padBefore = 0, padAfter = 0;
@@ -23,8 +24,8 @@ struct Span {
   int extent() const { return last - first + 1; }
 };
 
-/// Widens a span around its centre so that the original part, warped along with
-/// it, leaves the context on each side; then clips it to the image.
+/// Widens a span around its centre so that warping the original span leaves the
+/// context on each side; then clips it to the image.
 template <typename Real>
 void widen(Span &span, Real half, Real center, Real contextScale, int image,
            int size) {
@@ -63,7 +64,7 @@ WindowCrop cropOf(const formats::Window &window, int imageWidth,
     widen(y, halfHeight, centerY, contextScale, imageHeight, size);
     crop.offsetY = y.padBefore;
     crop.offsetX = mirrored ? x.padAfter : x.padBefore;
-    // By rounding the two may be larger than the result.
+    // Rounding may make the sum larger than the result.
     y.warped = std::min(y.warped, size - crop.offsetY);
     x.warped = std::min(x.warped, size - crop.offsetX);
   }

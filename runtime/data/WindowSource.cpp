@@ -1,4 +1,4 @@
-//===- WindowSource.cpp - WindowData: regions of images -------------------===//
+//===- WindowSource.cpp - Batches of image windows ------------------------===//
 
 #include "caffe/weights/BufferLayout.h"
 #include "formats/PathLookup.h"
@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kChannels = 3; ///< images are decoded in colour
 
-/// Draws windows of a batch at random: first so many of the background, then
-/// those of objects. What lies beyond an image is zero in the batch.
+/// Draws the windows of a batch at random: first background windows, then
+/// foreground windows. Pixels outside an image are zero.
 class WindowSource : public BatchSource {
 public:
   explicit WindowSource(const DataLayerInfo &info)
@@ -27,8 +27,8 @@ public:
         layerText("layer '" + info.layer.name() + "' (WindowData)"),
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
-        stream(info.seed, "windows " + info.stream), team(info.reading.threads),
-        mean(info) {
+        stream(info.seed.own(), "windows " + info.stream),
+        team(info.reading.threads), mean(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
       throw badInput(layerText + ": crop_mode '" + parameter.crop_mode() +
@@ -47,7 +47,7 @@ public:
       for (const formats::WindowImage &image : images)
         cached.push_back(
             formats::readFileBytes(pathOf(image), placeOf(image.line)));
-    // (a batch of 7 with a fraction of 0.3 has 2 of objects)
+    // e.g. a batch of 7 with a fraction of 0.3 has 2
     foregrounds = static_cast<std::int64_t>(static_cast<float>(batch()) *
                                             parameter.fg_fraction());
     checkFraction();
@@ -61,7 +61,7 @@ public:
       const std::uint64_t record = first + static_cast<std::uint64_t>(row);
       const bool isObject = row >= batch() - foregrounds;
       const std::vector<Listed> &list = isObject ? objects : backgrounds;
-      // Each record has four positions in the stream of its own.
+      // Each record uses four positions of the stream.
       const Listed chosen = list[stream.below(record * 4, list.size())];
       labels[static_cast<std::size_t>(row)] =
           isObject ? static_cast<float>(chosen.window->label) : 0.f;
@@ -192,7 +192,7 @@ private:
                                 placeOf(image.line) + ": image");
   }
 
-  /// The image of a window, in colour.
+  /// Decodes the image of a window, in colour.
   void decode(std::size_t number, formats::Image &image) const {
     const formats::WindowImage &listed = images[number];
     const std::string place = placeOf(listed.line);
@@ -255,12 +255,12 @@ private:
   std::vector<std::string> folders;
   caffe::RandomStream stream;
   DecodeThreads team;
-  ImageTransformer mean; ///< for the mean that it reads
+  ImageTransformer mean; ///< used only for its mean
   int size = 0;          ///< crop_size
   std::int64_t meanOffset = 0, foregrounds = 0;
   std::string file;
   std::vector<formats::WindowImage> images;
-  std::vector<std::string> cached; ///< bytes of the images' files, or empty
+  std::vector<std::string> cached; ///< contents of the image files, or empty
   std::vector<Listed> objects, backgrounds;
   std::vector<WorkerScratch> scratches; ///< by worker
   std::vector<float> labels;

@@ -1,4 +1,4 @@
-//===- NetOutputs.cpp - What a program's run reports ----------------------===//
+//===- NetOutputs.cpp - Outputs and losses of a program -------------------===//
 
 #include "runtime/session/NetOutputs.h"
 
@@ -11,8 +11,7 @@
 namespace brew::runtime {
 namespace {
 
-/// The values of the items that there are. `source` is an Executor or
-/// RunResults.
+/// Returns the values of all items. `source` is an Executor or RunResults.
 template <typename Source>
 std::vector<double> values(const plan::Manifest &manifest, int program,
                            const Source &source, const plan::Output &output) {

@@ -1,33 +1,34 @@
-//===- NetOutputs.h - What a program's run reports --------------*- C++ -*-===//
+//===- NetOutputs.h - Outputs and losses of a program -----------*- C++ -*-===//
 #pragma once
 
-#include "runtime/executor/Executor.h"
 #include "runtime/events/Events.h"
+#include "runtime/executor/Executor.h"
 
 #include <string>
 #include <vector>
 
 namespace brew::runtime {
 
-/// All elements of all outputs of the program that ran last, in Caffe's order.
+/// Returns all elements of all outputs of the program that ran last, in Caffe's
+/// order.
 std::vector<OutputValue> readOutputs(const Executor &executor, int program);
-/// Likewise, from what a run left.
+/// Returns all elements of all outputs in the results of a run.
 std::vector<OutputValue> readOutputs(const Executor &executor, int program,
                                      const RunResults &results);
 
-/// The loss that run minimises: every loss blob's elements times its weight,
-/// outputs or not.
+/// Returns the total loss of the last run, or of `results`: the weighted sum of
+/// the elements of all loss blobs, including those that are not outputs.
 double totalLoss(const Executor &executor, int program);
 double totalLoss(const Executor &executor, int program,
                  const RunResults &results);
 
-/// Means of a net's outputs over several batches. An element that only some of
-/// them have (of a blob whose number of items the data decide) is averaged over
-/// those.
+/// Means of a net's outputs over several batches. An element that exists only
+/// in some batches (of a blob with a dynamic number of items) is averaged over
+/// these.
 class OutputMeans {
 public:
   void add(const std::vector<OutputValue> &outputs);
-  /// Blob by blob, in the order in which they first came.
+  /// Returns the means by blob, in the order of first appearance.
   std::vector<OutputValue> means() const;
 
 private:
@@ -35,12 +36,12 @@ private:
     std::string blob;
     double lossWeight;
     std::vector<double> totals;
-    std::vector<int> batches; ///< that had the element
+    std::vector<int> batches; ///< number of batches that have the element
   };
   std::vector<Sums> blobs;
 };
 
-/// " (* W = V loss)" for a loss, else nothing; how Caffe ends such lines.
+/// Returns Caffe's suffix " (* W = V loss)" for a loss, else "".
 std::string lossSuffix(double lossWeight, double value);
 
 } // namespace brew::runtime

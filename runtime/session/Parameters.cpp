@@ -2,8 +2,8 @@
 
 #include "runtime/session/Parameters.h"
 
-#include "caffe/weights/InitialValues.h"
 #include "caffe/weights/BufferLayout.h"
+#include "caffe/weights/InitialValues.h"
 #include "support/Error.h"
 
 #include <algorithm>
@@ -146,7 +146,7 @@ formats::Weights Parameters::save(bool withDiffs,
         layer.tops.push_back(top);
     weights.layers.push_back(std::move(layer));
   }
-  // Those of test nets alone.
+  // Add layers that only test nets have.
   for (const caffe::FileLayer &from : fileLayers)
     if (!listed.count(from.name))
       weights.layers.push_back(saveLayer(from, withDiffs));

@@ -1,16 +1,16 @@
 //===- Parameters.h - Learnable parameters of a loaded plan -----*- C++ -*-===//
 //
 // Fills, loads and saves the parameters and the solver history of an executor.
-// Files hold them in row-major order of Caffe's shapes; in memory they lie in
-// whatever layout the compiler chose.
+// Files contain them in row-major order of Caffe's shapes; in memory they have
+// the layout that the compiler chose.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "caffe/weights/WeightBinding.h"
 #include "formats/WeightFile.h"
-#include "runtime/executor/Executor.h"
 #include "runtime/events/Events.h"
+#include "runtime/executor/Executor.h"
 
 #include <cstdint>
 #include <string>
@@ -20,14 +20,14 @@ namespace brew::runtime {
 
 class Parameters {
 public:
-  /// Works on the memory of `executor`, which outlives it; `events`, which may
-  /// be null, hears what is worth a line.
+  /// Uses the memory of `executor`, which must outlive it. Logs to `events`,
+  /// which may be null.
   explicit Parameters(Executor &executor, Events *events = nullptr);
 
-  /// Gives every parameter its first values: those the prototxt has, or its
-  /// filler's with random streams of `seed` (see InitialValues.h). Throws
-  /// Error (1) if a filler in the plan cannot be read or does not suit its
-  /// parameter.
+  /// Sets every parameter to its initial values: the values in the prototxt, or
+  /// those of its filler with random streams of `seed` (see InitialValues.h).
+  /// Throws Error (1) if a filler in the plan cannot be read or does not suit
+  /// its parameter.
   void fill(std::uint64_t seed);
 
   /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must
@@ -37,40 +37,41 @@ public:
   /// summed up in one log line.
   void load(const std::string &path);
 
-  /// Takes weights over; `source` names them in errors and log lines.
+  /// Loads weights. `source` names them in errors and log lines.
   void load(const formats::Weights &weights, const std::string &source);
 
-  /// The same in two steps, without a log line.
+  /// bind() followed by write() is load() without a log line.
   caffe::WeightBinding bind(const formats::Weights &weights,
                             const std::string &source) const {
     return bindWeights(fileLayers, weights, source);
   }
   void write(const caffe::WeightBinding &binding);
 
-  /// All layers that have parameters, with the values they have now; a shared
-  /// parameter appears under each of its layers, as Caffe writes it. With
-  /// `withDiffs` also what the gradient buffers hold, zero where there is none.
-  /// With `net`, a program that lists its layers, those without parameters are
-  /// there too, and all have their bottoms and tops.
+  /// Returns all layers that have parameters, with the current values. A shared
+  /// parameter appears in each of its layers, as in Caffe's files. With
+  /// `withDiffs`, also returns the gradients, or zeros for parameters without
+  /// one. With `net`, a program with a list of layers, also returns layers
+  /// without parameters, and the bottoms and tops of all.
   formats::Weights save(bool withDiffs = false,
                         const plan::Program *net = nullptr) const;
 
-  /// Solver history in Caffe's order: one blob per parameter for every slot of
-  /// the update rule, zeros where a parameter is not learnt.
+  /// Returns the solver history in Caffe's order: one blob per parameter for
+  /// every slot of the update rule, zeros for parameters that are not trained.
   std::vector<formats::Blob> history() const;
-  /// Takes history back. Throws Error (1) that lists what does not fit;
-  /// nothing is taken then.
+  /// Loads solver history. On a mismatch throws Error (1) that lists the
+  /// differences, and changes nothing.
   void setHistory(const std::vector<formats::Blob> &blobs,
                   const std::string &source);
 
-  /// Values of one buffer in row-major order of the parameter's file shape.
+  /// Returns the values of a buffer in row-major order of the parameter's shape
+  /// in files.
   formats::Blob read(std::uint32_t bufferIndex,
                      const std::vector<std::int64_t> &fileDims) const;
 
-  /// Square of the L2 norm of all gradients together.
+  /// Returns the squared L2 norm of all gradients.
   double gradientSumOfSquares() const;
 
-  /// All layers that have parameters, in the net's order.
+  /// Returns all layers that have parameters, in the net's order.
   const std::vector<caffe::FileLayer> &layers() const { return fileLayers; }
 
 private:

@@ -1,38 +1,38 @@
-//===- PersistentState.h - What runs leave to the next ones --------*- C++ -*-===//
+//===- PersistentState.h - State that runs leave to later runs --*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
-#include "runtime/executor/Executor.h"
 #include "runtime/events/Events.h"
+#include "runtime/executor/Executor.h"
 
 #include <string>
 
 namespace brew::runtime {
 
-/// The state of a plan that is neither parameter nor history
-/// (plan::Manifest::persistent): what recurrent layers remember, and the scale of
-/// f16's losses; and what layers of the host do (HostLayers). Solver states
-/// carry it, so that a resumed run goes on exactly.
+/// The state of a plan that is neither parameter nor history: the buffers of
+/// plan::Manifest::persistent (hidden states of recurrent layers, the loss
+/// scale of f16) and the states of host layers (HostLayers). Solver states
+/// contain it, so that a resumed run continues exactly.
 class PersistentState {
 public:
-  /// Works on the memory of `executor`, which outlives it; `events`, which may
-  /// be null, hears what is worth a line.
+  /// Uses the memory of `executor`, which must outlive it. Logs to `events`,
+  /// which may be null.
   explicit PersistentState(Executor &executor, Events *events = nullptr)
       : executor(executor), events(events) {}
 
   /// Adds all of it to a solver state.
   void save(caffe::SolverState &state) const;
-  /// Takes over what the state at `path` and the plan both have; what only one
-  /// has, as where a net is resumed with another precision, stays as it is, and
-  /// what has another shape, as with another batch size, too: with a log line.
-  /// Throws Error (1) for values that cannot be such state.
+  /// Loads the state that both the solver state, read from `path`, and the plan
+  /// have. Ignores state that only one has (another precision) and, with a log
+  /// line, state of another shape (another batch size). Throws Error (1) for
+  /// invalid values.
   void restore(const caffe::SolverState &state, const std::string &path);
 
-  /// Whether losses are scaled.
+  /// Returns whether the plan scales losses.
   bool hasLossScale() const;
-  /// Begins with another scale, and counts good iterations from 0. Only where
-  /// hasLossScale(). Throws Error (2) if `scale` is no power of two from 1 to
-  /// 2^24.
+  /// Sets the loss scale and resets its count of good iterations. Requires
+  /// hasLossScale(). Throws Error (2) unless `scale` is a power of two from 1
+  /// to 2^24.
   void setLossScale(double scale);
 
 private:

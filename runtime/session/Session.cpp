@@ -14,7 +14,7 @@
 namespace brew::runtime {
 namespace {
 
-/// The files of a list that people separate with commas.
+/// Splits a list of files at commas and trims spaces.
 std::vector<std::string> splitList(const std::string &list) {
   std::vector<std::string> names;
   std::string name;
@@ -41,14 +41,15 @@ std::vector<std::string> splitLists(const std::vector<std::string> &lists) {
 }
 
 ExecutorOptions executorOptions(const SessionOptions &options,
-                              const plan::Manifest &manifest, Events &events) {
+                                const plan::Manifest &manifest,
+                                Events &events) {
   ExecutorOptions device = options.device;
   device.shareParameters =
       options.shareParameters ? &options.shareParameters->executor() : nullptr;
   device.warn = [&events](const std::string &text) {
     events.warning(log::site::brew, text);
   };
-  // What is measured on the simulator means nothing.
+  // Times on the simulator are meaningless.
   const auto &archs = manifest.target().archs();
   if (manifest.target().kind() == plan::Target::CUDA &&
       std::all_of(archs.begin(), archs.end(),
@@ -68,21 +69,21 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
                listeners.add(options.listener);
              return executorOptions(options, file->manifest(), listeners);
            }()),
-      params(exec, &listeners), persistentState(exec, &listeners),
+      params(exec, &listeners), persistent(exec, &listeners),
       ownDevice(options.device),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
-      currentSeed(options.seed), reading(options.reading),
-      sharesParameters(options.shareParameters),
+      reading(options.reading), sharesParameters(options.shareParameters),
       allowMissingWeights(options.allowMissingWeights), given(file->manifest()),
       ranks(options.device.communicator),
       pipelines(static_cast<std::size_t>(manifest().programs_size())) {
   if (sharesParameters)
     given.addAll();
-  if (!ranks)
-    return;
-  reading.rank = static_cast<std::uint64_t>(ranks->rank());
-  reading.ranks = static_cast<std::uint64_t>(ranks->ranks());
+  if (ranks) {
+    reading.rank = static_cast<std::uint64_t>(ranks->rank());
+    reading.ranks = static_cast<std::uint64_t>(ranks->ranks());
+  }
+  currentSeed = rankSeed(options.seed);
 }
 
 Session::~Session() = default;
@@ -102,8 +103,8 @@ void Session::initialise(const std::vector<std::string> &weights,
       !sharesParameters && splitLists(weights).empty() &&
       !manifest().has_initial_weights())
     throw Error(ExitStatus::Usage,
-                "the plan has no weights in it: give some with --weights");
-  fill();
+                "the plan has no weights: pass a weight file with --weights");
+  fillParameters();
   loadWeights(weights, {}, /*training=*/false, missingWeightsPolicy());
   prepare();
 }
@@ -113,7 +114,7 @@ void Session::fillParameters() {
     return;
   given = caffe::ProvidedWeights(manifest());
   if (!plan::embedsWeights(manifest()))
-    return params.fill(currentSeed);
+    return params.fill(currentSeed.own());
   for (int i = 0; i < manifest().arenas_size(); ++i) {
     const plan::Arena &arena = manifest().arenas(i);
     if (arena.kind() != plan::PARAMETERS)
@@ -133,7 +134,8 @@ Session::loadWeights(const std::vector<std::string> &weights,
                                         : missingWeightsPolicy());
 }
 
-/// For a plan that computes with its weights as they are.
+/// Returns the policy for weights that no file provides, if the plan does not
+/// train.
 caffe::MissingWeights Session::missingWeightsPolicy() const {
   return plan::isForInference(manifest()) && !allowMissingWeights
              ? caffe::MissingWeights::Refuse
@@ -156,14 +158,15 @@ Session::loadWeights(const std::vector<std::string> &weights,
   for (std::size_t i = 0; i < names.size(); ++i) {
     listeners.emit(event::WeightsLoading{names[i], training});
     files.push_back(formats::requirePath(names[i], places, "weight file"));
-    // Another file may have the layers that this one lacks.
+    // A later file may contain the missing layers.
     loadFile(files.back(), files,
              i + 1 == names.size() ? missing : caffe::MissingWeights::Note);
   }
   return files;
 }
 
-/// Loads one of `files`; all of them are named where layers are missing.
+/// Loads the weight file `path`. An error for missing layers names all `files`
+/// loaded so far.
 void Session::loadFile(const std::string &path,
                        const std::vector<std::string> &files,
                        caffe::MissingWeights missing) {
@@ -211,7 +214,7 @@ void Session::resetState() {
   exec.hostLayers().restore({});
 }
 
-void Session::setSeed(std::uint64_t seed) {
+void Session::setSeed(caffe::RankSeed seed) {
   for (const auto &pipeline : pipelines)
     if (pipeline)
       pipeline->reset(seed);
@@ -244,8 +247,8 @@ DataPipeline &Session::dataPipeline(int program) {
   requireProgram(program);
   auto &pipeline = pipelines[static_cast<std::size_t>(program)];
   if (!pipeline)
-    pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed, lastFolder,
-                                      &listeners, reading);
+    pipeline = std::make_unique<DataPipeline>(exec, program, currentSeed,
+                                              lastFolder, &listeners, reading);
   return *pipeline;
 }
 

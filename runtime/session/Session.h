@@ -1,11 +1,11 @@
 //===- Session.h - A plan with its memory, ready to run ---------*- C++ -*-===//
 //
-// Holds all that runs of a plan need: its memory on the device, parameters,
-// the state that runs carry on, and a pipeline for each program. Training
-// (train/Trainer.h) is built on it.
+// Owns everything that runs of a plan need: its memory on the device, the
+// parameters, the persistent state, and a data pipeline for each program.
+// Training (train/Trainer.h) is built on it.
 //
-// A session is used by one thread at a time; any number may exist side by side,
-// in one thread or several, also over one plan.
+// Only one thread may use a session at a time. Any number of sessions may
+// exist, in one thread or several, also for the same plan.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,10 +13,10 @@
 #include "caffe/weights/ProvidedWeights.h"
 #include "plan/PlanFile.h"
 #include "runtime/data/DataPipeline.h"
-#include "runtime/executor/Executor.h"
-#include "runtime/session/PersistentState.h"
 #include "runtime/events/Events.h"
+#include "runtime/executor/Executor.h"
 #include "runtime/session/Parameters.h"
+#include "runtime/session/PersistentState.h"
 #include "runtime/session/Tensor.h"
 
 #include <cstdint>
@@ -29,41 +29,39 @@ namespace brew::runtime {
 class Session;
 
 struct SessionOptions {
-  /// Threads, GPU, pool. What only concerns GPUs is ignored by plans for the
-  /// CPU; on the CUDA simulator nothing is measured unasked, whatever they say,
-  /// and what the timing cache says is not followed. `warn`
-  /// is not used: warnings are events.
+  /// Threads, GPU, pool. Plans for the CPU ignore options for GPUs. On the CUDA
+  /// simulator `tune` is always false. `warn` is ignored: warnings are events.
   ExecutorOptions device;
-  /// What fillers, shuffling, transformations and layers' own random numbers
-  /// are drawn from.
+  /// Seed of fillers, shuffling, transformations and random layers.
   std::uint64_t seed = 0;
   ReaderOptions reading;
-  /// Where sources and weights are looked up after the folders that the plan
-  /// names; "": the folder of the plan's path.
+  /// Folder in which sources and weights are looked up after the folders that
+  /// the plan names; "": the folder of the plan's path.
   std::string folder;
-  /// Compute with the parameters of this session, in its memory, which lives as
-  /// long as any of those that share it. For the CPU, and for plans whose
-  /// parameters lie alike (Error 2 else): those of one net, compiled for the
-  /// same processor, that derive the same ones (a net for inference has others
-  /// where normalization is folded or weights are rounded ahead of runs).
-  /// Whoever changes the parameters (training, weights, what Tensor::data
-  /// points to) must not do so while another of the sessions runs, and must let
-  /// the others prepare() before they run again.
+  /// Session whose parameter memory this one uses; null: none. All sharing
+  /// sessions keep the memory alive. Requires plans for the CPU with equal
+  /// parameter layouts (else Error 2): plans of one net, compiled for the same
+  /// processor, that derive the same parameters (a net for inference derives
+  /// others if normalization is folded or weights are rounded ahead of runs). A
+  /// change of the parameters (by training, weight files, or Tensor::data)
+  /// requires that no other of the sessions runs meanwhile, and that the others
+  /// call prepare() before their next run.
   const Session *shareParameters = nullptr;
-  /// Let layers of a plan for inference that weight files lack have the values
-  /// of their fillers, with a warning that lists them, instead of an error.
+  /// If weight files lack layers of a plan for inference, use the values of
+  /// their fillers and list them in a warning, instead of throwing an error.
   bool allowMissingWeights = false;
-  /// The first listener, so that it hears of what happens in the constructor.
+  /// First listener. It receives the events of the constructor, too.
   Events::Listener listener;
 };
 
-/// Part of a program.
+/// The passes of a program to run.
 enum class Pass { Forward, Backward, Both };
 
+/// A plan with its memory, parameters, state and data pipelines.
 class Session {
 public:
-  /// Allocates the plan's memory. Parameters are those embedded in the plan,
-  /// else zeros until initialise(). Throws as Executor does.
+  /// Allocates the plan's memory. Parameters have the values embedded in the
+  /// plan, or are zeros until initialise(). Throws the errors of Executor.
   explicit Session(std::shared_ptr<const plan::PlanFile> plan,
                    SessionOptions options = {});
   ~Session();
@@ -72,9 +70,9 @@ public:
 
   const plan::PlanFile &plan() const { return *file; }
   const plan::Manifest &manifest() const { return file->manifest(); }
-  /// The last folder in which files are looked up.
+  /// Returns the last folder in which files are looked up.
   const std::string &folder() const { return lastFolder; }
-  /// The device that the constructor was given.
+  /// Returns SessionOptions::device of the constructor.
   const ExecutorOptions &deviceOptions() const { return ownDevice; }
   bool onGpu() const {
     return manifest().target().kind() == plan::Target::CUDA;
@@ -84,8 +82,9 @@ public:
   const Executor &executor() const { return exec; }
   Parameters &parameters() { return params; }
   const Parameters &parameters() const { return params; }
-  PersistentState &persistentState() { return persistentState; }
-  /// The ranks that train together; null: this session is alone.
+  PersistentState &persistentState() { return persistent; }
+  /// Returns the ranks of a data-parallel run, or null if this process is
+  /// alone.
   Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
 
@@ -93,111 +92,118 @@ public:
   // Parameters
   //===--------------------------------------------------------------------===//
 
-  /// Gives the parameters their values, all that a session needs before its
-  /// first run: fill(), then loadWeights(), then prepare(). With `required`,
-  /// throws Error (2) if nothing but fillers is there, neither in the plan nor
-  /// in `weights`.
+  /// Initialises the parameters, as needed before the first run: calls
+  /// fillParameters(), loadWeights() and prepare(). With `required`, throws
+  /// Error (2) if neither the plan nor `weights` provides values other than
+  /// fillers.
   void initialise(const std::vector<std::string> &weights = {},
                   bool required = false);
 
-  /// Those embedded in the plan, else what the prototxt or its fillers give,
-  /// drawn from the seed. Nothing if the parameters are another session's.
-  void fill();
-  /// Loads weight files over the parameters, each name a file or a list
+  /// Sets the parameters to the weights embedded in the plan, or to the values
+  /// of the prototxt and its fillers with the seed. No-op if the parameters
+  /// belong to another session.
+  void fillParameters();
+  /// Loads weight files into the parameters. Each name is a file or a list
   /// separated by commas, looked up in `folders`, then in folder(). Without any
-  /// name, the file that the plan names, if there is one and no weights are
-  /// embedded. `training` tells listeners what they are for. Throws Error: (3)
-  /// if a file is not found, (1) if it does not fit, or if a plan for inference
-  /// has layers to which neither the files nor anything before them gave values
-  /// (SessionOptions::allowMissingWeights). Returns where the files lie.
+  /// name, loads the file that the plan names, unless weights are embedded.
+  /// `training` is passed to listeners (event::WeightsLoading). Throws Error:
+  /// (3) if a file is not found, (1) if it does not fit, or if layers of a plan
+  /// for inference have no values yet (SessionOptions::allowMissingWeights).
+  /// Returns the paths of the files.
   std::vector<std::string>
   loadWeights(const std::vector<std::string> &weights,
               const std::vector<std::string> &folders = {},
               bool training = false);
-  /// Computes what programs derive from parameters ahead of runs, if they
-  /// derive anything. Due whenever parameters have changed; training and
-  /// initialise() see to it.
+  /// Computes the values that programs derive from parameters ahead of runs
+  /// (folded or rounded weights). Call it after changes of parameters; training
+  /// and initialise() do so themselves.
   void prepare();
 
-  /// Solver history, sums of gradients and carried state to zeros.
+  /// Sets solver history, accumulated gradients and persistent state to zeros.
   void resetState();
 
-  std::uint64_t seed() const { return currentSeed; }
-  /// Begins all random numbers anew, and all sources at their beginning. Values
-  /// and callbacks that pipelines were given stay.
-  void setSeed(std::uint64_t seed);
+  /// Returns the seed of this rank's own streams.
+  std::uint64_t seed() const { return currentSeed.own(); }
+  const caffe::RankSeed &rankSeed() const { return currentSeed; }
+  /// Returns the seed whose own streams on this session's rank use `own`.
+  caffe::RankSeed rankSeed(std::uint64_t own) const {
+    return caffe::RankSeed::fromOwn(own, reading.rank);
+  }
+  /// Restarts all random streams with `seed`, and all data sources at their
+  /// beginning. Data pipelines keep the caller's values and callbacks.
+  void setSeed(caffe::RankSeed seed);
 
   //===--------------------------------------------------------------------===//
   // Programs
   //===--------------------------------------------------------------------===//
 
-  /// Index of a program. Throws Error (2) that lists the programs.
+  /// Returns the index of a program. Throws Error (2) that lists the programs.
   int program(const std::string &name) const;
 
-  /// What brings a program's inputs in; made on first use. Its sources are
-  /// opened when it first feeds.
+  /// Returns the pipeline that provides a program's inputs. Creates it on first
+  /// use; its sources are opened with the first batch.
   DataPipeline &dataPipeline(int program);
 
-  /// Feeds the next batch, then runs the program and its checks (Error 1 when
-  /// one fails, e.g. a label outside its classes).
+  /// Feeds the next batch, then runs the program and its checks. Throws Error
+  /// (1) if a check fails, e.g. for a label outside its classes.
   void feedAndRun(int program);
-  /// Runs a program, or one pass of it, with the inputs as they are: memory of
-  /// inputs is reused within a run, so that each whole run needs a feed. Checks
-  /// are made after the forward pass.
+  /// Runs a program, or one of its passes, with the current inputs. A run
+  /// reuses the memory of the inputs, so each complete run needs a new feed.
+  /// Performs the checks after the forward pass.
   void run(int program, Pass pass = Pass::Both);
-  /// Runs what a pass computes for the layers from `first` to `last`, both
-  /// included, in the net's order ("": from the first, to the last). Layers
-  /// that need no step of their own are passed over. Running ranges one after
-  /// the other from the first layer to the last is the same as running the
-  /// whole. A range that begins later reads what is there of its bottoms:
-  /// between runs only blobs that the plan keeps (outputs, brewc --pin) are.
-  /// The backward pass of a range needs the forward pass and the backward pass
-  /// of the layers behind it. Throws Error (2) if a layer does not exist, the
-  /// two are in the wrong order, or the range would cut a fused step, which
-  /// computes for several layers at once (it names them). Checks are not made.
+  /// Runs the steps of a pass for the layers from `first` to `last`, inclusive,
+  /// in the net's order ("": the first or the last layer). Skips layers without
+  /// a step of their own. Running consecutive ranges from the first layer to
+  /// the last equals a complete run. A later range reads the current values of
+  /// its bottoms: between runs only pinned blobs (outputs, brewc --pin) are
+  /// valid. The backward pass of a range needs the forward pass, and the
+  /// backward pass of the following layers. Does not perform checks. Throws
+  /// Error (2) if a layer does not exist, the two are in the wrong order, or
+  /// the range would split a step of several fused layers.
   void runLayers(int program, const std::string &first, const std::string &last,
                  Pass pass = Pass::Forward);
-  /// Names of the layers of a program that runLayers() takes, in its order.
+  /// Returns the names of the layers of a program, in the order of runLayers().
   std::vector<std::string> layers(int program) const;
 
-  /// Tells listeners of a program's net, as training does of its own
-  /// (event::NetSetUp).
+  /// Emits event::NetSetUp for a program, as training does for its own.
   void emitNetSetUp(int program);
 
-  /// The net's outputs after a run, element by element; dims of counted blobs
-  /// already applied.
+  /// Returns the net's outputs after a run, element by element. Blobs with a
+  /// dynamic number of items have only their valid items.
   std::vector<OutputValue> outputs(int program) const;
-  /// The weighted sum of all losses after a run.
+  /// Returns the weighted sum of all losses after a run.
   double loss(int program) const;
 
   //===--------------------------------------------------------------------===//
   // Tensors by name
   //===--------------------------------------------------------------------===//
 
-  /// All names of a kind; of what belongs to a program, those of `program`.
+  /// Returns all names of a kind. For kinds that belong to a program, returns
+  /// the names of `program`.
   std::vector<TensorName> names(TensorKind kind, int program = 0) const;
-  /// Where a tensor lies. Waits for what was started on a device. Throws Error
-  /// (2) if there is none of this name that can be read (of blobs the plan
-  /// keeps its outputs and those of brewc --pin).
+  /// Returns the memory and layout of a tensor. Waits until an asynchronous
+  /// device is idle. Throws Error (2) if no readable tensor has this name (only
+  /// outputs and the blobs of brewc --pin are readable).
   Tensor find(const TensorName &name) const;
 
-  /// Copies a tensor's values, row-major, as many as Tensor::shape has. Throws
-  /// Error (2) if `count` is another number.
+  /// Copies the values of a tensor in row-major order of Tensor::shape. Throws
+  /// Error (2) if `count` is not their number.
   void read(const TensorName &name, float *values, std::int64_t count) const;
   void read(const TensorName &name, double *values, std::int64_t count) const;
   void read(const TensorName &name, std::int32_t *values,
             std::int64_t count) const;
-  /// Writes all of a tensor's values, row-major, as many as it has room for.
-  /// Throws Error (2) if `count` is another number. After writing parameters
-  /// prepare() is due. Values that the tensor's type cannot hold are rounded.
+  /// Writes all values of a tensor in row-major order of Tensor::dims, rounded
+  /// to its type. Throws Error (2) if `count` is not their number. Call
+  /// prepare() after writing parameters.
   void write(const TensorName &name, const float *values, std::int64_t count);
   void write(const TensorName &name, const double *values, std::int64_t count);
   void write(const TensorName &name, const std::int32_t *values,
              std::int64_t count);
-  /// Has a blob of the CPU lie in the caller's memory of `size` bytes, as many
-  /// as the blob has, aligned to plan::kAlignment; with null in the session's
-  /// own again. Values are not moved. An input that lies there and was never
-  /// set keeps the caller's values. Throws Error (2) where that cannot be.
+  /// Moves a blob of a plan for the CPU to the caller's memory of `size` bytes
+  /// (the size of the blob), aligned to plan::kAlignment, or with null back to
+  /// the session's memory. Does not copy values. An input that is there and was
+  /// never set keeps the caller's values. Throws Error (2) if that is
+  /// impossible.
   void bindMemory(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
@@ -215,16 +221,17 @@ private:
   void writeValues(const TensorName &name, const Value *values,
                    std::int64_t count);
   const plan::Program &requireProgram(int program) const;
-  Tensor makeTensor(std::uint32_t buffer, std::vector<std::int64_t> shape) const;
+  Tensor makeTensor(std::uint32_t buffer,
+                    std::vector<std::int64_t> shape) const;
 
   std::shared_ptr<const plan::PlanFile> file;
-  Events listeners; ///< before what emits
+  Events listeners; ///< outlives the members that emit events
   Executor exec;
   Parameters params;
-  PersistentState persistentState;
+  PersistentState persistent;
   ExecutorOptions ownDevice;
   std::string lastFolder;
-  std::uint64_t currentSeed;
+  caffe::RankSeed currentSeed;
   ReaderOptions reading;
   bool sharesParameters, allowMissingWeights;
   caffe::ProvidedWeights given;

@@ -1,4 +1,4 @@
-//===- SessionLayers.cpp - Running a range of a program's layers ----------===//
+//===- SessionLayers.cpp - Runs of a range of a program's layers ----------===//
 
 #include "runtime/session/Session.h"
 
@@ -11,8 +11,8 @@
 namespace brew::runtime {
 namespace {
 
-/// The layers that a step computes for. A step of several fused layers may name
-/// some of them together, as "conv1+relu1".
+/// Returns the layers that a step computes. A step of fused layers may list
+/// several of them in one entry, as "conv1+relu1".
 std::vector<std::string>
 layersOf(const plan::Step &step,
          const std::map<std::string, std::size_t> &positions) {
@@ -42,7 +42,7 @@ std::vector<std::string> Session::layers(int program) const {
   };
   for (const plan::Layer &layer : description.layers())
     add(layer.name());
-  // A plan without that record has the layers that its steps name.
+  // Without this metadata use the layers that the steps name.
   if (names.empty())
     for (const plan::Step &step : description.steps())
       for (const std::string &layer : layersOf(step, {}))
@@ -80,8 +80,8 @@ void Session::runLayers(int program, const std::string &first,
                     description.steps_size());
   const int from = pass == Pass::Backward ? middle : 0;
   const int to = pass == Pass::Forward ? middle : description.steps_size();
-  // A step of no layer belongs to the step that it prepares, the next one of a
-  // layer.
+  // A step without a layer belongs to the next step of a layer, which it
+  // prepares.
   std::vector<std::pair<int, int>> pieces;
   int pending = -1;
   for (int i = from; i < to; ++i) {
@@ -102,7 +102,7 @@ void Session::runLayers(int program, const std::string &first,
     if (known == 0) {
       if (i + 1 < to || end < names.size())
         continue;
-      inside = 1; // at the program's end, of the last layer
+      inside = 1; // trailing steps belong to the last layer
     } else if (inside && inside < known) {
       throw usageError(
           "layers " + text + " of the program '" + description.name() +

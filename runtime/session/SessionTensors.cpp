@@ -1,4 +1,4 @@
-//===- SessionTensors.cpp - Blobs, parameters and gradients by name -------===//
+//===- SessionTensors.cpp - Access to tensors by name ---------------------===//
 
 #include "runtime/session/Session.h"
 
@@ -16,8 +16,8 @@ namespace brew::runtime {
 namespace {
 
 /// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
-/// does not notify: a blob's gradient may lie in the same one (a bias as large as
-/// its bottom).
+/// does not notify: a blob's gradient may lie in the same one (a bias as large
+/// as its bottom).
 bool isParameterGradient(const plan::Manifest &manifest,
                          const plan::NamedBuffer &named) {
   for (const plan::Parameter &parameter : manifest.parameters())
@@ -56,7 +56,7 @@ const caffe::FileBlob &findBlob(const Parameters &parameters,
                    didYouMean(name.name, known));
 }
 
-/// The nearest that an integer can be; 0 for what is no number.
+/// Truncates and clamps to the range of 32-bit integers. Returns 0 for NaN.
 std::int32_t toInteger(double value) {
   if (std::isnan(value))
     return 0;
@@ -112,7 +112,7 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
 }
 
 Tensor Session::makeTensor(std::uint32_t index,
-                         std::vector<std::int64_t> shape) const {
+                           std::vector<std::int64_t> shape) const {
   const plan::Buffer &buffer = manifest().buffers(static_cast<int>(index));
   Tensor tensor;
   tensor.buffer = index;
@@ -147,7 +147,7 @@ Tensor Session::find(const TensorName &name) const {
       std::vector<std::string> known;
       for (const TensorName &other : names(name.kind, name.program))
         known.push_back(other.name);
-      throw usageError("the program '" + program.name() + "' keeps no " +
+      throw usageError("the program '" + program.name() + "' has no readable " +
                        (gradient ? "gradient of a" : "") +
                        std::string("blob '") + name.name + "'" +
                        didYouMean(name.name, known) +
@@ -155,8 +155,8 @@ Tensor Session::find(const TensorName &name) const {
                                  : "; pin it with brewc --pin"));
     }
     return makeTensor(named->buffer_index(),
-                    dimsAfterRun(manifest(), program, exec, name.name,
-                                 named->buffer_index()));
+                      dimsAfterRun(manifest(), program, exec, name.name,
+                                   named->buffer_index()));
   }
   case TensorKind::OutputGradient: {
     const plan::Program &program = requireProgram(name.program);
@@ -164,7 +164,8 @@ Tensor Session::find(const TensorName &name) const {
     if (!named)
       throw usageError("the program '" + program.name() +
                        "' takes no gradient of blob '" + name.name +
-                       "'; compile the net with brewc --output-gradient " + name.name);
+                       "'; compile the net with brewc --output-gradient " +
+                       name.name);
     const plan::Buffer &buffer =
         manifest().buffers(static_cast<int>(named->buffer_index()));
     return makeTensor(named->buffer_index(), caffe::toVector(buffer.dims()));
@@ -172,7 +173,7 @@ Tensor Session::find(const TensorName &name) const {
   case TensorKind::PersistentState: {
     const plan::NamedBuffer *named = among(manifest().persistent());
     if (!named)
-      throw usageError("the plan carries no state '" + name.name + "'");
+      throw usageError("the plan has no persistent state '" + name.name + "'");
     return makeTensor(
         named->buffer_index(),
         caffe::toVector(manifest()
@@ -187,7 +188,7 @@ Tensor Session::find(const TensorName &name) const {
     const caffe::FileBlob &blob = findBlob(params, name);
     if (!blob.parameter->has_gradient_buffer_index())
       throw usageError("parameter " + nameText(name) +
-                       ", is not learnt: it has no gradient");
+                       ", is not trained: it has no gradient");
     return makeTensor(blob.parameter->gradient_buffer_index(), blob.dims);
   }
   case TensorKind::SolverState: {
@@ -198,10 +199,11 @@ Tensor Session::find(const TensorName &name) const {
           "the solver keeps " +
           std::to_string(blob.parameter->state_buffer_indices_size()) +
           " states of parameter " + nameText(name));
-    return makeTensor(blob.parameter->state_buffer_indices(name.slot), blob.dims);
+    return makeTensor(blob.parameter->state_buffer_indices(name.slot),
+                      blob.dims);
   }
   }
-  throw Error(ExitStatus::Bug, "a tensor of unknown kind was asked for");
+  throw Error(ExitStatus::Bug, "a tensor of unknown kind was requested");
 }
 
 template <typename Value>
@@ -211,12 +213,12 @@ void Session::readValues(const TensorName &name, Value *values,
   checkCount(name, tensor.shape, count);
   const plan::Buffer &buffer =
       manifest().buffers(static_cast<int>(tensor.buffer));
-  // There may be fewer values than there is room for: the first ones.
-  const bool whole = plan::elementCount(buffer) == count;
+  // The valid values of a blob with a dynamic number of items come first.
+  const bool isComplete = plan::elementCount(buffer) == count;
   exec.read(tensor.buffer, [&](const std::byte *bytes) {
     using Loaded = std::conditional_t<std::is_integral_v<Value>, double, Value>;
     if constexpr (std::is_same_v<Loaded, Value>)
-      if (whole)
+      if (isComplete)
         return caffe::load(buffer, bytes, values);
     std::vector<Loaded> all(
         static_cast<std::size_t>(plan::elementCount(buffer)));
@@ -250,9 +252,10 @@ void Session::writeValues(const TensorName &name, const Value *values,
   });
 }
 
-void Session::bindMemory(const TensorName &name, void *memory, std::uint64_t size) {
+void Session::bindMemory(const TensorName &name, void *memory,
+                         std::uint64_t size) {
   if (name.kind != TensorKind::Blob)
-    throw usageError("only blobs lie where they are told");
+    throw usageError("only blobs can be in the caller's memory");
   const Tensor tensor = find(name);
   const plan::Buffer &buffer =
       manifest().buffers(static_cast<int>(tensor.buffer));

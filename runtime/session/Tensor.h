@@ -9,45 +9,45 @@
 
 namespace brew::runtime {
 
-/// What a name names.
+/// The kind of a named tensor.
 enum class TensorKind {
   Blob,              ///< of a program, at its last version
   BlobGradient,      ///< likewise, of its first version
-  OutputGradient,      ///< what backward takes for the gradient of a blob
+  OutputGradient,    ///< gradient of a blob that the caller writes
   Parameter,         ///< of a layer
-  ParameterGradient, ///< of a parameter that is learnt
-  SolverState,       ///< history of such a parameter
+  ParameterGradient, ///< of a trained parameter
+  SolverState,       ///< history of a trained parameter
   PersistentState, ///< state that runs leave to the next ones (recurrent nets)
 };
 
-/// Names one tensor of a session.
+/// The name of a tensor of a session.
 struct TensorName {
   TensorKind kind = TensorKind::Blob;
-  /// Blob, BlobGradient, OutputGradient: the blob's; PersistentState: the plan's; else
-  /// the layer's.
+  /// Blob, BlobGradient, OutputGradient: the blob's name; PersistentState: the
+  /// name in the plan; other kinds: the layer's name.
   std::string name;
-  /// Likewise: index of the program.
+  /// Blob, BlobGradient, OutputGradient: the index of the program.
   int program = 0;
-  /// Of a layer: which of its blobs (0: weights, 1: bias, ...).
+  /// Parameter, ParameterGradient, SolverState: the index among the layer's
+  /// parameters (0: weights, 1: bias, ...).
   int index = 0;
-  /// SolverState: which of the update rule's (0, and 1 for AdaDelta, Adam).
+  /// SolverState: the slot of the update rule (0, and 1 for AdaDelta, Adam).
   int slot = 0;
 };
 
-/// Where a tensor lies and how.
+/// The memory, type and layout of a tensor.
 struct Tensor {
   std::uint32_t buffer; ///< of the plan
   plan::DataType type;
-  /// Caffe's shape, of what there is after a run: of a blob whose number of
-  /// items the data decide, fewer than `dims` (which see). Its row-major order
-  /// is that of `dims`.
+  /// Caffe's shape after a run. For a blob with a dynamic number of items it
+  /// may be smaller than `dims`. Both have the same row-major order.
   std::vector<std::int64_t> shape;
-  /// The layout in memory, strides in elements. `dims` are those of the shape,
-  /// or some of them split to express a layout, and always all that there is
-  /// room for.
+  /// The layout in memory, strides in elements. `dims` are the dimensions of
+  /// the allocation: those of the shape, or some of them split to express a
+  /// layout.
   std::vector<std::int64_t> dims, strides;
-  /// First element: on the host, or of the GPU's memory. Valid for the
-  /// session's life; what is there, until the next run.
+  /// First element, in host or GPU memory. The pointer is valid for the
+  /// session's life, the values until the next run.
   void *data;
   bool onDevice;
 };

@@ -1,8 +1,7 @@
 //===- Trainer.h - Caffe's solver loop over a plan --------------*- C++ -*-===//
 //
 // Runs the programs forward_backward, update and test_0, test_1, ... of a plan
-// in the order, with the rates, the log lines and the snapshots of Caffe's
-// solver.
+// with the order, learning rates, log lines and snapshots of Caffe's solver.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,11 +10,11 @@
 #include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
 #include "runtime/session/Session.h"
-#include "runtime/train/TrainerControl.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/ShardedUpdate.h"
 #include "runtime/train/SolverScalars.h"
+#include "runtime/train/TrainerControl.h"
 #include "runtime/train/TrainerHooks.h"
 #include "runtime/train/metrics/BestMetric.h"
 #include "runtime/train/metrics/LossWindow.h"
@@ -41,50 +40,51 @@ struct TrainerOptions {
   /// Solver state to resume from; excludes `weights`.
   std::string snapshot;
   /// Resume from the newest intact snapshot of the solver's prefix
-  /// (newestIntactSnapshot()); only if there is none, begin as without.
+  /// (newestIntactSnapshot()); without one, start as if this were false.
   bool resume = false;
-  /// How many snapshots to keep of those that the run writes; 0: all. Older
-  /// ones are deleted once a newer one is on the device.
+  /// The number of snapshots of this run to keep; 0: all. Older ones are
+  /// deleted once a newer one is on the device.
   int keepSnapshots = 0;
-  /// A metric (BestMetric.h): whenever a test of the solver gives it its best
+  /// A metric (BestMetric.h): whenever a test of the solver yields its best
   /// value so far, PREFIX_best_METRIC.caffemodel and .solverstate are written.
   std::string snapshotBest;
-  /// Resume from the newest intact snapshot that was written then (seconds
-  /// since 1970) or later instead, if there is one.
+  /// Instead, resume from the newest intact snapshot written at this time
+  /// (seconds since 1970) or later, if there is one.
   std::optional<std::int64_t> resumeSince;
-  /// What f16's losses are multiplied by at first, instead of the plan's own
-  /// and the snapshot's scale.
+  /// f16: the initial loss scale, instead of the plan's or the snapshot's
+  /// scale.
   std::optional<double> lossScale;
-  /// On several ranks: each tests its share of the batches, instead of rank 0
-  /// all of them. Not with eval_type "detection".
+  /// On several ranks: each rank tests its share of the batches; else rank 0
+  /// tests all. Not with eval_type "detection".
   bool distributeTests = false;
-  /// On several ranks: each updates its part of the parameters and keeps the
-  /// solver history of that (ShardedUpdate.h). For the CPU.
+  /// On several ranks, on the CPU: each rank updates its shard of the
+  /// parameters and keeps its solver history (ShardedUpdate.h).
   bool shardUpdate = false;
   WatchOptions watch = {};
-  /// Files of hooks (hooks/Hooks.h). On several ranks they are rank 0's.
+  /// Files of hooks (hooks/Hooks.h). On several ranks only rank 0 has hooks.
   std::vector<std::string> hooks = {};
 };
 
-/// The plan's solver message. Throws Error (1) if the plan has no training
-/// programs or the message is damaged.
+/// Parses the plan's solver. Throws Error (1) if the plan has no training
+/// programs or its solver is damaged.
 caffe::SolverParameter solverOf(const plan::Manifest &manifest);
 
 class Trainer {
 public:
   /// Checks the solver, initialises the parameters (fillers, weights, or the
   /// snapshot) and the session's seed, and opens all data sources. The session
-  /// outlives the trainer; feeds that its pipelines were given are kept. Throws
-  /// Error: 1 for a solver, weights or state that do not fit, 2 for a scale of
-  /// losses where none are scaled, 3 for files not found or a snapshot folder
-  /// that cannot be written.
+  /// must outlive the trainer; inputs that the caller overrides stay
+  /// overridden. Throws Error: 1 for a solver, weights or state that do not
+  /// fit, 2 for a loss scale without scaled losses, 3 for files not found or a
+  /// snapshot folder that cannot be written.
   Trainer(Session &session, TrainerOptions options);
   ~Trainer();
 
   /// Requests from any thread.
   TrainerControl &control() { return requests; }
-  /// CallbackInput after every iteration and before every test batch, on the training
-  /// thread, and once more after a Snapshot: for signals.
+  /// Sets the function called after every iteration and before every test
+  /// batch, on the training thread, and once more after a Snapshot: for
+  /// signals.
   void setActionFunction(std::function<SolverAction()> source) {
     nextAction = std::move(source);
   }
@@ -93,27 +93,25 @@ public:
   // Caffe's loop
   //===--------------------------------------------------------------------===//
 
-  /// Trains to max_iter with everything Caffe's Solve does around it.
+  /// Trains to max_iter as Caffe's Solve does.
   void solve();
-  /// Trains `iterations` more, or until a stop is requested, with tests,
-  /// displays and snapshots where the solver asks for them. Like solve(),
-  /// throws Error (2) for a plan whose gradients the caller writes (brewc
-  /// --output-gradient).
+  /// Trains `iterations` more, or until a stop is requested, with the solver's
+  /// tests, displays and snapshots. Like solve(), throws Error (2) for a plan
+  /// whose output gradients the caller writes (brewc --output-gradient).
   void step(int iterations);
-  /// Whether a request has ended the last solve(), step() or test().
+  /// Whether a request ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
 
-  /// Adds and takes away hooks (hooks/Hooks.h); not while one runs.
+  /// Add and remove hooks (hooks/Hooks.h); not while a hook runs.
   void addHook(const std::string &line, HookFunction function = {});
   void addHooks(const std::string &file) { requireHooks().addFile(file); }
   void removeHook(const std::string &name) { requireHooks().remove(name); }
-  /// The last value of a metric that hooks and rules name (MetricName.h);
-  /// nothing before it was measured. Throws Error (2) if there is none of this
-  /// name.
+  /// The last value of a metric (MetricName.h); nullopt before the first
+  /// measurement. Throws Error (2) if there is no such metric.
   std::optional<double> metric(const std::string &name) {
     return requireHooks().value(name);
   }
-  /// Criteria `external NAME` of hooks hold when they are looked at next. Any
+  /// Makes criteria `external NAME` of hooks hold at their next evaluation. Any
   /// thread.
   void raise(const std::string &name) {
     if (hooks)
@@ -122,88 +120,87 @@ public:
 
   int testNets() const { return static_cast<int>(nets.size()); }
   /// Runs one test net over its test_iter batches, or over `batches`; returns
-  /// what it told the listeners, or nothing if a request has interrupted it.
-  /// Throws Error (2) if there is no such net.
+  /// the emitted event, or nullopt if a request interrupted the test. Throws
+  /// Error (2) if there is no such net.
   std::optional<event::TestDone> test(int net, int batches = 0);
-  /// Writes the weights, then the state that names them. Snapshots that the
-  /// solver's loop makes are copied between two iterations and written while it
-  /// goes on, one at a time; what goes wrong with one is thrown between two
-  /// later iterations, or at the loop's end, which waits.
+  /// Writes the weights, then the state that names them. The solver's loop
+  /// copies its snapshots between two iterations and writes them in the
+  /// background, one at a time; a write error is thrown between two later
+  /// iterations, or at the loop's end, which waits for the write.
   void snapshot();
-  /// Goes on from a snapshot: weights, history, iteration and readers.
+  /// Restores weights, history, iteration and readers from a snapshot.
   void restore(const std::string &path);
 
-  /// Begins again as training was begun: parameters, history, iteration,
-  /// readers, seed and what was callerState. What TrainerControl::reset() asks for, which
-  /// solve() and step() do between two iterations by themselves.
+  /// Restarts training from its start: parameters, history, iteration, readers,
+  /// seed and the caller's state. Carries out TrainerControl::reset(); solve()
+  /// and step() do it themselves between two iterations.
   void restart();
-  /// Throws Error if that cannot be: (2) with several ranks, (3) where a file
-  /// that training was begun with is gone. Any thread.
+  /// Throws Error if training cannot restart: (2) with several ranks, (3) if a
+  /// file that training started from is gone. Any thread.
   void requireRestartable() const;
-  /// Leaves resets that are requested to whoever has the iterations in hand;
-  /// step() then only ends a pause for one.
+  /// If set, the caller of step() carries out reset requests; step() only ends
+  /// a pause for them.
   void setCallerHandlesReset(bool leave) { callerHandlesReset = leave; }
 
   //===--------------------------------------------------------------------===//
-  // An iteration in the caller's hands
+  // An iteration in separate passes
   //===--------------------------------------------------------------------===//
   //
   //   for (...) { forward(); backward(); update(); }
   //   for (...) { forward(); backward(); accumulate();
   //               forward(); backward(); accumulate(); update(); }
   //
-  // Between forward() and backward() the caller may look at outputs and write
-  // gradients that the plan takes from it. No tests, displays or snapshots are
-  // made on their own.
+  // Between forward() and backward() the caller may read outputs and write
+  // output gradients. These calls neither test, display nor write snapshots.
 
-  /// Feeds the next batch (unless `feed` is false: then the inputs that the
-  /// caller has written) and runs the forward pass; returns the weighted sum of
-  /// its losses.
+  /// Feeds the next batch (unless `feed` is false: then uses the inputs that
+  /// the caller has written) and runs the forward pass; returns the weighted
+  /// sum of its losses.
   double forward(bool feed = true);
-  /// Runs the backward pass of the last forward(), whose gradients replace
-  /// those of the last backward() unless accumulate() keeps them. Throws Error
-  /// (2) without a forward().
+  /// Runs the backward pass of the last forward(). Its gradients replace those
+  /// of the last backward() unless accumulate() keeps them. Throws Error (2)
+  /// without a forward().
   void backward();
-  /// Keeps the gradients of the last backward(): what the next one computes is
-  /// added to them. They are summed in the plan's precision. Throws Error (2)
-  /// without a backward().
+  /// Keeps the gradients of the last backward(): the next ones are added to
+  /// them, in the plan's precision. Throws Error (2) without a backward().
   void accumulate();
-  /// The caller has written the parameters' gradients, those of other sessions,
-  /// in place of a forward pass with this loss and its backward pass: update()
-  /// takes them.
+  /// Uses the parameter gradients that the caller has written (from other
+  /// sessions), in place of a forward pass with this loss and its backward
+  /// pass. update() follows.
   void useCallerGradients(double loss);
-  /// Updates the parameters with the sum of the gradients kept and those of the
+  /// Updates the parameters with the sum of the kept gradients and those of the
   /// last backward(), clipped if the solver says so, divided by the solver's
-  /// iter_size, at the rate of iteration(), which it then raises. The
-  /// iteration's loss is the mean of its forward passes. Acts on requests.
-  /// Throws Error (2) without a backward().
+  /// iter_size, at the learning rate of iteration(), and increments
+  /// iteration(). The iteration's loss is the mean of its forward passes. Acts
+  /// on requests. Throws Error (2) without a backward().
   void update();
 
   /// Whether a stop is requested, for long work between two updates: cheap
-  /// enough to be asked at every step of it, on the training thread. Requests
-  /// stay for update() and step(), those of the action source too.
+  /// enough to call at every step, on the training thread. Requests, including
+  /// those of the action function, remain for update() and step().
   bool isStopRequested();
-  /// Takes a requested stop that nothing has acted on: it has ended what the
-  /// caller did.
+  /// Clears a pending stop request, which ended the caller's own work.
   void takeStop();
 
-  /// Numbers of whoever has the iterations in hand, which go into snapshots and
-  /// come from the one that training goes on from (none: empty).
-  void setCallerState(std::vector<double> values) { callerState = std::move(values); }
+  /// Numbers that the caller of the passes stores in snapshots, and gets back
+  /// from the snapshot that training resumes from (empty: none).
+  void setCallerState(std::vector<double> values) {
+    callerState = std::move(values);
+  }
   const std::vector<double> &getCallerState() const { return callerState; }
 
   int iteration() const { return currentIteration; }
-  /// The loss as displayed: averaged over the last average_loss iterations.
+  /// The displayed loss: the mean of the last average_loss iterations.
   double smoothedLoss() const { return lossWindow.mean(); }
-  /// The rate of the next update. Between iterations, fields that were set
-  /// since the last one count.
+  /// The learning rate of the next update. Between iterations it includes
+  /// fields that were set since the last one.
   double learningRate() const;
   Parameters &parameters() { return session.parameters(); }
 
 private:
   struct TestNet {
     int program;
-    std::unique_ptr<DebugInfo> debug; ///< null: nothing to show
+    std::unique_ptr<DebugInfo> debug; ///< null: no debug_info
     DataPipeline *pipeline;
   };
 
@@ -235,14 +232,14 @@ private:
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
   void restoreCallerState(const caffe::SolverState &state,
-                       const std::string &path);
+                          const std::string &path);
   void restoreBest(BestMetric &sought, const caffe::SolverState &state,
                    const std::string &path);
   void requireNoOutputGradients() const;
   bool isRoot() const;
   int rankCount() const;
   void requireRanks() const;
-  std::uint64_t chooseSeed(std::uint64_t own) const;
+  caffe::RankSeed chooseSeed(std::uint64_t common) const;
   void synchronizeRanks();
   void exchangeChangeFlags();
   std::vector<TrainerControl::FieldChange> gatherChanges();
@@ -259,7 +256,7 @@ private:
   std::optional<event::TestDone> runDistributedTest(int net, int batches);
   void allReduceInSteps(bool inSteps);
   void allReduceGradients();
-   true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true) const;
+  std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true) const;
   void warnOfStraggler(double seconds);
   void reportProgress() const;
   void beginSteps();
@@ -303,74 +300,76 @@ private:
   Executor &executor;
   Events &events;
   TrainerOptions options;
-  caffe::SolverParameter solver; ///< as it holds for the current iteration
+  caffe::SolverParameter solver; ///< for the current iteration
   int trainProgram, updateProgram, clipProgram;
   int reduceProgram;   ///< of plans for several ranks
-  Communicator *ranks; ///< null: alone
+  Communicator *ranks; ///< null: a single process
   caffe::LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;
   TrainerControl requests;
   DataPipeline *pipeline = nullptr;
   std::vector<TestNet> nets;
-  int netCount = -1; ///< of `nets` once they are there; for any thread
+  int netCount = -1; ///< size of `nets` once they are created; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
   std::chrono::steady_clock::time_point lastPolled; ///< by isStopRequested()
 
-  std::string prefix;       ///< snapshot_prefix with its folder looked up
-  int currentIteration = 0; ///< updates that were started: the next one's
+  std::string prefix;       ///< snapshot_prefix with its folder resolved
+  int currentIteration = 0; ///< number of updates started
   int currentStep = 0;
-  bool iterating = false; ///< in an iteration, which `solver` holds for
+  bool iterating = false; ///< in an iteration, which uses `solver`
   bool stopRequested = false;
-  std::unique_ptr<Watch> watch;        ///< null until training can begin
-  bool endedByRule = false;            ///< the last solve() or step()
-  bool hasRules = false;               ///< on some rank
-  std::unique_ptr<TrainerHooks> hooks; ///< null: on another rank than 0
-  bool hooksAnywhere = false;          ///< of several ranks, in this call
-  int lastTested = -1;          ///< iteration of the last test of all nets
-  caffe::SolverState startPosition; ///< where training was begun
+  std::unique_ptr<Watch> watch;        ///< null until training can start
+  bool endedByRule = false;            ///< of the last solve() or step()
+  bool hasRules = false;               ///< on any rank
+  std::unique_ptr<TrainerHooks> hooks; ///< null on ranks other than 0
+  bool hooksAnywhere = false;          ///< on any rank, in this call
+  int lastTested = -1;              ///< iteration of the last test of all nets
+  caffe::SolverState startPosition; ///< the start of training
   std::vector<std::string> startFiles; ///< files
   bool callerHandlesReset = false;
-  bool timing = false;             ///< of this iteration, with a clock
-  std::vector<double> stepSeconds; ///< then, of its batches
+  bool timing = false;             ///< times the steps of this iteration
+  std::vector<double> stepSeconds; ///< summed over its batches
   int callEnd = 0;                 ///< iteration at which the call ends
 
   RunResults trainResults; ///< of the training program's last run
   LossWindow lossWindow;
-  bool lossesRestored = false; ///< the next step() goes on with them
+  bool lossesRestored = false; ///< the next step() continues with them
 
-  // Of several ranks.
-  std::unique_ptr<ShardedUpdate> sharded;  ///< null: each updates all
-  std::vector<TrainerControl::FieldChange> ownChanges; ///< that the others do not know yet
-  bool changesPending = false;           ///< of any rank
+  // On several ranks.
+  /// Null: each rank updates all parameters.
+  std::unique_ptr<ShardedUpdate> sharded;
+  /// Not yet known to the other ranks.
+  std::vector<TrainerControl::FieldChange> ownChanges;
+  bool changesPending = false; ///< on any rank
   bool pausedAnywhere = false;
   bool testing = false, snapshotAfterTests = false;
 
   KeptSnapshots kept; ///< with keepSnapshots
-  /// While the solver tests: a run that resumes makes these tests again.
+  /// While the solver tests: a resumed run repeats these tests.
   std::optional<caffe::SolverState> beforeTests;
-  std::unique_ptr<BestMetric> best; ///< null: none is sought
+  std::unique_ptr<BestMetric> best; ///< null: no snapshot_best
 
   struct InFlight {
     int iteration;
     double learningRate;
   };
-  std::deque<InFlight> inFlight; ///< iterations whose loss is not known yet
+  std::deque<InFlight> inFlight; ///< iterations whose loss is pending
 
-  // Of an iteration in the caller's hands.
-  std::optional<Pass> lastPass;   ///< Forward or Backward
-  bool keepGradients = false;     ///< the last gradients wait for the sum
-  std::vector<double> passLosses; ///< of the iteration
-  bool lossKept = false;          ///< the last of them is of gradients kept
-  std::vector<double> callerState;   ///< the caller's
+  // Of an iteration in separate passes.
+  std::optional<Pass> lastPass; ///< Forward or Backward
+  bool keepGradients = false; ///< the last gradients are to be added to the sum
+  std::vector<double> passLosses;  ///< of the iteration
+  bool lossKept = false;           ///< the gradients of the last loss are kept
+  std::vector<double> callerState; ///< saved in snapshots
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point stepBegin, displayBegin;
   int stepBeginIteration = 0;
   int lastDisplayed = 0;
 
-  SnapshotWriter writer; ///< the last: it waits
+  SnapshotWriter writer; ///< the last member: its destructor waits
 };
 
 } // namespace brew::runtime

@@ -1,8 +1,8 @@
 //===- TrainerRanks.cpp - Training on several ranks -----------------------===//
 //
-// As Caffe's parallel.cpp: every rank trains on its share of the records with
-// the same parameters; gradients are added up over the ranks and divided by
-// their number. Rank 0 tests, logs and writes snapshots.
+// As in Caffe's parallel.cpp, every rank trains on its share of the records
+// with the same parameters, and gradients are averaged over the ranks. Rank 0
+// tests, logs and writes snapshots.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,31 +23,35 @@ namespace brew::runtime {
 bool Trainer::isRoot() const { return !ranks || ranks->isRoot(); }
 int Trainer::rankCount() const { return ranks ? ranks->ranks() : 1; }
 
-/// All ranks have the same plan and options, so that they fail together.
+/// Checks that all ranks have the same plan and options, so that errors are
+/// collective.
 void Trainer::requireRanks() const {
   if (rankCount() == 1)
     return;
   const WatchOptions &watched = options.watch;
   std::string settings = std::to_string(watched.checkNan) +
-                      std::to_string(options.distributeTests) +
-                      std::to_string(options.shardUpdate) + watched.patience;
+                         std::to_string(options.distributeTests) +
+                         std::to_string(options.shardUpdate) + watched.patience;
   for (const std::string &rule : watched.stopWhen)
     settings += "\n" + rule;
   for (const std::string &file : options.hooks)
     settings += "\n" + file;
   ranks->checkAllEqual({{"plan", std::to_string(session.plan().checksum())},
-                {"--check-nan, --stop-when, --patience, --hooks, "
-                 "--distributed-test or --shard-update",
-                 settings}});
+                        {"--check-nan, --stop-when, --patience, --hooks, "
+                         "--distributed-test or --shard-update",
+                         settings}});
   if (reduceProgram < 0)
-    throw ranks->collectiveError(badInput(
-        session.plan().path() +
-        ": was compiled without --distributed, so that its gradients cannot be "
-        "added up over " +
-        std::to_string(rankCount()) + " ranks; compile it with"));
+    throw ranks->collectiveError(
+        badInput(session.plan().path() +
+                 ": was compiled without --distributed, so its gradients "
+                 "cannot be summed "
+                 "over " +
+                 std::to_string(rankCount()) +
+                 " ranks; recompile the solver with `brewc --distributed`"));
   const plan::Manifest &manifest = executor.manifest();
   const auto isCarried = [&](std::uint32_t buffer) {
-    return std::any_of(manifest.persistent().begin(), manifest.persistent().end(),
+    return std::any_of(manifest.persistent().begin(),
+                       manifest.persistent().end(),
                        [&](const plan::NamedBuffer &carried) {
                          return carried.buffer_index() == buffer;
                        });
@@ -59,8 +63,9 @@ void Trainer::requireRanks() const {
           return true;
     return false;
   };
-  if (options.distributeTests && std::any_of(manifest.programs().begin(),
-                                        manifest.programs().end(), remembers))
+  if (options.distributeTests &&
+      std::any_of(manifest.programs().begin(), manifest.programs().end(),
+                  remembers))
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
         "--distributed-test is not for test nets that remember something from "
@@ -72,13 +77,17 @@ void Trainer::requireRanks() const {
         "scores are ranked over all batches: rank 0 makes them"));
 }
 
-/// A seed for this rank: that of rank 0 plus its number.
-std::uint64_t Trainer::chooseSeed(std::uint64_t own) const {
-  return ranks ? ranks->broadcastFromRoot(own) + static_cast<std::uint64_t>(ranks->rank())
-               : own;
+/// Returns a seed that all ranks have in common: rank 0's `common`. Without a
+/// communicator the caller has added the rank to `common` already.
+caffe::RankSeed Trainer::chooseSeed(std::uint64_t common) const {
+  if (!ranks)
+    return session.rankSeed(common);
+  return {ranks->broadcastFromRoot(common),
+          static_cast<std::uint64_t>(ranks->rank())};
 }
 
-/// Makes sure that all ranks do the same, from the same parameters.
+/// Checks that all ranks agree on their settings, and broadcasts rank 0's
+/// parameters.
 void Trainer::synchronizeRanks() {
   if (rankCount() == 1)
     return;
@@ -112,14 +121,13 @@ void Trainer::allReduceInSteps(bool inSteps) {
     ranks->reducesInSteps = inSteps && rankCount() > 1;
 }
 
-/// Adds up what the steps have not, with the program for it.
+/// All-reduces the gradients with a program, unless the steps did it.
 void Trainer::allReduceGradients() {
   if (rankCount() == 1 || ranks->reducesInSteps)
     return;
   ranks->reducesInSteps = true;
   executor.run(reduceProgram);
-  executor
-      .synchronize(); // on all ranks, before one of them does something else
+  executor.synchronize(); // finish on all ranks before one of them continues
   ranks->reducesInSteps = false;
 }
 
@@ -127,15 +135,17 @@ std::uint32_t Trainer::allReduceOr(std::uint32_t bits, bool countsWaits) const {
   return rankCount() > 1 ? ranks->allReduceOr(bits, countsWaits) : bits;
 }
 
-/// Asks, on all ranks, whether fields of the solver were set on any.
+/// Exchanges whether any rank has changed fields of the solver. All ranks must
+/// call it.
 void Trainer::exchangeChangeFlags() {
   for (TrainerControl::FieldChange &change : requests.takeChanges())
     ownChanges.push_back(std::move(change));
-  changesPending |= allReduceOr(!ownChanges.empty(), /*countsWaits=*/false) != 0;
+  changesPending |=
+      allReduceOr(!ownChanges.empty(), /*countsWaits=*/false) != 0;
 }
 
-/// Fields that were set on any rank, in the order of ranks, once that is
-/// announced: all ranks go on with the same solver.
+/// Returns the fields changed on any rank, in rank order, once the changes are
+/// announced: all ranks continue with the same solver.
 std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   if (rankCount() == 1) {
     for (TrainerControl::FieldChange &change : requests.takeChanges())
@@ -148,12 +158,13 @@ std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   for (const TrainerControl::FieldChange &change : ownChanges)
     (((own += change.field) += '\0') += change.value) += '\0';
   ownChanges.clear();
-  // Of a field's values the last one counts, of the last rank that has any.
+  // The last value of a field counts, on the last rank that set it.
   std::vector<TrainerControl::FieldChange> all;
   for (const std::string &text : ranks->gatherTexts(own)) {
     std::istringstream fields(text);
-    for (TrainerControl::FieldChange change; std::getline(fields, change.field, '\0') &&
-                                 std::getline(fields, change.value, '\0');) {
+    for (TrainerControl::FieldChange change;
+         std::getline(fields, change.field, '\0') &&
+         std::getline(fields, change.value, '\0');) {
       all.erase(std::remove_if(all.begin(), all.end(),
                                [&](const TrainerControl::FieldChange &other) {
                                  return other.field == change.field;
@@ -166,7 +177,7 @@ std::vector<TrainerControl::FieldChange> Trainer::gatherChanges() {
   return all;
 }
 
-/// Of what each rank has found, what arose first.
+/// The earliest finding of all ranks.
 NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
   if (rankCount() == 1)
     return own;
@@ -190,7 +201,7 @@ NanCheck::Finding Trainer::earliestFinding(const NanCheck::Finding &own) const {
   return first;
 }
 
-/// Names the rank that has kept the others waiting.
+/// Warns about the rank that kept the others waiting.
 void Trainer::warnOfStraggler(double seconds) {
   if (rankCount() == 1)
     return;

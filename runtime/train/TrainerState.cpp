@@ -1,4 +1,4 @@
-//===- TrainerState.cpp - Starting and resuming a training run ------------===//
+//===- TrainerState.cpp - Start and resumption of training ----------------===//
 
 #include "runtime/train/Trainer.h"
 #include "runtime/train/metrics/DetectionScores.h"
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::uint64_t freshSeed() {
   std::random_device device;
-  // 31 bits, so that it can be given back as random_seed.
+  // 31 bits, so that it can be set as random_seed.
   return device() & 0x7fffffffu;
 }
 
@@ -90,25 +90,26 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
 }
 
 Trainer::~Trainer() {
-  // Another error, or none at all, has ended the loop that would have told.
+  // The loop that would have reported the error ended by another error, or did
+  // not run.
   if (const std::exception_ptr failure = writer.finish())
     try {
       std::rethrow_exception(failure);
     } catch (const std::exception &error) {
       try {
         events.error(log::site::brew, error.what());
-      } catch (...) { // of a listener: a destructor has nobody to tell
+      } catch (...) { // of a listener: a destructor cannot report it
       }
     }
 }
 
-/// Looks at nothing that changes while training: it is called from any thread.
+/// Must not read state that changes while training: any thread may call it.
 void Trainer::checkSolver(const caffe::SolverParameter &candidate) const {
   for (const caffe::SolverConflict &conflict :
        caffe::solverConflicts(candidate))
     throw badInput("solver: " + conflict.text);
   checkSolverFields(candidate);
-  const caffe::LearningRate policy(candidate); // throws what is wrong with it
+  const caffe::LearningRate policy(candidate); // throws if it is invalid
   if (netCount >= 0 && candidate.test_iter_size() != netCount)
     throw badInput("solver: test_iter must be given once for each of the " +
                    std::to_string(netCount) + " test nets");
@@ -154,7 +155,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
     openHooks();
   if (exact)
     restoreCursors(state.state);
-  // Missing sources should be known now, not at the first test.
+  // Report missing sources now, not at the first test.
   pipeline->open();
   if (isRoot() || distributesTests())
     for (TestNet &net : nets)
@@ -194,7 +195,7 @@ void Trainer::requireRestartable() const {
   for (const std::string &file : startFiles)
     if (std::error_code ignored; !fs::exists(file, ignored))
       throw unavailable("training cannot begin again: " + file +
-                         ", which it was begun with, is gone");
+                        ", which it was begun with, is gone");
 }
 
 void Trainer::restart() {
@@ -203,7 +204,8 @@ void Trainer::restart() {
   discardIteration();
   finishSnapshots();
   beforeTests.reset();
-  session.setSeed(startPosition.brew_rng_seed()); // readers begin anew
+  session.setSeed(
+      session.rankSeed(startPosition.brew_rng_seed())); // restarts the readers
   restoreCursors(startPosition);
   session.fillParameters();
   session.resetState();
@@ -241,7 +243,8 @@ void Trainer::createNets() {
       DetectionScores::checkOutputs(manifest, program);
     events.emit(
         NetSetUp{NetSetUp::Test, &manifest.programs(program), precision, i});
-    nets.push_back({program, debugInfoOf(program), &session.dataPipeline(program)});
+    nets.push_back(
+        {program, debugInfoOf(program), &session.dataPipeline(program)});
   }
   netCount = testNets();
   watch = std::make_unique<Watch>(session, options.watch, netCount);
@@ -256,15 +259,16 @@ std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
 
 void Trainer::restore(const std::string &path) {
   beforeTests.reset();
-  finishSnapshots(); // it may be the one
+  finishSnapshots(); // it may be the snapshot to restore
   const formats::SolverSnapshot state = formats::readSolverState(path);
   drainInFlight(0);
   discardIteration();
   const bool exact = state.state.has_brew_rng_seed();
-  // Readers begin anew and go to where the state says, if it does.
-  const auto rank = static_cast<std::uint64_t>(ranks ? ranks->rank() : 0);
-  session.setSeed(
-      chooseSeed(exact ? state.state.brew_rng_seed() : session.seed() - rank));
+  // Restarts the readers and moves them to the state's positions, if it has
+  // any.
+  session.setSeed(chooseSeed(exact   ? state.state.brew_rng_seed()
+                             : ranks ? session.rankSeed().common
+                                     : session.seed()));
   if (exact)
     restoreCursors(state.state);
   restoreState(state, path);
@@ -320,15 +324,15 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
 }
 
 //===----------------------------------------------------------------------===//
-// Where snapshots go
+// Snapshot prefix
 //===----------------------------------------------------------------------===//
 
-// Both look at nothing that changes while training, as checkSolver().
+// Neither function reads state that changes while training, like checkSolver().
 
 std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
   std::string name = of.snapshot_prefix();
   if (name.empty()) {
-    // Caffe names snapshots after the solver's file; the plan stands for it.
+    // Caffe names snapshots after the solver file; Brew uses the plan's name.
     const fs::path plan(session.plan().path());
     return (plan.parent_path() / plan.stem()).string();
   }
@@ -337,18 +341,18 @@ std::string Trainer::resolvePrefix(const caffe::SolverParameter &of) const {
     return name;
   const std::optional<std::string> found =
       formats::findPath(folder, lookupFolders());
-  // Not found: keep the name, which the error about it then shows.
+  // Not found: keep the name for the error message.
   return found ? (fs::path(*found) / fs::path(name).filename()).string() : name;
 }
 
-/// Before anything is computed that could not be kept.
+/// Checks that snapshots can be written before computing anything.
 void Trainer::probeSnapshotFolder(const std::string &of) const {
   try {
     requireWritable(of + "_iter_" + std::to_string(currentIteration) +
                     ".caffemodel");
   } catch (const Error &) {
     throw unavailable("cannot write to snapshot prefix '" + of +
-                       "': make sure that the folder exists and is writable");
+                      "': make sure that the folder exists and is writable");
   }
 }
 

@@ -1,4 +1,4 @@
-//===- AnnotatedObjects.cpp - What becomes of an image's objects -------------------===//
+//===- AnnotatedObjects.cpp - Boxes of an image's objects -----------------===//
 
 #include "runtime/data/annotated/AnnotatedObjects.h"
 

@@ -1,4 +1,4 @@
-//===- AnnotatedSource.cpp - AnnotatedData: images with their objects -----===//
+//===- AnnotatedSource.cpp - Batches of images with objects ---------------===//
 
 #include "caffe/weights/BufferLayout.h"
 #include "formats/image/ImageResize.h"
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t kRow = 8;
 
-/// The layer's images without what this source does itself: the mean and the
-/// scale are left.
+/// The layer without the transformations that this source applies itself; mean
+/// and scale remain.
 DataLayerInfo imagesOf(const DataLayerInfo &info) {
   DataLayerInfo images = info;
   caffe::TransformationParameter &transform =
@@ -29,18 +29,20 @@ DataLayerInfo imagesOf(const DataLayerInfo &info) {
   return images;
 }
 
-/// Records are fetched in their order by one thread; each then goes through
-/// SSD's steps on any.
+/// One thread fetches records in order; any thread then decodes and augments
+/// them.
 class AnnotatedSource : public ImageBatchSource {
 public:
   explicit AnnotatedSource(const DataLayerInfo &info)
-      : ImageBatchSource(imagesOf(info)), transform(info.layer.transform_param()),
+      : ImageBatchSource(imagesOf(info)),
+        transform(info.layer.transform_param()),
         samplers(info.layer.annotated_data_param().batch_sampler()),
         testPhase(info.testPhase), events(info.events),
-        stream(info.seed, "annotations " + info.stream),
+        stream(info.seed.own(), "annotations " + info.stream),
         database(info, images.layer()) {
     requireImageAugmentation(transform);
-    const caffe::RecordSelection selection = caffe::recordSelectionOf(info.layer);
+    const caffe::RecordSelection selection =
+        caffe::recordSelectionOf(info.layer);
     if (selection.imagesPerItem != 1 || selection.needsLabels())
       throw badInput(images.layer() +
                      ": balance and images_per_blob are for layers whose "
@@ -102,7 +104,7 @@ private:
     return false;
   }
 
-  /// One record's image, and its objects in `row`.
+  /// Decodes and augments one record; sets the objects of `row`.
   void make(Row &row, RandomDraws &draws, const std::string &where,
             formats::ImageRecord &result) const {
     formats::AnnotatedRecord record;
@@ -124,7 +126,7 @@ private:
       formats::setImage(image, result);
     } catch (const Error &error) {
       throw Error(error.status(), where + ": " + error.what());
-    } catch (const std::exception &error) { // OpenCV's
+    } catch (const std::exception &error) { // thrown by OpenCV
       throw badInput(where + ": " + error.what());
     }
     row.label = static_cast<float>(record.label);
@@ -136,7 +138,8 @@ private:
                                            : nullptr;
   }
 
-  void expand(formats::Image &image, Objects &objects, RandomDraws &draws) const {
+  void expand(formats::Image &image, Objects &objects,
+              RandomDraws &draws) const {
     const caffe::ExpansionParameter &settings = transform.expand_param();
     if (draws.uniform(0, 1) > settings.prob() ||
         std::fabs(settings.max_expand_ratio() - 1) < 1e-2)
@@ -144,7 +147,7 @@ private:
     const float ratio = draws.uniform(1, settings.max_expand_ratio());
     const auto width = static_cast<float>(image.width);
     const auto height = static_cast<float>(image.height);
-    // In a wider type: the product decides whether integers hold it.
+    // Compute the size in double, since it may overflow integers.
     if (double(height) * double(ratio) * double(width) * double(ratio) *
             image.channels >
         double(formats::kMaxImageBytes))
@@ -167,8 +170,9 @@ private:
     objects = objectsInCrop(around, objects, constraint());
   }
 
-  /// Cuts one of the parts that the samplers have drawn.
-  void sample(formats::Image &image, Objects &objects, RandomDraws &draws) const {
+  /// Crops the image to one of the crops drawn by the samplers.
+  void sample(formats::Image &image, Objects &objects,
+              RandomDraws &draws) const {
     const std::vector<Box<float>> parts = drawCrops(samplers, objects, draws);
     if (parts.empty())
       return;
@@ -188,8 +192,9 @@ private:
     objects = objectsInCrop(part, objects, constraint());
   }
 
-  /// Resize, noise, crop and mirror.
-  void finish(formats::Image &image, Objects &objects, RandomDraws &draws) const {
+  /// Applies resize, noise, crop and mirror.
+  void finish(formats::Image &image, Objects &objects,
+              RandomDraws &draws) const {
     const bool mirrored = transform.mirror() && draws.below(2) == 1;
     const int oldHeight = image.height, oldWidth = image.width;
     const caffe::ResizeParameter &resize = transform.resize_param();
@@ -214,7 +219,7 @@ private:
       extrapolate(objects, resize, oldHeight, oldWidth, part);
   }
 
-  /// Crops the image if asked to; returns which part of it remains.
+  /// Crops the image if enabled; returns the crop as fractions of the image.
   Box<float> crop(formats::Image &image, RandomDraws &draws) const {
     const bool isSquare = transform.crop_size() != 0;
     const int height =
@@ -294,8 +299,8 @@ private:
   Events *events;
   const caffe::RandomStream stream;
   DatabaseRecords database;
-  const plan::Buffer *labels = nullptr; ///< null: they are no top
-  bool hasBoxes = false;                ///< else a label for each image
+  const plan::Buffer *labels = nullptr; ///< null: the layer has no label top
+  bool hasBoxes = false;                ///< else one label per image
   std::vector<Row> rows;                ///< of the batch
 };
 

@@ -1,4 +1,4 @@
-//===- ImageAugmentation.cpp - What AnnotatedData does to pixels -----------------===//
+//===- ImageAugmentation.cpp - SSD's image augmentation -------------------===//
 
 #include "runtime/data/annotated/ImageAugmentation.h"
 
@@ -13,8 +13,8 @@ const OpenCvFunctions &functions() {
   return openCvPlugin("transform AnnotatedData's images");
 }
 
-/// The size that keeps the aspect ratio: within the settings' one, or around
-/// it.
+/// The size with the original aspect ratio that fits within, or covers, the
+/// size in the settings.
 std::pair<int, int> fittedSize(const caffe::ResizeParameter &settings,
                                int height, int width, bool within) {
   const auto newHeight = static_cast<int>(settings.height());

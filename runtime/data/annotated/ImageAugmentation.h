@@ -1,9 +1,8 @@
-//===- ImageAugmentation.h - What AnnotatedData does to pixels ---------*- C++ -*-===//
+//===- ImageAugmentation.h - SSD's image augmentation -----------*- C++ -*-===//
 //
-// The steps of transform_param that SSD's Caffe fork added, on bytes, with
-// OpenCV (runtime/opencv), so that they round as they do there. All throw
-// Error (1) for images that a step cannot be taken of, and Error (3) if OpenCV
-// is missing.
+// The operations that SSD's Caffe fork added to transform_param, on bytes, with
+// OpenCV (extras/opencv) for equal rounding. All throw Error (1) for images
+// that an operation does not support, and Error (3) if OpenCV is missing.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,23 +16,24 @@ namespace brew::runtime {
 /// Throws Error (3) if the settings need OpenCV and it is missing.
 void requireImageAugmentation(const caffe::TransformationParameter &transform);
 
-/// Random brightness, contrast, saturation, hue and order of the channels.
+/// Changes brightness, contrast, saturation, hue and channel order at random.
 void distort(formats::Image &image, const caffe::DistortionParameter &settings,
              RandomDraws &draws);
 
-/// `image` at (top, left) of a larger one of one colour, a value per channel
-/// (none: 0).
+/// Returns a larger image of one colour, a value per channel (empty: 0), with
+/// `image` at (top, left).
 formats::Image expanded(const formats::Image &image, int height, int width,
                         int top, int left, const std::vector<float> &colour);
 
-/// Height and width of what resized() gives for an image of these.
+/// Height and width of the result of resized().
 std::pair<int, int> resizedSize(const caffe::ResizeParameter &settings,
                                 int height, int width);
-/// Resized, with padding, by one of the settings' interpolations.
+/// Resizes with padding, by one of the settings' interpolations.
 formats::Image resized(const formats::Image &image,
-                       const caffe::ResizeParameter &settings, RandomDraws &draws);
+                       const caffe::ResizeParameter &settings,
+                       RandomDraws &draws);
 
-/// Blur, equalisation, compression and so on, whichever are asked for.
+/// Applies blur, equalisation, compression and so on, as the settings say.
 void addNoise(formats::Image &image, const caffe::NoiseParameter &settings,
               RandomDraws &draws);
 

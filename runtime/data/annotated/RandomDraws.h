@@ -1,12 +1,12 @@
-//===- RandomDraws.h - The random choices of one record ---------------*- C++ -*-===//
+//===- RandomDraws.h - Random numbers of one record -------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
 
 namespace brew::runtime {
 
-/// One draw after another, which depend on the stream and the record's number
-/// alone.
+/// A sequence of random numbers that depends only on the stream and the
+/// record's number.
 class RandomDraws {
 public:
   RandomDraws(const caffe::RandomStream &stream, std::uint64_t record)
@@ -15,13 +15,13 @@ public:
   float uniform(float from, float to) {
     return from + static_cast<float>(stream.uniform(next++)) * (to - from);
   }
-  /// An integer from 0 to `limit` - 1.
+  /// A random integer from 0 to `limit` - 1.
   std::uint64_t below(std::uint64_t limit) {
     return stream.below(next++, limit);
   }
 
 private:
-  /// More draws than a record makes.
+  /// Bits of the draw number: more draws than a record makes.
   static constexpr unsigned kBits = 24;
 
   const caffe::RandomStream &stream;

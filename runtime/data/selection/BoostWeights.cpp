@@ -1,4 +1,4 @@
-//===- BoostWeights.cpp - Weights of a source's records -------------------===//
+//===- BoostWeights.cpp - Sampling weights from boost_file ----------------===//
 
 #include "runtime/data/selection/BoostWeights.h"
 
@@ -23,8 +23,8 @@ std::vector<double> boostWeights(const caffe::RecordSelection &selection,
     const std::optional<std::vector<std::uint64_t>> named =
         recordsOf(entry.key);
     if (!named)
-      throw badInput(formats::lineLocation(path, entry.line) + ": '" + entry.key +
-                     "' is not in " + source);
+      throw badInput(formats::lineLocation(path, entry.line) + ": '" +
+                     entry.key + "' is not in " + source);
     for (std::uint64_t record : *named)
       weights[record] = entry.weight;
   }

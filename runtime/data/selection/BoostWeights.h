@@ -1,4 +1,4 @@
-//===- BoostWeights.h - Weights of a source's records -----------*- C++ -*-===//
+//===- BoostWeights.h - Sampling weights from boost_file --------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RecordSelection.h"
@@ -11,15 +11,15 @@
 
 namespace brew::runtime {
 
-/// The numbers of the records that have a key: none if they were left out;
-/// nothing if there is no such key.
+/// Returns the numbers of the records with a key: an empty list if they were
+/// skipped, nullopt if there is no such key.
 using RecordsOf = std::function<std::optional<std::vector<std::uint64_t>>(
     const std::string &key)>;
 
-/// The weights of `count` records that the boost_file of `selection` gives;
-/// empty if it names none. `source` is where the keys should be. Throws Error:
-/// (3) if the list is not found, (1) if it is wrong or names a record that is
-/// not there.
+/// Returns the weights of `count` records from the boost_file of `selection`,
+/// or nothing if it names no file. `source` names the records' source in
+/// messages. Throws Error: (3) if the file is not found, (1) if it is wrong or
+/// names a record that does not exist.
 std::vector<double> boostWeights(const caffe::RecordSelection &selection,
                                  std::uint64_t count,
                                  const std::vector<std::string> &folders,

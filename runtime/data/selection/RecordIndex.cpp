@@ -1,4 +1,4 @@
-//===- RecordIndex.cpp - The keys of a database's records -----------------===//
+//===- RecordIndex.cpp - Index of a database's records --------------------===//
 
 #include "runtime/data/selection/RecordIndex.h"
 
@@ -64,7 +64,7 @@ RecordIndex::takeSampled(const caffe::RecordSelection &selection,
                        -> std::optional<std::vector<std::uint64_t>> {
                      if (damaged.count(wanted))
                        return std::vector<std::uint64_t>();
-                     // Databases have their keys in this order.
+                     // Binary search: databases store keys in this order.
                      std::uint64_t first = 0, end = count();
                      while (first < end) {
                        const std::uint64_t middle = first + (end - first) / 2;

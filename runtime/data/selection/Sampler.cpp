@@ -1,4 +1,4 @@
-//===- Sampler.cpp - Which record comes next ------------------------------===//
+//===- Sampler.cpp - Order of sampled records -----------------------------===//
 
 #include "runtime/data/selection/Sampler.h"
 
@@ -102,8 +102,8 @@ std::uint64_t Sampler::drawn(std::uint64_t number) {
   return static_cast<std::uint64_t>(order[position]);
 }
 
-/// Labels take labelOrders in random orders, each once in every turn: so a label's
-/// number of draws so far is known without counting.
+/// Draws labels in rounds: each label once per round, in random order. This
+/// makes the number of earlier draws of a label known without counting.
 std::uint64_t Sampler::balanced(std::uint64_t number) {
   const std::uint64_t several = eligible.size();
   if (labelOrder.empty() || labelRound != number / several) {
@@ -113,9 +113,8 @@ std::uint64_t Sampler::balanced(std::uint64_t number) {
   Group &chosen =
       groups[eligible[static_cast<std::size_t>(labelOrder[number % several])]];
   if (selection.random)
-    return recordAt(choice.draw(chosen.range,
-                                {chosen.range.begin, chosen.range.begin},
-                                draws, number));
+    return recordAt(choice.draw(
+        chosen.range, {chosen.range.begin, chosen.range.begin}, draws, number));
   const std::uint64_t size = chosen.range.size();
   std::uint64_t position = labelRound % size;
   if (selection.shuffle) {
@@ -131,13 +130,13 @@ std::uint64_t Sampler::balanced(std::uint64_t number) {
 std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
   if (selection.neighbours)
     return (first + 1) % count();
-  // Of two pairs one matches, either: whoever sees every second pair, as one of
-  // two ranks does, sees both kinds.
+  // Exactly one of two consecutive pairs matches, in random order: a rank that
+  // reads every second pair still gets both kinds.
   const bool differs = shuffledFrom(kinds, 2, pair / 2 * 2)[pair % 2] != 0;
   return differs ? differing(pair, first) : matching(pair, first);
 }
 
-/// Another record of the same label; itself if there is none.
+/// Another record of the same label, or `first` if there is none.
 std::uint64_t Sampler::matching(std::uint64_t pair, std::uint64_t first) const {
   const IndexRange &same = groups[groupOf[first]].range;
   const IndexRange itself = {positionOf[first], positionOf[first] + 1};
@@ -151,7 +150,7 @@ std::uint64_t Sampler::differing(std::uint64_t pair,
   const std::size_t own = groupOf[first];
   if (!selection.balanceLabels)
     return recordAt(choice.draw(all(), groups[own].range, pairs, 2 * pair));
-  // One of the other labels that can be drawn.
+  // One of the other eligible labels.
   const auto position = static_cast<std::size_t>(
       std::lower_bound(eligible.begin(), eligible.end(), own) -
       eligible.begin());

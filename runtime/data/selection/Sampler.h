@@ -1,9 +1,9 @@
-//===- Sampler.h - Which record comes next ----------------------*- C++ -*-===//
+//===- Sampler.h - Order of sampled records ---------------------*- C++ -*-===//
 //
-// Records are numbered in the order of their source. The one that comes at
-// number n, counted from the beginning of training over all passes, is a
-// function of the settings, the records, the seed and n alone: so a position is
-// all that a solver state needs to know.
+// Records are numbered in the order of their source. The n-th record, counted
+// from the beginning of training over all passes, is a function of the
+// settings, the records, the seed and n alone: a solver state only needs the
+// position.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,36 +18,36 @@
 
 namespace brew::runtime {
 
-/// What a sampler knows of a source.
+/// The properties of a source's records that determine the order.
 struct SampledRecords {
   std::uint64_t count = 0;
-  std::vector<int> labels;     ///< of each, if RecordSelection::needsLabels()
-  std::vector<double> weights; ///< of each; empty: all alike
+  std::vector<int> labels;     ///< of each record, if Selection::needsLabels()
+  std::vector<double> weights; ///< of each record; empty: equal
 };
 
-/// Tells apart records that would be drawn in another order: a checksum.
+/// A checksum that differs if records would be drawn in another order.
 std::string identityOf(const SampledRecords &records);
 
 class Sampler {
 public:
-  /// `seed` and `stream` name its random numbers. Throws Error (1), beginning
-  /// with `layer`, if the records cannot be sampled so.
+  /// `seed` and `stream` identify its random numbers. Throws Error (1), with
+  /// the prefix `layer`, if the records cannot be sampled as `selection` says.
   Sampler(const caffe::RecordSelection &selection, SampledRecords records,
           std::uint64_t seed, const std::string &stream,
           const std::string &layer);
 
   std::uint64_t count() const { return records.count; }
-  /// How many labels there are; 0 if they are not needed.
+  /// Number of labels; 0 if they are not needed.
   std::size_t labels() const { return groups.size(); }
-  /// The record that comes at `number`. Fast for numbers that ascend.
+  /// Returns the record at position `number`. Fast for ascending numbers.
   std::uint64_t at(std::uint64_t number);
 
 private:
-  /// The records of one label are side by side among the byLabel.
+  /// The records of one label: consecutive indices in label order.
   struct Group {
     IndexRange range;
     caffe::RandomStream stream; ///< of its orders
-    /// Of the pass that was last asked for.
+    /// Of the last pass that was queried.
     std::vector<std::int64_t> order;
     std::uint64_t pass = 0;
   };
@@ -70,15 +70,15 @@ private:
   std::uint64_t seed;
   std::string name;
 
-  /// Records in the order of their labels; empty without labels.
+  /// Records in label order; empty without labels.
   std::vector<std::uint64_t> byLabel;
-  std::vector<std::uint64_t> positionOf; ///< of each record
-  std::vector<Group> groups;          ///< in the order of labels
-  std::vector<std::size_t> groupOf;   ///< of each record
-  std::vector<std::size_t> eligible;  ///< groups that have a weight
-  WeightedChoice choice;              ///< of byLabel
+  std::vector<std::uint64_t> positionOf; ///< index in `byLabel` of each record
+  std::vector<Group> groups;             ///< in label order
+  std::vector<std::size_t> groupOf;      ///< of each record
+  std::vector<std::size_t> eligible;     ///< groups with a positive weight
+  WeightedChoice choice;                 ///< of indices
 
-  std::vector<std::int64_t> order; ///< of the pass that was last asked for
+  std::vector<std::int64_t> order; ///< of the last pass that was queried
   std::uint64_t pass = 0;
   std::vector<std::int64_t> labelOrder; ///< likewise, of the labels
   std::uint64_t labelRound = 0;

@@ -1,4 +1,4 @@
-//===- WeightedChoice.cpp - Random byLabel among weighted ones -------------===//
+//===- WeightedChoice.cpp - Weighted random choice ------------------------===//
 
 #include "runtime/data/selection/WeightedChoice.h"
 
@@ -15,7 +15,7 @@ WeightedChoice::WeightedChoice(const std::vector<double> &weights)
 }
 
 bool WeightedChoice::canDraw(const std::vector<double> &weights) {
-  constexpr double kExact = 1e-3; // of a weight
+  constexpr double kExact = 1e-3; // relative error of a weight
   double sum = 0;
   for (double weight : weights) {
     const double before = sum;
@@ -54,8 +54,8 @@ std::uint64_t WeightedChoice::draw(const IndexRange &among,
                  among, without);
 }
 
-/// `index`, or where rounding of sums has led to one that cannot be meant, the
-/// next before it or else behind it that can.
+/// `index`, or if rounding of the sums led to an invalid index, the nearest
+/// valid one before it, else after it.
 std::uint64_t WeightedChoice::nearest(std::uint64_t index,
                                       const IndexRange &among,
                                       const IndexRange &without) const {

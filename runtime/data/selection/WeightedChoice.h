@@ -1,4 +1,4 @@
-//===- WeightedChoice.h - Random byLabel among weighted ones -----*- C++ -*-===//
+//===- WeightedChoice.h - Weighted random choice ----------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/RandomStream.h"
@@ -8,29 +8,29 @@
 
 namespace brew::runtime {
 
-/// Places [begin, end).
+/// Indices [begin, end).
 struct IndexRange {
   std::uint64_t begin = 0, end = 0;
   std::uint64_t size() const { return end - begin; }
 };
 
-/// Draws byLabel as often as their weights say.
+/// Draws indices with probabilities proportional to weights.
 class WeightedChoice {
 public:
-  /// All byLabel are alike.
+  /// All weights are equal.
   WeightedChoice() = default;
-  /// Of each index; finite and not negative.
+  /// The weights of all indices; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
 
-  /// Whether each index is drawn as often as its weight says: not where sums
-  /// lose weights that are far smaller than others, or are no numbers.
+  /// Whether draws follow the weights. False if sums lose weights that are far
+  /// smaller than others, or are not finite.
   static bool canDraw(const std::vector<double> &weights);
 
   /// Sum of the weights of a range.
   double total(const IndexRange &range) const;
-  /// A index of `among` that is not in `without`, a part of it: what the draw
-  /// of that number from the stream gives. What is left must have a weight
-  /// above 0.
+  /// Draws an index of `among` that is not in `without`, a subrange of it, from
+  /// position `number` of the stream. The remaining range must have a positive
+  /// weight.
   std::uint64_t draw(const IndexRange &among, const IndexRange &without,
                      const caffe::RandomStream &stream,
                      std::uint64_t number) const;
@@ -40,7 +40,7 @@ private:
                         const IndexRange &without) const;
   bool isAlike() const { return sums.empty(); }
 
-  std::vector<double> sums; ///< of the weights before each index, and of all
+  std::vector<double> sums; ///< prefix sums of the weights, and the total
 };
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- NanCheck.cpp - The first NaN or Inf of a training run --------------===//
+//===- NanCheck.cpp - Search for the first NaN or Inf ---------------------===//
 
 #include "runtime/train/watch/NanCheck.h"
 
@@ -14,7 +14,7 @@
 namespace brew::runtime {
 namespace {
 
-/// Whether a parameter is a statistic that forward passes write.
+/// Whether a parameter is a statistic that forward passes update.
 bool isStatistic(const plan::Parameter &parameter) {
   return !parameter.has_gradient_buffer_index() &&
          (parameter.layer_type() == "BatchNorm" ||
@@ -70,7 +70,7 @@ bool NanCheck::foundNonFinite(double loss) const {
     return !std::isfinite(loss) || !gradientsFinite();
   if (readScalar(*nonFinite) == 0)
     return !std::isfinite(loss);
-  // The update leaves them out and halves the scale, down to 1.
+  // The update skips such gradients and halves the scale, down to 1.
   return readScalar(*scale) == 1;
 }
 
@@ -80,7 +80,7 @@ bool NanCheck::gradientsFinite() const {
     double sum = 0;
     for (const OutputValue &output : readOutputs(executor, clipProgram))
       sum += output.value;
-    // Squares may be infinite where gradients are not: these decide then.
+    // The sum of squares may overflow: check the gradients themselves.
     if (std::isfinite(sum))
       return true;
   }
@@ -96,12 +96,12 @@ bool NanCheck::gradientsFinite() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Looking closer
+// Locating the value
 //===----------------------------------------------------------------------===//
 
 void NanCheck::rewind() {
   DataPipeline &pipeline = session.dataPipeline(trainProgram);
-  pipeline.reset(session.seed());
+  pipeline.reset(session.rankSeed());
   pipeline.restore(cursors);
   for (const auto &[buffer, bytes] : state)
     executor.upload(buffer, bytes.data());
@@ -169,14 +169,14 @@ std::optional<std::string> NanCheck::scanInputs() const {
     for (int i = 0; i < feed.buffer_indices_size(); ++i)
       if (const auto found = scan(feed.buffer_indices(i)))
         return withLocation("layer '" + layer.name() + "'",
-                         feed.source_location()) +
+                            feed.source_location()) +
                ", input: " + *found;
   }
   return {};
 }
 
-/// Runs the program step by step; what is found with the number of its step,
-/// if it is `wanted`. Alone it ends there.
+/// Runs the program step by step; returns the finding and its step if `wanted`.
+/// On a single rank it stops at the first finding.
 std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
   const bool isAlone =
       !session.communicator() || session.communicator()->ranks() == 1;
@@ -186,22 +186,22 @@ std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
     executor.run(trainProgram, step, step + 1);
     if (!wanted || result)
       continue;
-    // What the step reads was looked at behind the step that wrote it; if it is
-    // not finite now, the step has written something else there.
+    // Inputs of the step were checked after the step that wrote them; if they
+    // are not finite now, this step has overwritten them.
     std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
     const auto read = std::stable_partition(
         buffers.begin(), buffers.end(),
         [&](std::uint32_t index) { return !isWrittenBefore(index, i); });
     for (auto buffer = read; buffer != buffers.end(); ++buffer)
       *buffer = laterNameOf(*buffer, i);
-    // A step of several layers makes the parameters' gradients of its blobs'.
+    // A step of several layers computes parameter gradients from blob
+    // gradients: check the latter first.
     std::stable_partition(buffers.begin(), read, [&](std::uint32_t index) {
       return std::find(gradients.begin(), gradients.end(), index) ==
              gradients.end();
     });
     for (std::uint32_t buffer : buffers)
-      if (const auto found = scan(buffer, &program.steps(i));
-          found && !result)
+      if (const auto found = scan(buffer, &program.steps(i)); found && !result)
         result = {
             describeLayers(program.steps(i)) +
                 (program.steps(i).backward() ? ", backward: " : ", forward: ") +
@@ -211,7 +211,7 @@ std::optional<std::pair<std::string, int>> NanCheck::scanPass(bool wanted) {
   return result;
 }
 
-/// Whether something before step `end` has given the buffer its values.
+/// Whether a step before `end`, or an input, has written the buffer.
 bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
   for (int i = 0; i < end; ++i) {
     const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
@@ -226,8 +226,8 @@ bool NanCheck::isWrittenBefore(std::uint32_t index, int end) const {
                      });
 }
 
-/// A kernel that writes over what it reads names the place once. The buffer by
-/// which later steps know the place of `index`; `index` itself if none does.
+/// An in-place kernel names its memory once. Returns the buffer by which later
+/// steps name the memory of `index`, or `index`.
 std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
   const plan::Buffer &memory = manifest.buffers(static_cast<int>(index));
   for (int i = step + 1; i < program.steps_size(); ++i)
@@ -242,7 +242,7 @@ std::uint32_t NanCheck::laterNameOf(std::uint32_t index, int step) const {
 }
 
 std::optional<std::string> NanCheck::scan(std::uint32_t index,
-                                            const plan::Step *step) const {
+                                          const plan::Step *step) const {
   const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
   std::optional<NonFinite> found;
   executor.read(index, [&](const std::byte *bytes) {
@@ -252,7 +252,7 @@ std::optional<std::string> NanCheck::scan(std::uint32_t index,
   if (!found)
     return {};
   return describe(index, step) + " is " +
-         // Of NaN the sign means nothing.
+         // The sign of NaN is meaningless.
          (std::isnan(found->value) ? "nan" : log::number(found->value)) +
          " at position " + std::to_string(found->position);
 }
@@ -264,7 +264,7 @@ const plan::Layer *NanCheck::layerOf(const std::string &name) const {
   return nullptr;
 }
 
-/// The blob of the prototxt behind the names of the Split layers.
+/// The prototxt's name of a blob that Split layers renamed.
 std::string NanCheck::unsplit(std::string blob) const {
   for (const plan::Layer &layer : program.layers())
     if (layer.type() == "Split" && layer.bottoms_size() == 1 &&
@@ -274,8 +274,8 @@ std::string NanCheck::unsplit(std::string blob) const {
   return blob;
 }
 
-/// The blob that a value of a step of one layer belongs to; "" if that is not
-/// certain.
+/// The blob that a value of a step belongs to, if the step has one layer; "" if
+/// it is ambiguous.
 std::string NanCheck::blobOf(const std::string &value,
                              const plan::Step &step) const {
   const plan::Layer *layer =
@@ -294,7 +294,7 @@ std::string NanCheck::blobOf(const std::string &value,
     if (std::find(each.tops().begin(), each.tops().end(), value) !=
         each.tops().end())
       return "blob '" + value + "'";
-  // The results of a kernel are the layer's tops, then what it keeps.
+  // A kernel's results are the layer's tops, then values for the backward pass.
   for (int i = 0; layer && i < layer->tops_size(); ++i)
     if (value == layer->name() + "." + std::to_string(i))
       return "blob '" + layer->tops(i) + "'";
@@ -342,11 +342,12 @@ std::string NanCheck::describeLayers(const plan::Step &step) const {
   if (step.layers().empty())
     return "a step of no layer";
   if (step.layers_size() == 1)
-    return withLocation("layer '" + step.layers(0) + "'", locationOf(step.layers(0)));
+    return withLocation("layer '" + step.layers(0) + "'",
+                        locationOf(step.layers(0)));
   std::string text = "layers ";
   for (int i = 0; i < step.layers_size(); ++i)
-    text += (i == 0 ? "" : ", ") +
-            withLocation("'" + step.layers(i) + "'", locationOf(step.layers(i)));
+    text += (i == 0 ? "" : ", ") + withLocation("'" + step.layers(i) + "'",
+                                                locationOf(step.layers(i)));
   return text + ", computed in one step";
 }
 

@@ -1,6 +1,7 @@
-//===- PixelInputTest.cpp - Images that a device makes of bytes ------------===//
+//===- PixelInputTest.cpp - Images that a device converts -----------------===//
 //
-// A kernel that adds 1000 to every pixel shows which images came as bytes.
+// The kernel adds 1000 to every pixel, which shows which images were
+// transferred as bytes.
 //
 //===----------------------------------------------------------------------===//
 #include "OnSimulator.h"
@@ -44,8 +45,8 @@ protected:
     writer->finish();
   }
 
-  /// The linear model's plan with such a feed, whose kernel reads a mean of
-  /// `mean` if that is not empty.
+  /// Returns the linear model's plan with a PixelConversion. Its kernel reads a
+  /// mean of the dimensions `mean` unless they are empty.
   plan::Manifest model(const std::string &transform,
                        const std::vector<std::int64_t> &mean = {}) {
     plan::Manifest manifest = test::linearModel(
@@ -58,8 +59,9 @@ protected:
     kernel = manifest.kernels(0);
     kernel.set_symbol(mean.empty() ? "test_pixels" : "test_mean_pixels");
     kernel.set_argument_count(mean.empty() ? 3 : 4);
-    plan::PixelConversion &pixels =
-        *manifest.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
+    plan::PixelConversion &pixels = *manifest.mutable_programs(0)
+                                         ->mutable_data_inputs(0)
+                                         ->mutable_pixel_conversion();
     pixels.set_kernel_index(
         static_cast<std::uint32_t>(manifest.kernels_size() - 1));
     *pixels.mutable_mean_dims() = {mean.begin(), mean.end()};
@@ -86,7 +88,7 @@ using Images = std::vector<float>;
 TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
   writeDatabase({true, true, true, true, true, true});
   Executor executor(test::loadPlan(model("")));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
   EXPECT_EQ(images(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005, 1006,
                                       1007, 1008, 1009, 1010, 1011}));
@@ -99,7 +101,7 @@ TEST_F(PixelInput, BytesAreConvertedByThePlansKernel) {
 TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
   writeDatabase({true, true, true, true, true, false, true, true});
   Executor executor(test::loadPlan(model("")));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
   EXPECT_EQ(images(executor)[11], 1011);
   pipeline.feed();
@@ -112,7 +114,7 @@ TEST_F(PixelInput, BatchesWithOtherRecordsAreConvertedByTheHost) {
 TEST_F(PixelInput, InputsOfTheCallerAreNotConverted) {
   writeDatabase({true});
   Executor executor(test::loadPlan(model("")));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   const Images given(12, 5);
   pipeline.set("x", given.data(), 12);
   pipeline.feed();
@@ -136,13 +138,13 @@ TEST_F(PixelInput, TheHostWritesZerosIntoZeroGaps) {
   const Images before(16, 7);
   executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
   ASSERT_EQ(words(), before);
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   const Images given(12, 5);
   pipeline.set("x", given.data(), 12);
   pipeline.feed();
   const Images padded = {5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0};
   EXPECT_EQ(words(), padded);
-  // Not only on the way of inputs.
+  // upload() writes the zeros, too.
   executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
   executor.upload(0, reinterpret_cast<const std::byte *>(padded.data()));
   EXPECT_EQ(words(), padded);
@@ -166,7 +168,7 @@ TEST_F(PixelInput, FullRecordsReachTheKernelWithTheirCrops) {
       ->mutable_pixel_conversion()
       ->set_image_dims(0, 2);
   Executor executor(test::loadPlan(manifest));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   int rows[2] = {0, 0};
   for (int batch = 0; batch < 8; ++batch) {
     pipeline.feed();
@@ -188,13 +190,13 @@ TEST_F(PixelInput, TheMeanComesFromTheSource) {
                       "mean_value: 4 }";
   {
     Executor executor(test::loadPlan(model(means, {3, 1, 1})));
-    DataPipeline pipeline(executor, 0, 1, "");
+    DataPipeline pipeline(executor, 0, {1}, "");
     pipeline.feed();
     EXPECT_EQ(images(executor)[5], 1000 + 2 - 4);
   }
-  // The kernel knows no mean: the host subtracts it.
+  // The kernel subtracts no mean, so the host does.
   Executor executor(test::loadPlan(model(means)));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.feed();
   EXPECT_EQ(images(executor)[5], 2 - 4);
 }

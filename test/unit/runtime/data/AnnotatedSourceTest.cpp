@@ -64,7 +64,7 @@ protected:
         order + " } " + fields);
     info.tops = {&data, &label};
     info.testPhase = testPhase;
-    info.seed = 3;
+    info.seed = {3};
     info.stream = "program/d";
     info.folders = {folder.path()};
     info.reading.threads = threads;

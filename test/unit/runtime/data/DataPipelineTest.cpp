@@ -160,7 +160,7 @@ TEST(SilentThread, TakesNoSignals) {
 TEST(DataPipeline, CallersValuesComeBackEveryPass) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   const int program = executor.findProgram("forward_backward");
-  DataPipeline pipeline(executor, program, 1, "");
+  DataPipeline pipeline(executor, program, {1}, "");
   EXPECT_EQ(pipeline.tops(), (std::vector<std::string>{"x", "target"}));
   EXPECT_EQ(pipeline.unsetTops(), pipeline.tops());
   const std::vector<float> target = {1, 2, 3, 4};
@@ -182,13 +182,13 @@ TEST(DataPipeline, CallersValuesComeBackEveryPass) {
 
 TEST(DataPipeline, WhatNobodyTookOverStaysUnset) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.open();
   pipeline.feed();
   EXPECT_EQ(pipeline.unsetTops(), pipeline.tops());
   pipeline.setCallback({"x"}, [](const auto &) {});
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
-  pipeline.reset(2);
+  pipeline.reset({2});
   pipeline.feed();
   EXPECT_EQ(pipeline.unsetTops(), std::vector<std::string>{"target"});
 }
@@ -197,7 +197,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   if (!executor.hostData(0))
     GTEST_SKIP() << "only plans for the CPU use the caller's memory";
-  DataPipeline pipeline(executor, executor.findProgram("forward_backward"), 1,
+  DataPipeline pipeline(executor, executor.findProgram("forward_backward"), {1},
                         "");
   alignas(plan::kAlignment) float x[12] = {1, 2, 3};
   executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
@@ -209,7 +209,8 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   pipeline.feed();
   EXPECT_EQ(x[2], 7);
   // In its own memory an input that nobody set is zero.
-  DataPipeline other(executor, executor.findProgram("forward_backward"), 1, "");
+  DataPipeline other(executor, executor.findProgram("forward_backward"), {1},
+                     "");
   executor.bindMemory(0, nullptr);
   other.feed();
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
@@ -217,7 +218,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
 
 TEST(DataPipeline, CallbacksCannotChangeTheFeederThatAsks) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   const std::vector<float> values(12);
   int refused = 0;
   auto refuses = [&](const std::function<void()> &change) {
@@ -228,7 +229,7 @@ TEST(DataPipeline, CallbacksCannotChangeTheFeederThatAsks) {
   pipeline.setCallback({}, [&](const std::vector<DataPipeline::Request> &) {
     refuses([&] { pipeline.set("x", values.data(), 12); });
     refuses([&] { pipeline.setCallback({}, [](const auto &) {}); });
-    refuses([&] { pipeline.reset(3); });
+    refuses([&] { pipeline.reset({3}); });
     refuses([&] { pipeline.feed(); });
     throw badInput("the batch is wrong");
   });
@@ -245,7 +246,7 @@ TEST(DataPipeline, DummyDataRefillsWhatIsNotConstant) {
   auto plan = test::loadPlan(test::linearModel(layer, kSolver));
   Executor executor(plan);
   const int program = executor.findProgram("forward_backward");
-  DataPipeline pipeline(executor, program, 1, "");
+  DataPipeline pipeline(executor, program, {1}, "");
   pipeline.feed();
   const auto first = floats(executor, 0, 12);
   EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
@@ -255,7 +256,7 @@ TEST(DataPipeline, DummyDataRefillsWhatIsNotConstant) {
   EXPECT_NE(first, second);
   EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
 
-  DataPipeline resumed(executor, program, 1, "");
+  DataPipeline resumed(executor, program, {1}, "");
   resumed.restore(cursors);
   resumed.feed();
   EXPECT_EQ(floats(executor, 0, 12), second);
@@ -265,13 +266,13 @@ TEST(DataPipeline, TakenOverTopsNeedNoSource) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   const std::vector<float> values(12, 3);
   pipeline.set("x", values.data(), 12);
   pipeline.set("target", values.data(), 4);
   pipeline.feed();
   EXPECT_EQ(floats(executor, 0, 12), values);
-  DataPipeline alone(executor, 0, 1, "");
+  DataPipeline alone(executor, 0, {1}, "");
   test::expectError(ExitStatus::Unavailable, "nowhere", [&] { alone.feed(); });
 }
 
@@ -279,7 +280,7 @@ TEST(DataPipeline, SourcesThatAreMissingAreLookedForAgain) {
   const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
                       "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
   Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
-  DataPipeline pipeline(executor, 0, 1, "");
+  DataPipeline pipeline(executor, 0, {1}, "");
   const auto lacks = ExitStatus::Unavailable;
   for (int i = 0; i < 2; ++i)
     test::expectError(lacks, "nowhere", [&] { pipeline.start(); });
@@ -290,5 +291,5 @@ TEST(DataPipeline, UnknownLayerTypesAreNamed) {
   Executor executor(test::loadPlan(test::linearModel(
       "name: 'd' type: 'VideoData' top: 'x' top: 'target'", kSolver)));
   test::expectError(ExitStatus::BadInput, "'d' (VideoData)",
-                    [&] { DataPipeline(executor, 0, 1, ""); });
+                    [&] { DataPipeline(executor, 0, {1}, ""); });
 }

@@ -87,7 +87,7 @@ protected:
         "backend: LMDB } transform_param { " +
         transform + " }");
     info.tops = {&data};
-    info.seed = 3;
+    info.seed = {3};
     info.stream = "program/in";
     info.folders = {folder.path()};
     info.pixels = &conversion;

@@ -52,7 +52,7 @@ protected:
     info.layer.MergeFrom(test::parse<caffe::LayerParameter>(fields));
     info.tops = {&data, &label};
     info.testPhase = testPhase;
-    info.seed = 3;
+    info.seed = {3};
     info.stream = "program/mnist";
     info.folders = {folder.path()};
     return openDatabaseSource(info);

@@ -1,4 +1,5 @@
-//===- DecodeThreadsTest.cpp -------------------------------------------------===//
+//===- DecodeThreadsTest.cpp
+//-------------------------------------------------===//
 #include "runtime/data/DecodeThreads.h"
 
 #include <gtest/gtest.h>

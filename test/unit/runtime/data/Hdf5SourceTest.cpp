@@ -44,7 +44,7 @@ protected:
         "hdf5_data_param { source: 'list.txt' batch_size: 1 shuffle: " +
         std::string(shuffle ? "true" : "false") + " }");
     info.tops = {&data, &label};
-    info.seed = seed;
+    info.seed = {seed};
     info.stream = "program/data";
     info.folders = {folder.path()};
     return openHdf5Source(info);

@@ -58,7 +58,7 @@ protected:
                           more + " }"));
     info.tops = {&data, &label};
     info.testPhase = testPhase;
-    info.seed = 5 + rank;
+    info.seed = {5, rank};
     info.stream = "program/d";
     info.folders = {folder.path()};
     info.reading.rank = rank;

@@ -47,7 +47,8 @@ std::map<std::uint64_t, int> tally(const Numbers &numbers) {
 const std::vector<int> kLabels = {7, 7, 2, 7, -1, 7, 2, 7, 2, 7};
 
 /// A draw depends on nothing but its number.
-void expectSeekable(const RecordSelection &selection, std::vector<double> weights) {
+void expectSeekable(const RecordSelection &selection,
+                    std::vector<double> weights) {
   Sampler whole = sampler(selection, 10, kLabels, weights);
   const Numbers expected = take(whole, 0, 100);
   for (std::uint64_t from : {73, 0, 40, 41, 99}) {

@@ -3,8 +3,8 @@
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
-#include "runtime/data/BatchSource.h"
 #include "runtime/caffe_log/CaffeLog.h"
+#include "runtime/data/BatchSource.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 
@@ -63,7 +63,7 @@ protected:
         "source: 'db' backend: " +
         std::string(GetParam()) + " " + fields + " }");
     info.tops = {&data, &label};
-    info.seed = 3 + rank;
+    info.seed = {3, rank};
     info.stream = "program/in";
     info.folders = {folder.path()};
     info.reading = {threads, skipBad, rank, ranks};

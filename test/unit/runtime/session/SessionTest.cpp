@@ -117,7 +117,7 @@ TEST_F(SessionTest, ParametersByNameInAnyType) {
   expectError(usage, "no parameter 2", [&] {
     session.find({TensorKind::Parameter, "ip", 0, 2, 0});
   });
-  expectError(usage, "keeps no blob 'x'; pin it with brewc --pin", [&] {
+  expectError(usage, "has no readable blob 'x'; pin it with brewc --pin", [&] {
     session.find({TensorKind::Blob, "x", 2, 0, 0});
   });
   expectError(usage, "did you mean 'second'", [&] {
@@ -315,7 +315,7 @@ TEST_F(SessionTest, AnotherSeedBeginsTheSourcesAnew) {
   const double first = session.loss(0);
   session.feedAndRun(0);
   EXPECT_NE(session.loss(0), first);
-  session.setSeed(5);
+  session.setSeed({5});
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), first);
 }
@@ -337,6 +337,6 @@ TEST_F(SessionTest, SharedParametersAreTheSameMemory) {
   plan::Manifest moved = test::linearModel(kInput, kSolver);
   for (int buffer : {3, 5}) // b and its gradient
     moved.mutable_buffers(buffer)->set_offset(128);
-  expectError(ExitStatus::Usage, "do not lie in memory like those",
+  expectError(ExitStatus::Usage, "the memory layout of its parameters differs",
               [&] { Session(test::loadPlan(moved), options); });
 }
