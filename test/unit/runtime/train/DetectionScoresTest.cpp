@@ -9,22 +9,22 @@ namespace {
 
 // Ranked: true, false, true, false, of 4 objects. Precision 1, 1/2, 2/3, 1/2 at
 // recall 1/4, 1/4, 1/2, 1/2.
-const ScoredDetections kVerdicts = {
+const ScoredDetections kDetections = {
     {0.2F, false}, {0.9F, true}, {0.5F, true}, {0.7F, false}};
 
 TEST(DetectionScores, Integral) {
-  EXPECT_FLOAT_EQ(averagePrecision(kVerdicts, 4, "Integral"),
+  EXPECT_FLOAT_EQ(averagePrecision(kDetections, 4, "Integral"),
                   0.25F * 1 + 0.25F * 2 / 3);
 }
 
 TEST(DetectionScores, MaximalIntegral) {
-  EXPECT_FLOAT_EQ(averagePrecision(kVerdicts, 4, "MaxIntegral"),
+  EXPECT_FLOAT_EQ(averagePrecision(kDetections, 4, "MaxIntegral"),
                   0.25F * 2 / 3 + 0.25F * 1);
 }
 
 TEST(DetectionScores, ElevenPoints) {
   // 1 at 0, 0.1, 0.2; 2/3 at 0.3, 0.4, 0.5.
-  EXPECT_FLOAT_EQ(averagePrecision(kVerdicts, 4, "11point"),
+  EXPECT_FLOAT_EQ(averagePrecision(kDetections, 4, "11point"),
                   (3 * 1 + 3 * 2.F / 3) / 11);
 }
 

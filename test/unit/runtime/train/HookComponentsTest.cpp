@@ -1,4 +1,4 @@
-//===- HookPartsTest.cpp - Lines, schedules and criteria of hooks ---------===//
+//===- HookComponentsTest.cpp - Lines, schedules and criteria of hooks ---------===//
 #include "TestPlan.h"
 #include "runtime/train/hooks/Criterion.h"
 #include "runtime/train/hooks/HookLine.h"
@@ -49,9 +49,9 @@ void refuses(const std::string &line, std::size_t offset,
 }
 
 /// Evaluations of a criterion, one for each value of test.loss.
-class Looks {
+class Evaluations {
 public:
-  explicit Looks(const std::string &text)
+  explicit Evaluations(const std::string &text)
       : manifest(model()), it(text, {manifest, 1, &hooks}, true) {}
   bool at(double loss) {
     values.update(event::TestDone{1, 0, {}, {{"loss", loss, 1}}});
@@ -143,28 +143,28 @@ TEST(HookLine, SaysWhereItIsWrong) {
 }
 
 TEST(HookCriterion, Repeats) {
-  Looks looks("test.loss < 1 for 3");
-  EXPECT_FALSE(looks.at(.5));
-  EXPECT_FALSE(looks.at(.5));
-  EXPECT_TRUE(looks.at(.5));
-  EXPECT_TRUE(looks.at(.5));
-  EXPECT_FALSE(looks.at(2));
-  EXPECT_FALSE(looks.at(.5));
-  looks.it.restart();
-  EXPECT_FALSE(looks.at(.5));
-  EXPECT_FALSE(looks.at(.5));
-  EXPECT_TRUE(looks.at(.5));
+  Evaluations evaluations("test.loss < 1 for 3");
+  EXPECT_FALSE(evaluations.at(.5));
+  EXPECT_FALSE(evaluations.at(.5));
+  EXPECT_TRUE(evaluations.at(.5));
+  EXPECT_TRUE(evaluations.at(.5));
+  EXPECT_FALSE(evaluations.at(2));
+  EXPECT_FALSE(evaluations.at(.5));
+  evaluations.it.restart();
+  EXPECT_FALSE(evaluations.at(.5));
+  EXPECT_FALSE(evaluations.at(.5));
+  EXPECT_TRUE(evaluations.at(.5));
 }
 
 TEST(HookCriterion, RepeatsWhatStandsInParentheses) {
-  Looks looks("(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
-  EXPECT_FALSE(looks.at(.5));
-  EXPECT_FALSE(looks.at(6)); // the second time, but not 6
-  EXPECT_TRUE(looks.at(7));  // counted although the other side decided
+  Evaluations evaluations("(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
+  EXPECT_FALSE(evaluations.at(.5));
+  EXPECT_FALSE(evaluations.at(6)); // the second time, but not 6
+  EXPECT_TRUE(evaluations.at(7));  // counted although the other side decided
 }
 
 TEST(HookCriterion, SeesExtrema) {
-  Looks lowest("lowest test.loss"), highest("highest test.loss");
+  Evaluations lowest("lowest test.loss"), highest("highest test.loss");
   const double losses[] = {3, 3, 2, 4, NAN, 2, 1, 5};
   const bool isLowest[] = {true, false, true, false, false, false, true, false};
   const bool isHighest[] = {true,  false, false, true,
@@ -176,26 +176,26 @@ TEST(HookCriterion, SeesExtrema) {
 }
 
 TEST(HookCriterion, HearsFromOutsideOnce) {
-  Looks looks("external now or external later");
-  EXPECT_FALSE(looks.at(1));
-  looks.flags.raise("now");
-  looks.flags.raise("now");
-  EXPECT_TRUE(looks.at(1));
-  EXPECT_FALSE(looks.at(1));
-  looks.flags.raise("later");
-  EXPECT_TRUE(looks.at(1));
-  looks.flags.raise("never");
-  EXPECT_FALSE(looks.at(1));
+  Evaluations evaluations("external now or external later");
+  EXPECT_FALSE(evaluations.at(1));
+  evaluations.flags.raise("now");
+  evaluations.flags.raise("now");
+  EXPECT_TRUE(evaluations.at(1));
+  EXPECT_FALSE(evaluations.at(1));
+  evaluations.flags.raise("later");
+  EXPECT_TRUE(evaluations.at(1));
+  evaluations.flags.raise("never");
+  EXPECT_FALSE(evaluations.at(1));
 }
 
 TEST(HookCriterion, KnowsEpochsRatesAndHooks) {
-  Looks looks("epoch >= 2 and lr < 0.5 and hook.mean > 1");
-  EXPECT_FALSE(looks.at(1));
-  looks.values.setEpoch(2);
-  looks.values.update(event::IterationDone{0, 1, 1, .25, 1});
-  EXPECT_FALSE(looks.at(1));
-  looks.values.setHook("mean", 1.5);
-  EXPECT_TRUE(looks.at(1));
+  Evaluations evaluations("epoch >= 2 and lr < 0.5 and hook.mean > 1");
+  EXPECT_FALSE(evaluations.at(1));
+  evaluations.values.setEpoch(2);
+  evaluations.values.update(event::IterationDone{0, 1, 1, .25, 1});
+  EXPECT_FALSE(evaluations.at(1));
+  evaluations.values.setHook("mean", 1.5);
+  EXPECT_TRUE(evaluations.at(1));
 }
 
 TEST(HookCriterion, IsRefused) {

@@ -1,4 +1,4 @@
-//===- WatchPartsTest.cpp - Records, summaries, scans ---------------------===//
+//===- WatchComponentsTest.cpp - Records, summaries, scans ---------------------===//
 #include "TestPlan.h"
 #include "formats/image/ImageDecode.h"
 #include "plan/Contract.h"
