@@ -196,23 +196,23 @@ TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
   session.write(in, std::vector<float>(inputs, 1));
   expect(1, ownIn, ownOut);
   std::fill_n(x, inputs, -2.0f);
-  session.place(in, x, sizeof x);
+  session.bindMemory(in, x, sizeof x);
   expect(-2, x, ownOut);
-  session.place(out, z, sizeof z);
+  session.bindMemory(out, z, sizeof z);
   std::fill_n(x, inputs, 3.0f);
   expect(3, x, z);
   session.write(session.parameter("conv", 0),
                 std::vector<float>(16 * 16 * 9, 2));
   session.prepare();
   expect(6, x, z); // twice the weights
-  session.place(in, nullptr, 0);
-  session.place(out, nullptr, 0);
+  session.bindMemory(in, nullptr, 0);
+  session.bindMemory(out, nullptr, 0);
   expect(2, ownIn, ownOut); // the ones that were written first
 
-  EXPECT_EQ(statusOf([&] { session.place(in, x, sizeof x - 4); }), BREW_USAGE);
-  EXPECT_EQ(statusOf([&] { session.place(out, x + 1, sizeof z); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.bindMemory(in, x, sizeof x - 4); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.bindMemory(out, x + 1, sizeof z); }), BREW_USAGE);
   EXPECT_EQ(
-      statusOf([&] { session.place(session.parameter("conv", 1), z, 64); }),
+      statusOf([&] { session.bindMemory(session.parameter("conv", 1), z, 64); }),
       BREW_USAGE);
   expect(2, ownIn, ownOut);
 }
