@@ -153,8 +153,8 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
                      const brew_pca_result *result, char *message,
                      size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_pca_options given = take(options);
-    const brew_pca_result to = take(result);
+    const brew_pca_options given = copyFromCaller(options);
+    const brew_pca_result to = copyFromCaller(result);
     const std::int64_t components = given.components ? given.components : 2;
     if (components < 1 || components > columns)
       throw usage("the number of components is 1 to " +
@@ -177,7 +177,7 @@ brew_status brew_tsne(const float *features, int64_t rows, int64_t columns,
                       const brew_tsne_options *options, float *embedding,
                       double *divergence, char *message, size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_tsne_options given = take(options);
+    const brew_tsne_options given = copyFromCaller(options);
     const embedding::TsneOptions chosen = optionsOf(given);
     if (!embedding)
       throw usage("there is no place for the embedding");
@@ -196,7 +196,7 @@ brew_status brew_scatter_write(const char *path, const float *points,
                                const brew_scatter_options *options,
                                char *message, size_t size) {
   return guardedInto(message, size, [&] {
-    const brew_scatter_options given = take(options);
+    const brew_scatter_options given = copyFromCaller(options);
     const std::string file = text(path, "the path");
     std::string extension = std::filesystem::path(file).extension();
     for (char &c : extension)

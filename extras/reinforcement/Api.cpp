@@ -169,7 +169,7 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
     if (!functions)
       throw usage("there are no functions");
     handle.environment = std::make_unique<reinforcement::ObservedEnvironment>(
-        std::make_unique<CallersEnvironment>(take(functions)));
+        std::make_unique<CallersEnvironment>(copyFromCaller(functions)));
   });
 }
 
@@ -255,7 +255,7 @@ brew_status brew_episode_recorder_open(brew_environment *environment, const char
   return api::open(film, [&](brew_episode_recorder &handle) {
     if (!environment)
       throw usage("there is no environment");
-    const brew_episode_recorder_options given = take(options);
+    const brew_episode_recorder_options given = copyFromCaller(options);
     reinforcement::EpisodeRecorderOptions chosen;
     for (const auto &[from, to] : {std::pair(given.width, &chosen.width),
                                    std::pair(given.height, &chosen.height),
@@ -297,7 +297,7 @@ brew_status brew_learner_environment_count(brew_session *session,
     if (!session || !count)
       throw usage("there is no session, or no place for the number");
     *count = static_cast<size_t>(reinforcement::environmentCount(
-        session->get(), optionsOf(take(options))));
+        session->get(), optionsOf(copyFromCaller(options))));
   });
 }
 
@@ -307,7 +307,7 @@ brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
   return api::open(learner, [&](brew_learner &handle) {
     if (!session || !trainer)
       throw usage("there is no session, or no trainer");
-    const brew_learner_options given = take(options);
+    const brew_learner_options given = copyFromCaller(options);
     reinforcement::LearnerOptions chosen = optionsOf(given);
     if (given.environment_count && !given.environments)
       throw usage("the environments are NULL");
@@ -358,6 +358,6 @@ brew_status brew_learner_get_progress(const brew_learner *learner,
   return guardedInto(nullptr, 0, [&] {
     if (!learner)
       throw usage("there is no learner");
-    give(progress, progressOf(learner->get().episodes()));
+    copyToCaller(progress, progressOf(learner->get().episodes()));
   });
 }
