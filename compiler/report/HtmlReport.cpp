@@ -250,7 +250,7 @@ void HtmlPage::printKernel(int number, const plan::Program *program,
   if (step)
     row.layers.assign(step->layers().begin(), step->layers().end());
   os << "<details class=\"kernel\" id=\"kernel-" << number
-     << "\"><summary><code>" << escaped(kernel.identifier()) << "</code> <span>"
+     << "\"><summary><code>" << escaped(kernel.symbol()) << "</code> <span>"
      << escaped(row.layers.empty() ? "" : row.label(3)) << "</span></summary>"
      << "<p>" << (program ? escaped(program->name()) + "; " : "")
      << kernel.argument_count() << " buffers, "

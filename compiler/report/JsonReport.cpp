@@ -62,7 +62,7 @@ static json kernelsOf(const ReportSubject &subject) {
                          {"writes", access.writes},
                          {"access_bytes", accessBytesOf(access.bytes)}});
     }
-    rows.push_back({{"name", kernel.identifier()},
+    rows.push_back({{"name", kernel.symbol()},
                     {"bytes", kernel.bytes()},
                     {"access_bytes", accessBytesOf(all)},
                     {"tensors", std::move(tensors)}});

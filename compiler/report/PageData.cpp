@@ -112,7 +112,7 @@ StepMatch matchSteps(const ProgramGraph &graph, const plan::Manifest &manifest,
       if (isKernel) {
         // Symbols are names, with a number where a name was there before.
         const int kernel = static_cast<int>(step.launch().kernel_index());
-        llvm::StringRef number = manifest.kernels(kernel).identifier();
+        llvm::StringRef number = manifest.kernels(kernel).symbol();
         if (!number.consume_front(node.name) ||
             !(number.empty() || (number.consume_front("_") &&
                                  llvm::all_of(number, llvm::isDigit))) ||
