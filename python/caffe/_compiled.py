@@ -109,7 +109,7 @@ class Variant:
 
     def __init__(self, layer, shapes, first):
         """``first``: the layer's first variant, whose parameters this one shares."""
-        self.seeds, wrapped, plan = layer.compiled(shapes)
+        self.gradient_tops, wrapped, plan = layer.compiled(shapes)
         self.fed = plan.fed
         try:
             session = Session(plan._core, seed=layer.seed, pool=_state.pool(),
@@ -126,9 +126,9 @@ class Variant:
         self.own_addresses = {port.address for port in self.tops if port.address is not None}
         self.params = [Port(session, Kind.PARAMETER, name, index)
                        for name, index in session.names(Kind.PARAMETER) if name == "layer"]
-        self.output_gradient_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.seeds]
+        self.output_gradient_ports = [Port(session, Kind.OUTPUT_GRADIENT, "t%d" % i) for i in self.gradient_tops]
         self.gradients, self.param_gradients = {}, {}
-        if self.seeds:
+        if self.gradient_tops:
             names = {name for name, _ in session.names(Kind.BLOB_GRADIENT)}
             self.gradients = {i: Port(session, Kind.BLOB_GRADIENT, "b%d" % i)
                               for i in range(len(shapes)) if "b%d" % i in names}
@@ -207,14 +207,14 @@ class CompiledLayer(NetLayer):
 
     # --- compiling
 
-    def message(self, shapes, seeds, wrapped=False):
+    def message(self, shapes, gradient_tops, wrapped=False):
         """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
 
         Inputs get gradients by force_backward, which some layers refuse for indices and the
         like; with ``wrapped`` those that want one come (as in0, in1, ...) through a layer
         that learns."""
         force = any(self.down) and not wrapped
-        net = caffe_pb2.NetParameter(force_backward=bool(seeds) and force)
+        net = caffe_pb2.NetParameter(force_backward=bool(gradient_tops) and force)
         for i, shape in enumerate(shapes):
             wrap = wrapped and self.down[i]
             name = ("in%d" if wrap else "b%d") % i
@@ -234,18 +234,18 @@ class CompiledLayer(NetLayer):
             layer.loss_weight.extend([0.0] * len(layer.top))
         if layer.type == "MultiBoxLoss":  # its loss depends on what the prototxt says
             layer.propagate_down[:] = self._param.propagate_down or [True, True, False, False]
-        elif seeds:
+        elif gradient_tops:
             layer.propagate_down[:] = self.down
-        if seeds:
+        if gradient_tops:
             for learnt in self.param_down:
                 layer.param.add(lr_mult=1.0 if learnt else 0.0)
         return net
 
-    def options(self, seeds):
+    def options(self, gradient_tops):
         options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", pin="all", layout="nchw",
                        without="fold-normalization,fuse-launches,prepare-weights", folder=self.folder or None)
-        if seeds:
-            options.update(gradients=True, output_gradient=",".join("t%d" % i for i in seeds))
+        if gradient_tops:
+            options.update(gradients=True, output_gradient=",".join("t%d" % i for i in gradient_tops))
         return options
 
     def compiled(self, shapes):
@@ -255,15 +255,15 @@ class CompiledLayer(NetLayer):
             # Some tops have no gradient, as the probabilities beside a loss.
             tops = list(range(len(self._param.top)))
             ways = (False, True) if any(self.down) else (False,)
-            choices = [(seeds, wrapped) for seeds in ([tops, [0]] if len(tops) > 1 else [tops])
+            choices = [(gradient_tops, wrapped) for gradient_tops in ([tops, [0]] if len(tops) > 1 else [tops])
                        for wrapped in ways] + choices
         why = None
-        for seeds, wrapped in choices:
-            if not seeds and why is not None:
+        for gradient_tops, wrapped in choices:
+            if not gradient_tops and why is not None:
                 self.no_backward = self.reason(why)
             try:
-                return seeds, wrapped, _plan_cache.plan(self.message(shapes, seeds, wrapped), on_disk=not self.reads_files,
-                                                   **self.options(seeds))
+                return gradient_tops, wrapped, _plan_cache.plan(self.message(shapes, gradient_tops, wrapped), on_disk=not self.reads_files,
+                                                   **self.options(gradient_tops))
             except CompileError as error:
                 failed, why = error, why or error
         raise self.refusal(failed) from failed
@@ -420,7 +420,7 @@ class CompiledLayer(NetLayer):
         if not any(propagate_down) and not any(self.param_down):
             return
         variant = self.variant(bottom)
-        if not variant.seeds:
+        if not variant.gradient_tops:
             raise failure(self._param, self.no_backward)
         if not variant.ran:
             self._forward(bottom, top)
@@ -429,7 +429,7 @@ class CompiledLayer(NetLayer):
                 if not is_in_place(blob, top):
                     port.load(blob, variant.own_addresses)
             self._give_params(variant)
-        for i, port in zip(variant.seeds, variant.output_gradient_ports):
+        for i, port in zip(variant.gradient_tops, variant.output_gradient_ports):
             port.put(top[i].diff)
         self._pass(variant, Pass.BACKWARD)
         for i, wanted in enumerate(propagate_down):
