@@ -73,7 +73,7 @@ private:
       KernelArgument argument;
       argument.element = type.getElementType();
       argument.count = argument.isBits()
-                           ? dialects::memrefOf(type).getNumElements()
+                           ? dialects::memrefTypeOf(type).getNumElements()
                            : spanOf(type);
       text.prelude.f16 |= argument.element.isF16();
       text.prelude.bf16 |= argument.element.isBF16();
