@@ -258,19 +258,19 @@ void Importer::build() {
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
     collectInlineBlobs(graphs[i], program.net.source->locations(), result.inlineBlobs);
-    NetMetadata &record = result.netMetadata[program.name()];
-    record = {program.source, listUnmetRules(program.net),
+    NetMetadata &metadata = result.netMetadata[program.name()];
+    metadata = {program.source, listUnmetRules(program.net),
               listLayers(graphs[i], program.differentiate
                                           ? options.outputGradients
                                           : std::vector<std::string>())};
-    for (LayerMetadata &layer : record.layers)
+    for (LayerMetadata &layer : metadata.layers)
       if (layer.layer >= 0)
         layer.location = program.net.source->locations()
                           .where(*graphs[i].layers[layer.layer].layer)
                           .str();
     builder.addProgram(program.role, program.name(), program.net, graphs[i],
                        program.differentiate,
-                       showsDebugInfo(program) ? &record : nullptr);
+                       showsDebugInfo(program) ? &metadata : nullptr);
   }
   result.module = builder.take();
 }

@@ -156,11 +156,11 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
 namespace {
 
 /// Keeps what debug_info shows: see ModuleBuilder::addProgram().
-class DebugKeeper {
+class DebugPinner {
 public:
-  DebugKeeper(OpBuilder &b, const NetGraph &graph, const NetMetadata *record,
+  DebugPinner(OpBuilder &b, const NetGraph &graph, const NetMetadata *metadata,
               bool differentiate)
-      : b(b), graph(graph), record(record), differentiate(differentiate) {}
+      : b(b), graph(graph), metadata(metadata), differentiate(differentiate) {}
 
   /// The value that bottom `bottom` of graph layer `layer` reads.
   Value bottom(int layer, int bottom, Value value) const {
@@ -171,11 +171,11 @@ public:
   /// Call behind every layer of the graph.
   void layerBuilt(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops,
                   ArrayRef<Value> values) {
-    if (!record)
+    if (!metadata)
       return;
     keep(loc, bottoms, tops);
-    while (++next < record->layers.size() && record->layers[next].layer < 0)
-      addSplit(loc, record->layers[next], values);
+    while (++next < metadata->layers.size() && metadata->layers[next].layer < 0)
+      addSplit(loc, metadata->layers[next], values);
   }
 
 private:
@@ -205,7 +205,7 @@ private:
 
   OpBuilder &b;
   const NetGraph &graph;
-  const NetMetadata *record;
+  const NetMetadata *metadata;
   bool differentiate;
   size_t next = 0; ///< the record's layer for what is built now
   std::map<std::pair<int, int>, Value> splits;
@@ -242,7 +242,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
                                             : std::filesystem::absolute(named))
                                  .string();
   std::vector<Value> values(graph.blobs.size());
-  DebugKeeper keeper(b, graph, shown, differentiate);
+  DebugPinner keeper(b, graph, shown, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {
     const Location loc = locate(*entry.layer, locations);
     SmallVector<Value> bottoms, params;
