@@ -155,7 +155,7 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
   Block &body = kernel.getBody().front();
   std::vector<LaunchBuffer> buffers;
   auto add = [&](Value value, bool isInput) {
-    Type element = dialects::elementOf(value);
+    Type element = dialects::elementTypeOf(value);
     auto type = element.isF32()        ? LaunchBuffer::Type::F32
                 : element.isF64()      ? LaunchBuffer::Type::F64
                 : element.isInteger(8) ? LaunchBuffer::Type::I8

@@ -186,7 +186,7 @@ int64_t position(ArrayRef<int64_t> strides, ArrayRef<int64_t> at) {
 
 SmallVector<int64_t> logicalStrides(Value tensor) {
   return dialects::memoryStrides(RankedTensorType::get(
-      dialects::shapeOf(tensor), dialects::elementOf(tensor)));
+      dialects::shapeOf(tensor), dialects::elementTypeOf(tensor)));
 }
 
 void forEachIndex(ArrayRef<int64_t> extents,
@@ -222,7 +222,7 @@ private:
   static Elements load(Value tensor, LaunchBuffer &buffer) {
     Elements elements(buffer.count);
     SmallVector<int64_t> memory = dialects::memoryStrides(
-                             dialects::tensorOf(tensor)),
+                             dialects::tensorTypeOf(tensor)),
                          logical = logicalStrides(tensor);
     forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
       elements[position(logical, at)] = buffer.get(position(memory, at));
@@ -232,7 +232,7 @@ private:
   void store(Value tensor, LaunchBuffer &buffer) {
     const Elements &elements = tensors[tensor];
     SmallVector<int64_t> memory = dialects::memoryStrides(
-                             dialects::tensorOf(tensor)),
+                             dialects::tensorTypeOf(tensor)),
                          logical = logicalStrides(tensor);
     forEachIndex(dialects::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
       buffer.set(position(memory, at), elements[position(logical, at)]);
