@@ -217,7 +217,7 @@ std::shared_ptr<const PlanFile>
 PlanFile::borrow(const void *bytes, std::size_t size, const std::string &name) {
   if (reinterpret_cast<std::uintptr_t>(bytes) % 64 != 0)
     throw Error(ExitStatus::Usage,
-                name + ": a plan that is used where it lies must begin at a "
+                name + ": a borrowed plan must begin at a "
                        "multiple of 64 bytes");
   std::shared_ptr<PlanFile> file(new PlanFile());
   Impl &impl = *file->impl;

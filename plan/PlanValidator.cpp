@@ -47,7 +47,7 @@ static std::string findUnknownValue(const google::protobuf::Message &message) {
 
 void Validator::run() {
   if (std::string field = findUnknownValue(manifest); !field.empty())
-    fail(field, "its value is none that this program knows");
+    fail(field, "its value is unknown to this program");
   checkTarget();
   checkSegments();
   checkArenas();
@@ -121,7 +121,7 @@ void Validator::checkSegments() const {
     require(segment.has_offset() && segment.has_size(), where,
             "offset or size is missing");
     require(segment.offset() % kAlignment == 0, where,
-            "offset is no multiple of 64");
+            "offset is not a multiple of 64");
     require(segment.offset() >= end, where,
             "it overlaps the manifest or the segment before it");
     require(segment.offset() <= range.end &&
@@ -138,7 +138,7 @@ void Validator::checkArenas() const {
     std::string where = "arena " + std::to_string(i);
     require(arena.has_kind(), where, "kind is missing");
     require(arena.has_size(), where, "size is missing");
-    require(arena.size() <= kMaxBytes, where, "size is absurd");
+    require(arena.size() <= kMaxBytes, where, "size is too large");
     require(kinds.insert(arena.kind()).second, where,
             "there is another arena of its kind");
     if (arena.kind() == SCALARS)
@@ -182,7 +182,7 @@ void Validator::checkBuffer(const Buffer &buffer,
           "offset or size is missing");
   // Parts of joined blobs start at any element.
   require(buffer.offset() % elementSize(buffer.type()) == 0, where,
-          "offset is no multiple of its elements' size");
+          "offset is not a multiple of its element size");
   const Arena &arena = manifest.arenas(static_cast<int>(buffer.arena_index()));
   require(buffer.offset() <= arena.size() &&
               buffer.size() <= arena.size() - buffer.offset(),
@@ -223,7 +223,7 @@ void Validator::checkBuffer(const Buffer &buffer,
                 static_cast<std::uint32_t>(manifest.programs_size()),
             where, "its program does not exist");
   require(!buffer.zero_gaps() || manifest.target().kind() == Target::CUDA,
-          where, "its gaps hold zeros in a CPU plan");
+          where, "zero_gaps is set in a CPU plan");
   require(buffer.has_first_step() == buffer.has_last_step(), where,
           "only one of first and last step is given");
   if (!buffer.has_first_step())
@@ -247,7 +247,7 @@ void Validator::checkFileDims(
   for (std::int64_t dim : dims) {
     require(dim >= 1, where, "a file dimension is not positive");
     product *= static_cast<std::uint64_t>(dim);
-    require(product <= kMaxBytes, where, "file dimensions are absurd");
+    require(product <= kMaxBytes, where, "file dimensions are too large");
   }
   require(product == static_cast<std::uint64_t>(count), where,
           "file dimensions and buffer differ in their number of elements");
@@ -283,13 +283,13 @@ void Validator::checkCompanion(const Buffer &parameter, std::uint32_t index,
 void Validator::checkInitialValues(std::uint32_t segment, const Buffer &buffer,
                                    const std::string &where) const {
   require(segment < static_cast<std::uint32_t>(manifest.segments_size()), where,
-          "the segment of its first values does not exist");
+          "the segment of its initial values does not exist");
   const Segment &values = manifest.segments(static_cast<int>(segment));
   require(values.kind() == Segment::WEIGHTS, where,
-          "the segment of its first values holds no weights");
+          "the segment of its initial values contains no weights");
   require(values.size() == static_cast<std::uint64_t>(elementCount(buffer)) *
                                elementSize(buffer.type()),
-          where, "the segment of its first values has another size");
+          where, "the segment of its initial values has another size");
 }
 
 void Validator::checkPersistent() const {
@@ -305,7 +305,7 @@ void Validator::checkPersistent() const {
                 PARAMETERS,
             where, "its buffer does not outlive programs");
     require(values.type() == F32 || values.type() == F64, where,
-            "it is of no type that states hold");
+            "its type is neither F32 nor F64");
   }
 }
 
@@ -372,7 +372,7 @@ void Validator::checkImage(bool present, std::uint32_t segment,
           where, "its image segment does not exist");
   require(manifest.segments(static_cast<int>(segment)).kind() ==
               Segment::KERNEL_IMAGE,
-          where, "its segment is no kernel image");
+          where, "its segment is not a kernel image");
 }
 
 void Validator::checkCpuKernel(const Kernel &kernel,

@@ -18,7 +18,7 @@ void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
   };
   for (const Buffer *operand : {&x, &w, &y})
     require(operand->type() != I32 && operand->type() != U8, where,
-            "a buffer holds no floating-point numbers");
+            "a buffer contains no floating-point numbers");
   require(x.type() != F16 || manifest.target().kind() == Target::CUDA, where,
           "only CUDA plans have calls with f16 operands");
   // Sums over 16-bit operands may leave with all their digits.
@@ -118,7 +118,7 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
       require(value >= 0 && value <= kMaxExtent, where,
               "a pad is out of range");
     require(y.dims(2 + i) == outputExtent(x.dims(2 + i), axis), where,
-            "the extent of y is not what x and the window give");
+            "the extent of y does not match x and the window");
   }
 
   checkEpilogue(call.epilogue(), call.direction(), where);
@@ -154,14 +154,14 @@ void Validator::checkInnerProduct(const InnerProductCall &call, int program,
   require(axis <= x.dims_size(), where, "axis is out of range");
   int inner = x.dims_size() - axis;
   require(w.dims_size() == inner + 1, where,
-          "w does not have one dimension more than x has behind the axis");
+          "w does not have one dimension more than x has after the axis");
   int first = call.transpose() ? 0 : 1;
   for (int i = 0; i < inner; ++i)
     require(w.dims(first + i) == x.dims(axis + i), where,
             "dimensions of x and w do not agree");
   std::int64_t columns = w.dims(call.transpose() ? inner : 0);
   require(y.dims_size() == axis + 1 && y.dims(axis) == columns, where,
-          "y does not have w's columns behind the axis");
+          "y does not have w's columns after the axis");
   for (int i = 0; i < axis; ++i)
     require(y.dims(i) == x.dims(i), where,
             "leading dimensions of x and y do not agree");
@@ -199,24 +199,24 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
                                const std::string &where) const {
   require(call.has_kind() && call.has_bucket(), where,
           "the kind or the bucket of an all-reduce is missing");
-  require(call.buffer_indices_size() > 0, where, "it adds up no buffer");
+  require(call.buffer_indices_size() > 0, where, "it has no buffers");
   const bool starts = call.kind() == AllReduceCall::START;
   require(call.source_buffer_indices_size() ==
               (starts ? call.buffer_indices_size() : 0),
-          where, "the number of buffers to add up does not fit the sums'");
+          where, "the numbers of sources and sums differ");
   require(!call.has_transfer_type() || (starts && call.transfer_type() == BF16), where,
-          "numbers travel between ranks as bf16 or as they are");
+          "only a start has a transfer_type, which must be BF16");
   std::vector<const Buffer *> targets;
   for (std::uint32_t index : call.buffer_indices()) {
     const Buffer &target =
         buffer(true, index, program, where, "the buffer to reduce");
     require(target.type() == F32 || target.type() == F64, where,
-            "what is added up over ranks is neither F32 nor F64");
+            "a buffer of an all-reduce is neither F32 nor F64");
     require(!call.has_transfer_type() || target.type() == F32, where,
-            "only F32 travels between ranks as another type");
+            "only F32 can have a transfer_type");
     require(std::uint64_t(elementCount(target)) * elementSize(target.type()) ==
                 target.size(),
-            where, "what is added up over ranks has gaps");
+            where, "a buffer of an all-reduce has gaps");
     checkWritable(target, where);
     for (const Buffer *other : targets)
       checkDisjoint(target, *other, where);
@@ -236,7 +236,7 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
                              target.dims().begin(), target.dims().end()) &&
                   std::equal(source.strides().begin(), source.strides().end(),
                              target.strides().begin(), target.strides().end()),
-              where, "a sum over ranks lies otherwise than what is added");
+              where, "the layouts of a source and its sum differ");
       if (source.arena_index() != target.arena_index() ||
           source.offset() != target.offset())
         checkDisjoint(target, source, where);
@@ -249,7 +249,7 @@ void Validator::checkHost(const HostCall &call, int program,
   require(!call.type().empty() && !call.layer().empty(), where,
           "the host layer's type or name is missing");
   require(call.has_direction() && call.direction() != BACKWARD_WEIGHTS, where,
-          "a host layer goes forward or computes the data's gradient");
+          "a host layer must have direction FORWARD or BACKWARD_DATA");
   const bool forward = call.direction() == FORWARD;
   std::vector<const Buffer *> bottoms, tops, all;
   std::vector<bool> written;

@@ -77,17 +77,17 @@ void Validator::checkProgram(int index, const std::string &where) const {
 /// Blobs, outputs and layers are checked already.
 void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
                                int index, const std::string &where) const {
-  require(count.has_name(), where, "the name of a count's blob is missing");
+  require(count.has_name(), where, "the name of an item count's blob is missing");
   const Buffer &counter = buffer(count.has_buffer_index(), count.buffer_index(),
-                                 index, where, "a count's buffer");
+                                 index, where, "an item count's buffer");
   require(counter.type() == I32 && elementCount(counter) == 1, where,
-          "a count's buffer is no I32 element");
+          "an item count's buffer is not an I32 element");
   auto check = [&](const Buffer &blob) {
     require(counter.dims_size() < blob.dims_size(), where,
-            "a count is of a dimension that its blob does not have");
+            "an item count is of a dimension that its blob does not have");
     for (int i = 0; i < counter.dims_size(); ++i)
       require(blob.dims(i) == 1, where,
-              "a count is of a dimension behind others");
+              "the dimensions before an item count are not 1");
   };
   bool found = false;
   auto checkIf = [&](const std::string &name, std::uint32_t blob) {
@@ -108,7 +108,7 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
       checkIf(layer.bottoms(static_cast<int>(gradient.bottom())),
               gradient.buffer_index());
   }
-  require(found, where, "a count is of no blob");
+  require(found, where, "an item count belongs to no blob");
 }
 
 void Validator::checkPixelConversion(const DataInput &input, int program,
@@ -219,14 +219,14 @@ void Validator::checkLaunch(const Launch &launch, int program,
 void Validator::checkGeneratedAlternative(const Step &step, int program,
                                const std::string &where) const {
   require(step.has_convolution(), where,
-          "only a convolution has generated code beside it");
+          "only a convolution has a generated alternative");
   checkLaunch(step.generated_alternative(), program, where);
   const ConvolutionCall &call = step.convolution();
   for (std::uint32_t index : step.generated_alternative().buffer_indices())
     require(index == call.x_buffer_index() || index == call.w_buffer_index() ||
                 (call.has_b_buffer_index() && index == call.b_buffer_index()) ||
                 index == call.y_buffer_index(),
-            where, "its generated code has a buffer that the call has not");
+            where, "its generated alternative has a buffer that the call lacks");
 }
 
 void Validator::checkStep(const Step &step, int program,
@@ -254,7 +254,7 @@ void Validator::checkStep(const Step &step, int program,
   case Step::ACTION_NOT_SET:
     break;
   }
-  fail(where, "it says nothing to do (or something this program is too old to "
+  fail(where, "it has no action (or one that this program is too old to "
               "know)");
 }
 
@@ -265,7 +265,7 @@ void Validator::checkCondition(const Check &check, int program,
       buffer(check.has_status_buffer_index(), check.status_buffer_index(),
              program, where, "the status buffer");
   require(status.type() == I32 && elementCount(status) == 1, where,
-          "the status buffer is no I32 scalar");
+          "the status buffer is not an I32 scalar");
   require(check.has_layer() && check.has_blob(), where,
           "layer or blob is missing");
   if (check.kind() == Check::LABEL_RANGE) {

@@ -175,7 +175,7 @@ void addCropOffsets(caffe::NetParameter &net, int index,
   caffe::LayerParameter &layer = *net.mutable_layer(index);
   auto fail = [&](const std::string &why) {
     diagnostics.error(locations.where(layer),
-                      layerPrefix(layer) + "where it crops cannot be told: " +
+                      layerPrefix(layer) + "its offsets cannot be determined: " +
                           why + "; CROP belongs to " + fcn);
   };
   if (layer.bottom_size() != 2)
@@ -207,7 +207,7 @@ void addCropOffsets(caffe::NetParameter &net, int index,
       *layer.mutable_crop_param() = settings;
       return;
     }
-  fail("no blob is seen to be behind both bottoms");
+  fail("its bottoms are not computed from a common blob");
 }
 
 } // namespace brew::prototxt

@@ -28,17 +28,17 @@ std::string stateWords(const caffe::NetState &state) {
 std::optional<std::string> unmetReason(const caffe::NetState &state,
                                        const caffe::NetStateRule &rule) {
   if (rule.has_phase() && rule.phase() != state.phase())
-    return "asks for phase " + caffe::Phase_Name(rule.phase()) +
+    return "requires phase " + caffe::Phase_Name(rule.phase()) +
            ", and this is phase " + caffe::Phase_Name(state.phase());
   if (rule.has_min_level() && state.level() < rule.min_level())
-    return "asks for level " + std::to_string(rule.min_level()) +
+    return "requires level " + std::to_string(rule.min_level()) +
            " or more, and this is level " + std::to_string(state.level());
   if (rule.has_max_level() && state.level() > rule.max_level())
-    return "asks for level " + std::to_string(rule.max_level()) +
+    return "requires level " + std::to_string(rule.max_level()) +
            " or less, and this is level " + std::to_string(state.level());
   for (const std::string &stage : rule.stage())
     if (!hasStage(state, stage))
-      return "asks for stage '" + stage + "', which is not set";
+      return "requires stage '" + stage + "', which is not set";
   for (const std::string &stage : rule.not_stage())
     if (hasStage(state, stage))
       return "does not want stage '" + stage + "', which is set";

@@ -87,7 +87,7 @@ void checkResize(LayerChecker &c,
   if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
       !crops(transform))
     c.unsupported(resize, "resize_mode",
-                  "FIT_SMALL_SIZE gives each image a shape of its own; only "
+                  "FIT_SMALL_SIZE gives each image a different shape; only "
                   "with crop_size, or crop_h and crop_w, is it supported");
 }
 
@@ -111,7 +111,7 @@ void checkAnnotatedData(LayerChecker &c) {
   const caffe::TransformationParameter &transform = c.layer.transform_param();
   if (settings.has_label_map_file())
     c.warn(settings, "label_map_file",
-           "label_map_file has no effect: records hold numbers, as in SSD");
+           "label_map_file has no effect: records contain numbers, as in SSD");
   // A record has many labels.
   const caffe::DataParameter &data = c.layer.data_param();
   if (data.balance() != caffe::DataParameter::default_instance().balance())

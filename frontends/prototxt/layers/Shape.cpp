@@ -58,7 +58,7 @@ void checkSlice(LayerChecker &c) {
     if (point <= last) {
       c.error(settings, "slice_point",
               "slice_point " + std::to_string(point) +
-                  (i ? " does not lie behind the one before it"
+                  (i ? " is not after the one before it"
                      : " leaves the first top without elements"),
               i);
       return;
@@ -93,7 +93,7 @@ void checkReshape(LayerChecker &c) {
     if (dims[i] < -1 || dims[i] > INT_MAX)
       c.error(settings.shape(), "dim",
               "dim is " + std::to_string(dims[i]) +
-                  "; it must be -1 (what is left), 0 (as in the bottom) or a "
+                  "; it must be -1 (the rest), 0 (as in the bottom) or a "
                   "size",
               i);
     else if (dims[i] == -1 && ++inferred == 2)

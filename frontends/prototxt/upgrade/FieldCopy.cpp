@@ -64,7 +64,7 @@ void copyValue(SourceMap &locations, const Message &from,
   if (source->cpp_type() != target->cpp_type())
     throw Error(ExitStatus::Bug, "fields '" + source->full_name() + "' and '" +
                                      target->full_name() +
-                                     "' hold different kinds of values");
+                                     "' have different types");
   switch (source->cpp_type()) {
   case FieldDescriptor::CPPTYPE_FLOAT: {
     float value = many ? r->GetRepeatedFloat(from, source, index)

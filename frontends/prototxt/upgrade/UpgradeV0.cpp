@@ -163,7 +163,7 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
     if (!target) {
       diagnostics.warning(locations.where(old, field),
                           layerPrefix(from) + "'" + field +
-                              "' means nothing to this layer type and is "
+                              "' is not a field of this layer type and is "
                               "ignored, as Caffe does");
       continue;
     }

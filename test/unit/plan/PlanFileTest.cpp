@@ -163,7 +163,7 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
   step.clear_action();
   step.GetReflection()->MutableUnknownFields(&step)->AddLengthDelimited(
       14, "\x08\x01");
-  EXPECT_NE(loadError(unchecked(builder)).find("it says nothing to do"),
+  EXPECT_NE(loadError(unchecked(builder)).find("it has no action"),
             std::string::npos);
   // A value of an enumeration; the type's default must not take its place.
   PlanBuilder typed = completePlan();
@@ -172,8 +172,8 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
   buffer.GetReflection()->MutableUnknownFields(&buffer)->AddVarint(
       Buffer::kTypeFieldNumber, 99);
   EXPECT_EQ(loadError(unchecked(typed)),
-            "p.plan: damaged plan: Buffer.type: its value is none that this "
-            "program knows");
+            "p.plan: damaged plan: Buffer.type: its value is unknown to this "
+            "program");
   // A field more is none of its business.
   PlanBuilder more = completePlan();
   more.manifest.GetReflection()

@@ -78,7 +78,7 @@ Buffer &buffer(Manifest &m, std::uint32_t index) {
 
 const BrokenStep kSteps[] = {
     {"NoAction", [](Manifest &m) { step(m, 0).clear_action(); },
-     "step 0: it says nothing to do"},
+     "step 0: it has no action"},
     {"KernelMissing", [](Manifest &m) { launch(m).set_kernel_index(2); },
      "its kernel does not exist"},
     {"NoKernel", [](Manifest &m) { launch(m).clear_kernel_index(); },
@@ -96,7 +96,7 @@ const BrokenStep kSteps[] = {
      "an argument belongs to another program"},
     {"GeneratedBesideALaunch",
      [](Manifest &m) { *step(m, 3).mutable_generated_alternative() = launch(m); },
-     "only a convolution has generated code beside it"},
+     "only a convolution has a generated alternative"},
     {"GeneratedWithoutKernel",
      [](Manifest &m) { step(m, 0).mutable_generated_alternative()->set_kernel_index(2); },
      "its kernel does not exist"},
@@ -107,7 +107,7 @@ const BrokenStep kSteps[] = {
        generated.set_buffer_indices(0, Data);
        generated.set_buffer_indices(1, Ip);
      },
-     "its generated code has a buffer that the call has not"},
+     "its generated alternative has a buffer that the call lacks"},
     // zero and all-reduce
     {"NoZeroBuffer",
      [](Manifest &m) { step(m, 4).mutable_zero()->clear_buffer_index(); },
@@ -137,7 +137,7 @@ const BrokenStep kSteps[] = {
        call.set_bucket(0);
        call.add_buffer_indices(ConvDw);
      },
-     "the number of buffers to add up does not fit the sums'"},
+     "the numbers of sources and sums differ"},
     {"AllReduceIntegers",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
@@ -154,7 +154,7 @@ const BrokenStep kSteps[] = {
        call.add_buffer_indices(ConvDw);
        call.add_source_buffer_indices(ConvDb);
      },
-     "a sum over ranks lies otherwise than what is added"},
+     "the layouts of a source and its sum differ"},
     {"AllReduceTwice",
      [](Manifest &m) {
        auto &call = *step(m, 4).mutable_all_reduce();
@@ -199,9 +199,9 @@ const BrokenStep kSteps[] = {
     {"BiasMissing", [](Manifest &m) { conv(m).set_b_buffer_index(99); },
      "b does not exist"},
     {"IntegerX", [](Manifest &m) { buffer(m, Data).set_type(I32); },
-     "holds no floating-point numbers"},
+     "contains no floating-point numbers"},
     {"IntegerY", [](Manifest &m) { buffer(m, Conv).set_type(I32); },
-     "holds no floating-point numbers"},
+     "contains no floating-point numbers"},
     {"MixedTypes", [](Manifest &m) { buffer(m, Conv).set_type(F16); },
      "types differ"},
     {"HalvesOnCpu", [](Manifest &m) { buffer(m, Data).set_type(F16); },
@@ -310,10 +310,10 @@ const BrokenStep kSteps[] = {
     {"HostNoName", [](Manifest &m) { host(m).set_layer(""); },
      "type or name is missing"},
     {"HostNoDirection", [](Manifest &m) { host(m).clear_direction(); },
-     "goes forward or computes the data's gradient"},
+     "must have direction FORWARD or BACKWARD_DATA"},
     {"HostOfWeights",
      [](Manifest &m) { hostBack(m).set_direction(BACKWARD_WEIGHTS); },
-     "goes forward or computes the data's gradient"},
+     "must have direction FORWARD or BACKWARD_DATA"},
     {"HostBottomMissing",
      [](Manifest &m) { host(m).set_bottom_buffer_indices(0, 99); },
      "a bottom does not exist"},

@@ -115,7 +115,7 @@ const BrokenRule kRules[] = {
          if (step.has_convolution())
            step.mutable_convolution()->mutable_window()->set_pad_end_w(2);
      },
-     "the extent of y is not what x and the window give"},
+     "the extent of y does not match x and the window"},
     {"NoArchs", [](Manifest &m) { target(m).clear_archs(); },
      "target: archs are missing"},
     {"ArchTwice", [](Manifest &m) { target(m).add_archs("sm_90"); },
@@ -169,7 +169,7 @@ const BrokenRule kRules[] = {
      "image segment does not exist"},
     {"ImageIsData",
      [](Manifest &m) { kernel(m).mutable_images(1)->set_segment_index(0); },
-     "its segment is no kernel image"},
+     "its segment is not a kernel image"},
     {"NoPixelKernel", [](Manifest &m) { pixels(m).clear_kernel_index(); },
      "a data input's kernel does not exist"},
     {"PixelKernelMissing", [](Manifest &m) { pixels(m).set_kernel_index(99); },

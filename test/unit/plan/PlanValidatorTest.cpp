@@ -79,7 +79,7 @@ const BrokenRule kRules[] = {
        const int buffer = static_cast<int>(m.persistent(0).buffer_index());
        m.mutable_buffers(buffer)->set_type(U8);
      },
-     "it is of no type that states hold"},
+     "its type is neither F32 nor F64"},
     {"NoSegmentKind", [](Manifest &m) { m.mutable_segments(0)->clear_kind(); },
      "segment 0: kind is missing"},
     {"NoSegmentOffset",
@@ -91,7 +91,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) {
        m.mutable_segments(0)->set_offset(m.segments(0).offset() + 8);
      },
-     "offset is no multiple of 64"},
+     "offset is not a multiple of 64"},
     {"SegmentOverHeader",
      [](Manifest &m) { m.mutable_segments(0)->set_offset(0); },
      "overlaps the manifest"},
@@ -120,7 +120,7 @@ const BrokenRule kRules[] = {
      "size is missing"},
     {"ArenaAbsurd",
      [](Manifest &m) { m.mutable_arenas(0)->set_size(~std::uint64_t(0)); },
-     "size is absurd"},
+     "size is too large"},
     {"ArenaTwice", [](Manifest &m) { *m.add_arenas() = m.arenas(0); },
      "another arena of its kind"},
     {"ScalarsTooSmall",
@@ -156,7 +156,7 @@ const BrokenRule kRules[] = {
      "offset or size is missing"},
     {"BufferUnaligned",
      [](Manifest &m) { m.mutable_buffers(1)->set_offset(2); },
-     "offset is no multiple of its elements' size"},
+     "offset is not a multiple of its element size"},
     {"BufferBeyondArena",
      [](Manifest &m) {
        m.mutable_buffers(0)->set_offset(arena(m, TRANSIENT).size() / 64 * 64 +
@@ -207,7 +207,7 @@ const BrokenRule kRules[] = {
      "make elements overlap"},
     {"ZeroGapsOnACpu",
      [](Manifest &m) { m.mutable_buffers(0)->set_zero_gaps(true); },
-     "its gaps hold zeros in a CPU plan"},
+     "zero_gaps is set in a CPU plan"},
     {"BufferProgramMissing",
      [](Manifest &m) { m.mutable_buffers(0)->set_program_index(2); },
      "its program does not exist"},
@@ -231,21 +231,21 @@ const BrokenRule kRules[] = {
      "another parameter has its name"},
     {"FirstValuesNowhere",
      [](Manifest &m) { weights(m).set_initial_segment_index(9); },
-     "the segment of its first values does not exist"},
+     "the segment of its initial values does not exist"},
     {"FirstValuesNoWeights",
      [](Manifest &m) {
        for (int i = 0; i < m.segments_size(); ++i)
          if (m.segments(i).kind() == Segment::CONSTANT_DATA)
            weights(m).set_initial_segment_index(static_cast<unsigned>(i));
      },
-     "the segment of its first values holds no weights"},
+     "the segment of its initial values contains no weights"},
     {"FirstValuesTooFew",
      [](Manifest &m) {
        for (int i = 0; i < m.segments_size(); ++i)
          if (m.segments(i).kind() == Segment::WEIGHTS)
            weights(m).set_initial_segment_index(static_cast<unsigned>(i));
      },
-     "the segment of its first values has another size"},
+     "the segment of its initial values has another size"},
     {"NoParameterBuffer", [](Manifest &m) { weights(m).clear_buffer_index(); },
      "its buffer does not exist"},
     {"ParameterBufferMissing",
@@ -295,7 +295,7 @@ const BrokenRule kRules[] = {
        for (int d = 0; d < 4; ++d)
          weights(m).set_file_dims(d, kHuge);
      },
-     "file dimensions are absurd"},
+     "file dimensions are too large"},
     {"FileRankTooLarge",
      [](Manifest &m) {
        for (int d = 0; d < 40; ++d)
@@ -327,7 +327,7 @@ const BrokenRule kRules[] = {
      "image segment does not exist"},
     {"ImageIsData",
      [](Manifest &m) { m.mutable_kernels(0)->set_image_segment_index(0); },
-     "its segment is no kernel image"},
+     "its segment is not a kernel image"},
     {"NoDomain", [](Manifest &m) { m.mutable_kernels(0)->clear_domain(); },
      "domain is missing"},
     {"DomainZero", [](Manifest &m) { m.mutable_kernels(0)->set_domain(0); },
@@ -409,7 +409,7 @@ const BrokenRule kRules[] = {
     // counts of items
     {"CountWithoutName",
      [](Manifest &m) { program(m).mutable_item_counts(0)->clear_name(); },
-     "name of a count's blob is missing"},
+     "name of an item count's blob is missing"},
     {"CountBufferMissing",
      [](Manifest &m) {
        program(m).mutable_item_counts(0)->set_buffer_index(99);
@@ -420,7 +420,7 @@ const BrokenRule kRules[] = {
        program(m).mutable_item_counts(0)->set_buffer_index(
            program(m).blobs(0).buffer_index());
      },
-     "count's buffer is no I32 element"},
+     "item count's buffer is not an I32 element"},
     {"CountOfNothing",
      [](Manifest &m) {
        program(m).mutable_item_counts(0)->set_name("nothing");
@@ -514,7 +514,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) {
        program(m).mutable_checks(0)->set_status_buffer_index(4);
      },
-     "status buffer is no I32 scalar"},
+     "status buffer is not an I32 scalar"},
     {"NoCheckLayer",
      [](Manifest &m) { program(m).mutable_checks(0)->clear_layer(); },
      "layer or blob is missing"},

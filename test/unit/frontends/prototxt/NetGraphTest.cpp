@@ -83,7 +83,7 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "y" }
             "f.prototxt:4:32: error: layer 'r' (ReLU): bottom blob 'x' is not "
             "produced by any layer before it\n"
             "f.prototxt:3:3: note: layer 'in' is left out: its include rule "
-            "asks for phase TEST, and this is phase TRAIN\n");
+            "requires phase TEST, and this is phase TRAIN\n");
 }
 
 TEST(NetGraph, notesLaterProducer) {
