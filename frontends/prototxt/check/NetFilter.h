@@ -20,7 +20,7 @@ struct RemovedLayer {
   const caffe::LayerParameter *layer = nullptr;
   /// The exclude rule that is met, or the first include rule (none is met).
   SourceLocation rule;
-  /// For a note at `rule`: "layer 'data' is left out: its include rule asks for
+  /// For a note at `rule`: "layer 'data' is left out: its include rule requires
   /// phase TRAIN, and this is phase TEST".
   std::string reason;
 };

@@ -200,8 +200,8 @@ TEST(LegacyV0, Problems) {
             "f.prototxt:1:34: error: layer 'r' (rleu): unknown layer type "
             "'rleu' of the oldest prototxt form; did you mean 'relu'?\n");
   EXPECT_EQ(saidAbout("layers { layer { name: 'r' type: 'relu' pad: 1 } }"),
-            "f.prototxt:1:41: warning: layer 'r' (relu): 'pad' means nothing "
-            "to this layer type and is ignored, as Caffe does\n");
+            "f.prototxt:1:41: warning: layer 'r' (relu): 'pad' is not a field "
+            "of this layer type and is ignored, as Caffe does\n");
   EXPECT_EQ(saidAbout("layers { layer { name: 'r' type: 'relu' } }\n"
                       "layers { name: 'x' type: RELU }"),
             "f.prototxt:2:1: error: the net mixes two old forms: this 'layers' "

@@ -74,7 +74,7 @@ TEST(NetFilter, RemovedLayersSayWhy) {
   const RemovedLayer *data = net.removedProducer("label");
   ASSERT_TRUE(data);
   EXPECT_EQ(data->rule.str(), "f.prototxt:3:3");
-  EXPECT_EQ(data->reason, "layer 'd' is left out: its include rule asks for "
+  EXPECT_EQ(data->reason, "layer 'd' is left out: its include rule requires "
                           "phase TRAIN, and this is phase TEST");
   const RemovedLayer *other = net.removedProducer("x");
   ASSERT_TRUE(other);
