@@ -1,13 +1,12 @@
 //===- RunFixture.h - Runs brew-run on a test plan --------------*- C++ -*-===//
 #pragma once
 
-#include "formats/hdf5/Hdf5.h"
+#include "test/common/LinearModelData.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/train/TestPlan.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -26,15 +25,6 @@ struct Finished {
 class RunFixture : public testing::Test {
 protected:
   RunFixture() {
-    for (int n = 0; n < 10; ++n) {
-      for (int k = 0; k < 3; ++k)
-        x.push_back(std::sin(float(3 * n + k)));
-      target.push_back(std::cos(float(n)));
-    }
-    formats::Hdf5Writer writer(folder / "data.h5");
-    writer.write("x", {10, 3}, x.data());
-    writer.write("target", {10}, target.data());
-    writer.commit();
     writeBytes(folder / "list.txt", "data.h5\n");
   }
   /// An assertion may have failed before an endless command was stopped.
@@ -125,7 +115,8 @@ protected:
   }
 
   TempFolder folder;
-  std::vector<float> x, target;
+  const LinearModelData data{folder};
+  const std::vector<float> &x = data.x, &target = data.target;
 
 private:
   std::vector<pid_t> started;

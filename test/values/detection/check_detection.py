@@ -179,6 +179,20 @@ def unpooled(x, mask, height, width):
 
 
 # --- Comparison ---------------------------------------------------------------
+def regions_of_interest(random):
+    """Yields a name, blobs of 4 channels, and 9 regions of them with the number of their image."""
+    for name, images, extent in (('image', 1, (9, 11)), ('batch', 3, (7, 6))):
+        corners = random.uniform(0, 30, (9, 2, 2))
+        rois = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
+        rois[0] = [-20, -9, 90, 70]   # beyond the image on all sides
+        rois[1] = [5, 5, 5, 5]        # a point
+        rois[2] = [20, 20, 3, 4]      # reversed
+        rois[3] = [200, 200, 240, 240]  # outside
+        rois = np.concatenate([random.randint(0, images, (9, 1)), rois], axis=1)
+        rois = rois.astype(np.float32).astype(float)
+        yield name, random.uniform(-1, 1, (images, 4) + extent).astype(np.float32).astype(float), rois
+
+
 class Detection(checker.Checker):
     others = ROUTES[1:]
 
@@ -204,16 +218,8 @@ class Detection(checker.Checker):
 
     def regions(self):
         random = np.random.RandomState(1)
-        for name, images, extent in (('image', 1, (9, 11)), ('batch', 3, (7, 6))):
-            corners = random.uniform(0, 30, (9, 2, 2))
-            rois = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
-            rois[0] = [-20, -9, 90, 70]   # beyond the image on all sides
-            rois[1] = [5, 5, 5, 5]        # a point
-            rois[2] = [20, 20, 3, 4]      # reversed
-            rois[3] = [200, 200, 240, 240]  # outside
-            rois = np.concatenate([random.randint(0, images, (9, 1)), rois], axis=1)
-            rois = rois.astype(np.float32).astype(float)
-            x = random.uniform(-1, 1, (images, 4) + extent).astype(np.float32).astype(float)
+        for name, x, rois in regions_of_interest(random):
+            images, extent = x.shape[0], x.shape[2:]
             for pooled_h, pooled_w, scale in ((2, 3, 0.25), (5, 4, 0.5), (1, 1, 0.0625)):
                 self.compare(
                     'ROIPooling %s %dx%d' % (name, pooled_h, pooled_w),

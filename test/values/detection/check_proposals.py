@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from check_detection import Detection, checker, padded  # noqa: E402
+from check_detection import Detection, checker, padded, regions_of_interest  # noqa: E402
 
 
 # --- Definitions --------------------------------------------------------------
@@ -109,16 +109,7 @@ def layer(kind, bottoms, tops, settings=''):
 class Proposals(Detection):
     def align(self):
         random = np.random.RandomState(3)
-        for name, images, extent in (('image', 1, (9, 11)), ('batch', 3, (7, 6))):
-            corners = random.uniform(0, 30, (9, 2, 2))
-            rois = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)
-            rois[0] = [-20, -9, 90, 70]   # beyond the image on all sides
-            rois[1] = [5, 5, 5, 5]        # a point
-            rois[2] = [20, 20, 3, 4]      # reversed
-            rois[3] = [200, 200, 240, 240]  # outside
-            rois = np.concatenate([random.randint(0, images, (9, 1)), rois], axis=1)
-            rois = rois.astype(np.float32).astype(float)
-            x = random.uniform(-1, 1, (images, 4) + extent).astype(np.float32).astype(float)
+        for name, x, rois in regions_of_interest(random):
             inputs = {'x': x, 'rois': rois}
             for pooled, scale, sampling in (((2, 3), 0.25, 2), ((5, 4), 0.5, 1), ((3, 1), 0.25, 3),
                                             ((2, 3), 0.25, 0), ((1, 2), 0.5, -1),

@@ -2,33 +2,23 @@
 #pragma once
 
 #include "TestPlan.h"
-#include "formats/hdf5/Hdf5.h"
 #include "runtime/caffe_log/CaffeLog.h"
 #include "runtime/train/Trainer.h"
+#include "test/common/LinearModelData.h"
 #include "test/common/TestFiles.h"
 #include "test/unit/runtime/log/LogLines.h"
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <memory>
 
 namespace brew::test {
 
-/// Ten rows in an HDF5 file, so that batches of four begin at a different row
-/// in each pass and a reader that restarts is noticed.
+/// Ten rows in an HDF5 file: batches of four start at a different row in each
+/// pass, which makes a restarted reader visible.
 class TrainingFixture : public testing::Test {
 protected:
   TrainingFixture() {
-    for (int n = 0; n < 10; ++n) {
-      for (int k = 0; k < 3; ++k)
-        x.push_back(std::sin(float(3 * n + k)));
-      target.push_back(std::cos(float(n)));
-    }
-    formats::Hdf5Writer writer(folder / "data.h5");
-    writer.write("x", {10, 3}, x.data());
-    writer.write("target", {10}, target.data());
-    writer.commit();
     writeBytes(folder / "list.txt", folder / "data.h5");
   }
 
@@ -38,8 +28,8 @@ protected:
            (folder / "list.txt") + "' batch_size: 4 }";
   }
 
-  /// A solver of these fields, with the folder's prefix and a seed unless they
-  /// say otherwise.
+  /// A solver with these fields, and with the folder's prefix and a seed unless
+  /// they are set.
   std::string solver(const std::string &fields) const {
     auto result = parse<caffe::SolverParameter>(
         "snapshot_prefix: '" + (folder / "snap") + "' random_seed: 1");
@@ -47,7 +37,8 @@ protected:
     return result.DebugString();
   }
 
-  /// A fresh session with Caffe's log, of `manifest` as the folder's net.plan.
+  /// Opens a new session with Caffe's log, of `manifest` as the folder's
+  /// net.plan.
   runtime::Session &open(const plan::Manifest &manifest) {
     runtime::SessionOptions options;
     options.listener = runtime::CaffeLog();
@@ -56,7 +47,7 @@ protected:
     return *sessions.back();
   }
 
-  /// A trainer over a fresh session.
+  /// A trainer over a new session.
   std::unique_ptr<runtime::Trainer> make(const std::string &fields,
                                          const std::string &snapshot = "") {
     const plan::Manifest manifest = linearModel(feed(), solver(fields));
@@ -66,7 +57,7 @@ protected:
     return std::make_unique<runtime::Trainer>(open(manifest), options);
   }
 
-  /// Rows of batch `index` in reading order.
+  /// The rows of batch `index` in reading order.
   void batch(int index, std::vector<float> &bx, std::vector<float> &bt) const {
     bx.clear();
     bt.clear();
@@ -85,7 +76,8 @@ protected:
   }
 
   TempFolder folder;
-  std::vector<float> x, target;
+  const LinearModelData data{folder};
+  const std::vector<float> &x = data.x, &target = data.target;
   std::vector<std::unique_ptr<runtime::Session>> sessions;
 };
 
