@@ -73,7 +73,7 @@ TEST(HookSchedule, IsDue) {
   EXPECT_EQ(dueCounts("every iteration 1 time", 20), (std::vector{1}));
   EXPECT_EQ(dueCounts("after 4 epochs", 10), (std::vector{4}));
   EXPECT_EQ(dueCounts("at test", 3), (std::vector{1, 2, 3}));
-  EXPECT_EQ(schedule("at pause").scale(), HookTrigger::Pause);
+  EXPECT_EQ(schedule("at pause").trigger(), HookTrigger::Pause);
   // Counts may leap: once for all that was missed.
   EXPECT_TRUE(schedule("every 2 epochs").isDue(1, 7));
   EXPECT_FALSE(schedule("after 4 epochs").isDue(4, 9));

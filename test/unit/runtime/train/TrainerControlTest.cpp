@@ -399,7 +399,7 @@ TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
       auto trainer = make(fields);
       int batch = 0;
       bool broken = fails;
-      sessions.back()->pipeline(0).setCallback(
+      sessions.back()->dataPipeline(0).setCallback(
           {}, [&](const std::vector<DataPipeline::Request> &requests) {
             if (++batch == 2 && broken) {
               broken = false;
@@ -436,7 +436,7 @@ TEST_F(TrainerControlTest, AForwardPassThatFailsIsTakenBack) {
   trainer->forward();
   trainer->backward();
   trainer->accumulate();
-  sessions.back()->pipeline(0).setCallback(
+  sessions.back()->dataPipeline(0).setCallback(
       {}, [](const auto &) { throw badInput("no batch"); });
   expectError(ExitStatus::BadInput, "no batch", [&] { trainer->forward(); });
   // The sum has the last gradients already.
