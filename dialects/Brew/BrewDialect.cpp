@@ -135,7 +135,7 @@ FileLineColLoc brew::dialects::prototxtLocation(Location loc) {
   return found;
 }
 
-std::string brew::dialects::layerWords(Operation *op) {
+std::string brew::dialects::layerPrefix(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("layer");
   std::string type;
   op->getLoc()->walk([&](Location each) {
@@ -149,7 +149,7 @@ std::string brew::dialects::layerWords(Operation *op) {
 }
 
 static InFlightDiagnostic about(Operation *op, InFlightDiagnostic diagnostic) {
-  diagnostic << layerWords(op);
+  diagnostic << layerPrefix(op);
   if (auto name = op->getAttrOfType<StringAttr>("layer"))
     setLayer(diagnostic, name);
   return diagnostic;

@@ -11,7 +11,7 @@ namespace brew::dialects {
 
 /// "layer 'NAME' (TYPE): ". The type is the name in the operation's location,
 /// where the importer puts it; without one it is left out.
-std::string layerWords(mlir::Operation *op);
+std::string layerPrefix(mlir::Operation *op);
 
 /// Begins a warning as layerError() begins an error.
 mlir::InFlightDiagnostic layerWarning(mlir::Operation *op);
