@@ -30,7 +30,7 @@ def Brew_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// For the layer groups (layers/*/*.cpp), which register their operations
     /// themselves.
-    template <typename... Ops> void add() { addOperations<Ops...>(); }
+    template <typename... Ops> void addLayerOperations() { addOperations<Ops...>(); }
 
     /// Types that the program computes. They must outlive the context's use.
     void setHostLayers(const HostLayerTypes &types) { hostLayers = &types; }

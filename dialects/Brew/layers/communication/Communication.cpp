@@ -11,7 +11,7 @@ using namespace brew::dialects;
 #include "dialects/Brew/layers/communication/Communication.cpp.inc"
 
 void brew::dialects::registerCommunicationLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/communication/Communication.cpp.inc"
       >();

@@ -315,7 +315,7 @@ SmallVector<Value> DeconvolutionOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/convolution/Convolution.cpp.inc"
 
 void brew::dialects::registerConvolutionLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/convolution/Convolution.cpp.inc"
       >();

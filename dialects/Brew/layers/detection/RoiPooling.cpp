@@ -170,7 +170,7 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/detection/Detection.cpp.inc"
 
 void brew::dialects::registerDetectionLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/detection/Detection.cpp.inc"
       >();

@@ -176,7 +176,7 @@ Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
 #include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"
 
 void brew::dialects::registerElementwiseLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"
       >();

@@ -270,7 +270,7 @@ Value ExpressionOp::buildScalar(OpBuilder &b, Location loc,
 #include "dialects/Brew/layers/elementwise/Expression.cpp.inc"
 
 void brew::dialects::registerExpressionLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Expression.cpp.inc"
       >();

@@ -260,7 +260,7 @@ int64_t PReLUOp::operandAxis(unsigned number) {
 #include "dialects/Brew/layers/elementwise/Neuron.cpp.inc"
 
 void brew::dialects::registerNeuronLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/elementwise/Neuron.cpp.inc"
       >();

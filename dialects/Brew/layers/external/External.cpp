@@ -14,7 +14,7 @@ using brew::dialects::plan::Direction;
 #include "dialects/Brew/layers/external/External.cpp.inc"
 
 void brew::dialects::registerExternalLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/external/External.cpp.inc"
       >();

@@ -196,7 +196,7 @@ SmallVector<Value> FilterBackwardOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/indexing/Items.cpp.inc"
 
 void brew::dialects::registerItemsLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/indexing/Items.cpp.inc"
       >();

@@ -192,7 +192,7 @@ SmallVector<Value> EmbedBackwardOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/indexing/Gather.cpp.inc"
 
 void brew::dialects::registerGatherLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/indexing/Gather.cpp.inc"
       >();

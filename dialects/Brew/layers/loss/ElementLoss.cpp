@@ -302,7 +302,7 @@ SmallVector<Value> MemoryLossOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"
 
 void brew::dialects::registerElementLossLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"
       >();

@@ -410,7 +410,7 @@ SmallVector<Value> InfogainLossOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/loss/LabelLoss.cpp.inc"
 
 void brew::dialects::registerLabelLossLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/LabelLoss.cpp.inc"
       >();

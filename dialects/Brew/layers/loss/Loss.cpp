@@ -313,7 +313,7 @@ int64_t AccuracyOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
 #include "dialects/Brew/layers/loss/Loss.cpp.inc"
 
 void brew::dialects::registerLossLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/loss/Loss.cpp.inc"
       >();

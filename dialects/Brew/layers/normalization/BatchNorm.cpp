@@ -453,7 +453,7 @@ SmallVector<Value> BatchNormGlobalOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/normalization/Normalization.cpp.inc"
 
 void brew::dialects::registerNormalizationLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/normalization/Normalization.cpp.inc"
       >();

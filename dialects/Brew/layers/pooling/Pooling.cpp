@@ -314,7 +314,7 @@ SmallVector<Value> AveragePoolingBackwardOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/pooling/Pooling.cpp.inc"
 
 void brew::dialects::registerPoolingLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/pooling/Pooling.cpp.inc"
       >();

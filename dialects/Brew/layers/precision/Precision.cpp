@@ -217,7 +217,7 @@ SmallVector<Value> UpdateLossScaleOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/precision/Precision.cpp.inc"
 
 void brew::dialects::registerPrecisionLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/precision/Precision.cpp.inc"
       >();

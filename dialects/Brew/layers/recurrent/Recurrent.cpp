@@ -251,7 +251,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 #include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"
 
 void brew::dialects::registerRecurrentLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"
       >();

@@ -182,7 +182,7 @@ SmallVector<Value> SoftmaxBackwardOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/reduction/Reduction.cpp.inc"
 
 void brew::dialects::registerReductionLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/reduction/Reduction.cpp.inc"
       >();

@@ -298,7 +298,7 @@ SmallVector<Value> AxpyOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/shape/Resample.cpp.inc"
 
 void brew::dialects::registerResampleLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/shape/Resample.cpp.inc"
       >();

@@ -269,7 +269,7 @@ SmallVector<Value> CropOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/shape/Shape.cpp.inc"
 
 void brew::dialects::registerShapeLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/shape/Shape.cpp.inc"
       >();

@@ -170,7 +170,7 @@ SmallVector<Value> AdamUpdateOp::buildNests(OpBuilder &b) {
 #include "dialects/Brew/layers/solver/Solver.cpp.inc"
 
 void brew::dialects::registerSolverLayers(BrewDialect &dialect) {
-  dialect.add<
+  dialect.addLayerOperations<
 #define GET_OP_LIST
 #include "dialects/Brew/layers/solver/Solver.cpp.inc"
       >();
