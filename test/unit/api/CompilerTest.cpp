@@ -108,7 +108,7 @@ std::string usageOf(CompilerOptions &options, const std::string &name,
 
 } // namespace
 
-TEST(CompilerApi, KnowsItsVersion) {
+TEST(CompilerApi, ReturnsItsVersion) {
   EXPECT_EQ(brew_compiler_abi_version(), BREW_COMPILER_ABI_VERSION);
   EXPECT_STREQ(brew_compiler_version(), BREW_VERSION);
 }
@@ -175,7 +175,7 @@ TEST(CompilerApi, DiagnosticsOfTheTextAreValues) {
   EXPECT_EQ("net.prototxt:8:16: error: " + found[0].message, done.message());
 }
 
-TEST(CompilerApi, NotesHavePlaces) {
+TEST(CompilerApi, NotesHaveLocations) {
   std::string text = convolution(3);
   text += "layer { name: 'gone' type: 'ReLU' bottom: 'z' top: 'w'\n"
           "  include { phase: TRAIN } }\n"
@@ -229,7 +229,7 @@ TEST(CompilerApi, MissingFile) {
   EXPECT_NE(done.message().find("/no/such.prototxt"), std::string::npos);
 }
 
-TEST(CompilerApi, TellsDiagnosticsAtOnce) {
+TEST(CompilerApi, ReportsDiagnosticsImmediately) {
   CompilerOptions options;
   std::vector<std::string> told;
   options.onDiagnostic(
@@ -255,7 +255,7 @@ TEST(CompilerApi, PrintsNothing) {
   EXPECT_FALSE(wrong.succeeded());
 }
 
-TEST(CompilerApi, GivesWhatIsAskedFor) {
+TEST(CompilerApi, ReturnsRequestedOutputs) {
   CompilerOptions options = forAnyCpu();
   options.set("emit", "all");
   options.set("report", "json");
@@ -314,7 +314,7 @@ TEST(CompilerApi, WritingLeavesTheMessage) {
   EXPECT_EQ(done.message(), message);
 }
 
-TEST(CompilerApi, AnEmptyOutputIsOne) {
+TEST(CompilerApi, EmptyOutputsAreWritten) {
   Folder folder;
   Compilation done = Compilation::upgradeText("", "n");
   ASSERT_TRUE(done.succeeded()) << done.message();
@@ -323,7 +323,7 @@ TEST(CompilerApi, AnEmptyOutputIsOne) {
   EXPECT_EQ(contentOf(folder / "n"), "");
 }
 
-TEST(CompilerApi, WeightsAreLookedAtWithoutAPlan) {
+TEST(CompilerApi, WeightsAreCheckedWithoutAPlan) {
   Folder folder;
   CompilerOptions options = forAnyCpu();
   options.set("check-only");
@@ -336,7 +336,7 @@ TEST(CompilerApi, WeightsAreLookedAtWithoutAPlan) {
             BREW_BAD_INPUT);
 }
 
-TEST(CompilerApi, TrainingPlansKnowTheFolderOfTheirWeights) {
+TEST(CompilerApi, TrainingPlansStoreTheFolderOfTheirWeights) {
   CompilerOptions options = forAnyCpu();
   options.set("weights", "relative.caffemodel");
   Compilation done = Compilation::ofText(
@@ -473,7 +473,7 @@ TEST(CompilerOptionsApi, EveryRowCanBeSet) {
   }
 }
 
-TEST(CompilerOptionsApi, RefusesWhatIsNone) {
+TEST(CompilerOptionsApi, RejectsUnknownOptions) {
   CompilerOptions options;
   EXPECT_EQ(usageOf(options, "tarket", "cpu"),
             "there is no option 'tarket'; did you mean 'target'?");
@@ -500,7 +500,7 @@ TEST(CompilerOptionsApi, RefusesWhatIsNone) {
   EXPECT_TRUE(Compilation::ofText(convolution(3), "n", options).succeeded());
 }
 
-TEST(CompilerOptionsApi, ContradictionsAreToldAtCompilation) {
+TEST(CompilerOptionsApi, ContradictionsAreReportedByCompilations) {
   CompilerOptions options;
   options.set("gpu-arch", "sm_90");
   Compilation done = Compilation::ofText(convolution(3), "n", options);
@@ -573,7 +573,7 @@ TEST(CompilerApi, SharedOptionsAndFailuresAtOnce) {
         << messages[i];
 }
 
-TEST(CompilerCApi, RefusesNull) {
+TEST(CompilerCApi, RejectsNull) {
   brew_compilation *compilation = nullptr;
   EXPECT_EQ(brew_compile_file(nullptr, nullptr, &compilation), BREW_USAGE);
   EXPECT_EQ(brew_compile_text(nullptr, nullptr, 3, "n", nullptr, &compilation),
@@ -593,7 +593,7 @@ TEST(CompilerCApi, RefusesNull) {
   brew_compilation_destroy(compilation);
 }
 
-TEST(CompilerCApi, CallsThatMakeNoSenseGiveNoCompilation) {
+TEST(CompilerCApi, InvalidCallsReturnNoCompilation) {
   brew_compilation *const stale = reinterpret_cast<brew_compilation *>(16);
   brew_compilation *it = stale;
   EXPECT_EQ(brew_compile_file(nullptr, nullptr, &it), BREW_USAGE);
@@ -610,7 +610,7 @@ TEST(CompilerCApi, CallsThatMakeNoSenseGiveNoCompilation) {
   EXPECT_EQ(it, nullptr);
 }
 
-TEST(CompilerCApi, FillsNoMoreThanTheCallerHas) {
+TEST(CompilerCApi, FillsNoMoreThanTheCallersStructure) {
   // A caller compiled with a header whose structure ended with `severity`.
   struct Old {
     size_t struct_size;
@@ -688,7 +688,7 @@ TEST(CompilerProcess, LlvmArgumentsOutliveLinking) {
   setLlvmArguments({});
 }
 
-TEST(CompilerProcess, RefusedLlvmArgumentsChangeNothing) {
+TEST(CompilerProcess, RejectedLlvmArgumentsChangeNothing) {
   CompilerOptions options;
   options.set("emit", "graph");
   options.set("check-only");

@@ -36,7 +36,7 @@ TEST(CpuTarget, NamedProcessor) {
   EXPECT_NE(target.featureString().find("+avx512f"), std::string::npos);
 }
 
-TEST(CpuTarget, NativeAsksForWhatThisMachineHas) {
+TEST(CpuTarget, NativeHasThisMachinesFeatures) {
   cpu::CpuTarget target = cpu::resolveCpuTarget("native");
   EXPECT_EQ(target.has("avx2"), __builtin_cpu_supports("avx2") != 0);
   EXPECT_EQ(target.has("fma"), __builtin_cpu_supports("fma") != 0);

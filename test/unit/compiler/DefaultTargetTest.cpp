@@ -11,7 +11,7 @@
 namespace brew {
 namespace {
 
-TEST(DefaultTarget, IsTheSameAttachedAndNot) {
+TEST(DefaultTarget, EqualsTheAttachedTarget) {
   mlir::MLIRContext context;
   context.loadDialect<dialects::target::TargetDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> module(

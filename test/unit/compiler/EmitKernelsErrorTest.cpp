@@ -50,7 +50,7 @@ TEST(EmitKernelsErrors, ReadingAnotherGridPoint) {
       "another grid point");
 }
 
-TEST(EmitKernelsErrors, PartsThatDepend) {
+TEST(EmitKernelsErrors, DependentSubKernels) {
   expectFailure(
       kernelText(
           "k", "-1", {t},
@@ -60,7 +60,7 @@ TEST(EmitKernelsErrors, PartsThatDepend) {
       "what another one computes");
 }
 
-TEST(EmitKernelsErrors, OverwritingWhatOthersRead) {
+TEST(EmitKernelsErrors, OverwritingInputsOfOtherPoints) {
   std::string square = "tensor<6x6xf32>";
   expectFailure(
       kernelText("k", "0", {square},
@@ -77,7 +77,7 @@ TEST(EmitKernelsErrors, OverwritingWhatOthersRead) {
       "overwritten while it is still read");
 }
 
-TEST(EmitKernelsErrors, PlacesThatDoNotFit) {
+TEST(EmitKernelsErrors, MismatchedInPlaceResults) {
   expectFailure(kernelText("k", "0", {v},
                            nestText({"%y", t, all}, "pp", 2,
                                     {{"%0", v, "(i, j) -> (i)"}}, negate),
@@ -90,7 +90,7 @@ TEST(EmitKernelsErrors, PlacesThatDoNotFit) {
       "in_place");
 }
 
-TEST(EmitKernelsErrors, ReductionsWithoutStart) {
+TEST(EmitKernelsErrors, ReductionsWithoutInitialValue) {
   expectFailure(
       kernelText("k", "-1", {t},
                  nestText({"%y", v, "(i, j) -> (i)"}, "pr", 1, {{"%0", t, all}},

@@ -197,7 +197,7 @@ TEST(EmitKernels, RowsOfSeveralNests) {
   }
 }
 
-TEST(EmitKernels, OverwritingWhatALaterNestReads) {
+TEST(EmitKernels, OverwritingInputsOfLaterNests) {
   std::string t = "tensor<6x50xf32>", all = "(n, c) -> (n, c)";
   for (int grid : {2, 1, 0}) {
     std::string text =
@@ -211,7 +211,7 @@ TEST(EmitKernels, OverwritingWhatALaterNestReads) {
   }
 }
 
-TEST(EmitKernels, PartsOfDifferentWeight) {
+TEST(EmitKernels, SubKernelsOfDifferentWeight) {
   std::string big = "tensor<300x7xf32>", small = "tensor<11xf32>",
               table = "tensor<9x40x40xf32>";
   std::string flags = "fastmath<reassoc,contract>";
@@ -275,7 +275,7 @@ TEST(EmitKernels, LabelsIndexTables) {
   });
 }
 
-TEST(EmitKernels, LoopsWhosePiecesBodiesTellApart) {
+TEST(EmitKernels, LoopsDividedIntoPieces) {
   // What lies side by side along the columns, as an LSTM's gates do: the first
   // `piece` columns are those of one operand, all others of the other one.
   auto gates = [](int64_t columns, int64_t piece, int64_t other) {

@@ -121,7 +121,7 @@ func.func private @copy(
         ASSERT_EQ(y[n * 15 + c * 5 + p], x[n * 40 + p * 8 + 4 + c]);
 }
 
-TEST(KernelRun, KernelsThatAreAlike) {
+TEST(KernelRun, EquivalentKernels) {
   const std::string body = "%r = arith.addf %v, %v : f32";
   Kernels kernels(elementwise("first", "f32", 100, body) +
                   elementwise("shorter", "f32", 50, body) +
@@ -134,7 +134,7 @@ TEST(KernelRun, KernelsThatAreAlike) {
   }
 }
 
-TEST(KernelRun, PartsAsFunctions) {
+TEST(KernelRun, SubKernelsAsFunctions) {
   Kernels kernels(R"(
 func.func private @fill(%y: memref<40xf32>, %begin: index, %end: index)
     attributes {brew.sub_kernel_function} {

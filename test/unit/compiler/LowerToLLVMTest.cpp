@@ -72,7 +72,7 @@ std::string failure(const std::string &mlir) {
   return "";
 }
 
-TEST(LowerToLLVM, RefusesWhatItCannotLower) {
+TEST(LowerToLLVM, RejectsUnsupportedOperations) {
   EXPECT_TRUE(contains(failure(R"(
 func.func private @k(%x: memref<?xf32>, %b: index, %e: index) attributes {brew.kernel_entry} { return })"),
                        "static shape"));
@@ -90,7 +90,7 @@ func.func private @k(%x: memref<4xf32> {brew.align = 3 : i64}, %b: index, %e: in
                        "brew.align"));
 }
 
-TEST(LowerToLLVM, RefusesCallsThatTheRuntimeCannotServe) {
+TEST(LowerToLLVM, RejectsCallsOutsideLibcAndLibm) {
   // A strided memref.copy becomes a call to MLIR's own runtime library.
   std::string text = failure(R"(
 func.func private @k(%x: memref<4x4xf32, strided<[8, 1]>>, %y: memref<4x4xf32>, %b: index, %e: index)

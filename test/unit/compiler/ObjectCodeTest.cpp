@@ -38,7 +38,7 @@ TEST(ObjectCode, SameInputSameBytes) {
   EXPECT_TRUE(contains(bytes, "kernel_10"));
 }
 
-TEST(ObjectCode, KernelsThatAreAlikeShareCode) {
+TEST(ObjectCode, EquivalentKernelsShareCode) {
   std::string alike;
   for (int i = 0; i < 40; ++i)
     alike += elementwise("kernel_" + std::to_string(i), "f32", 1000,
@@ -54,7 +54,7 @@ TEST(ObjectCode, NoKernels) {
                                           "ELF");
 }
 
-TEST(ObjectCode, VectorsAsWideAsTheTargetHasThem) {
+TEST(ObjectCode, VectorWidthOfTheTarget) {
   std::string relu =
       elementwise("k", "f32", 1000, R"(%z = arith.constant 0.0 : f32
     %p = arith.cmpf ogt, %v, %z : f32

@@ -11,7 +11,7 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(PackedAccesses, WhereAddressesAreAligned) {
+TEST(PackedAccesses, OfAlignedAddresses) {
   auto text = [](const std::string &dims, const std::string &type,
                  const std::string &inPlace) {
     std::string t = "tensor<" + dims + "x" + type + ">",

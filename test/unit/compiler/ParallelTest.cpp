@@ -13,7 +13,7 @@
 namespace brew::compiler {
 namespace {
 
-TEST(Parallel, DoesEachOnce) {
+TEST(Parallel, RunsEachOnce) {
   std::vector<std::atomic<int>> done(1000);
   runParallel(done.size(), [&](std::size_t i) { ++done[i]; });
   for (const std::atomic<int> &each : done)
@@ -34,7 +34,7 @@ TEST(Parallel, ThrowsTheFirstFailure) {
     }
 }
 
-TEST(Parallel, GoesOnWithoutMoreThreads) {
+TEST(Parallel, ContinuesWithoutMoreThreads) {
   // No address space holds such a stack.
   pthread_attr_t usual, huge;
   ASSERT_EQ(pthread_getattr_default_np(&usual), 0);

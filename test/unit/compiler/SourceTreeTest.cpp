@@ -17,7 +17,7 @@ std::string textOf(const cuda::Code &code,
 const cuda::Identifier conv = {"conv1", "b"}, a1 = {"a1", "a1"},
                        a12 = {"a12", "a12"};
 
-TEST(CudaTree, IsPrintedWithNamesOrWithout) {
+TEST(SourceTree, PrintsReadableAndCanonicalText) {
   cuda::Code code =
       cuda::Code::element(cuda::Code::name(conv), "i + 1") + " * " +
       cuda::Code::group(cuda::Code::word(2) + " - " + "x");
@@ -30,7 +30,7 @@ TEST(CudaTree, IsPrintedWithNamesOrWithout) {
   EXPECT_EQ(textOf(cuda::Code()), "");
 }
 
-TEST(CudaTree, KnowsWhatItReads) {
+TEST(SourceTree, FindsReads) {
   cuda::Code name = cuda::Code::name(a12);
   cuda::Code sum =
       cuda::Code::call("expf", {cuda::Code::group(name + " + 1.0f")});
@@ -46,7 +46,7 @@ TEST(CudaTree, KnowsWhatItReads) {
   EXPECT_FALSE(sum.isName(name));
 }
 
-TEST(CudaTree, KnowsWhatNeedsParentheses) {
+TEST(SourceTree, FindsWords) {
   cuda::Code name = cuda::Code::name(a1);
   EXPECT_TRUE(name.isWord());
   EXPECT_TRUE(cuda::Code::word(0).isZero());
@@ -59,7 +59,7 @@ TEST(CudaTree, KnowsWhatNeedsParentheses) {
   EXPECT_EQ(textOf(product.bare()), "(a1) * (a1)");
 }
 
-TEST(CudaTree, StatementsContainStatements) {
+TEST(SourceTree, StatementsContainStatements) {
   cuda::Statements statements;
   statements.open("if (x)");
   statements.comment("'conv1'");

@@ -6,7 +6,7 @@
 namespace brew::compiler {
 namespace {
 
-TEST(UniqueNames, KeepsWhatIsAnIdentifier) {
+TEST(UniqueNames, KeepsIdentifiers) {
   cuda::UniqueNames names;
   EXPECT_EQ(names.unique("conv1"), "conv1");
   EXPECT_EQ(names.unique("pool"), "pool");
@@ -21,14 +21,14 @@ TEST(UniqueNames, ReplacesOtherCharacters) {
   EXPECT_EQ(names.unique("//"), "b_");
 }
 
-TEST(UniqueNames, GivesNoNameTwice) {
+TEST(UniqueNames, ReturnsEachNameOnce) {
   cuda::UniqueNames names;
   EXPECT_EQ(names.unique("data"), "data");
   EXPECT_EQ(names.unique("data"), "data_2");
   EXPECT_EQ(names.unique("data_2"), "data_2_2");
 }
 
-TEST(UniqueNames, AvoidsWordsOfTheLanguage) {
+TEST(UniqueNames, AvoidsReservedWords) {
   cuda::UniqueNames names;
   for (const char *word : {"float", "union", "threadIdx", "expf", "tanh", "v12",
                            "lane", "unix", "brewMaximum", "BREW_IN", "abs",

@@ -157,7 +157,7 @@ TEST(UnknownCall, BuildsNoStep) {
             "phase plan: this call has no step");
 }
 
-TEST(UnknownCall, StepSaysNothingOfItsOperands) {
+TEST(UnknownCall, StepDescribesNoOperands) {
   EXPECT_EQ(Way("test.silent_step").run(compiler::Phase::Plan),
             "phase plan: this operation does not say what it reads and writes");
 }
