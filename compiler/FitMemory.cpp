@@ -14,15 +14,15 @@ using namespace brew::compiler;
 namespace {
 
 /// What brew-rematerialize frees is known only when kernels are formed and offsets
-/// lowerToPlan, so that is done anew for each of some numbers of bytes asked of it.
-constexpr int kTries = 6;
+/// lowerToPlan, so that is done anew for each of some numbers of bytes budget of it.
+constexpr int kMaxAttempts = 6;
 /// Less than this share of the limit is too little: so much need not be
 /// computed again.
-constexpr double kEnough = 0.98;
+constexpr double kMinUtilisation = 0.98;
 /// Buffers that an error lists.
-constexpr size_t kListed = 10;
+constexpr size_t kMaxListedBuffers = 10;
 
-int64_t arenaOf(mlir::ModuleOp plan) {
+int64_t arenaBytes(mlir::ModuleOp plan) {
   for (auto arena : plan.getOps<dialects::plan::ArenaOp>())
     if (arena.getKind() == dialects::plan::ArenaKind::Transient)
       return arena.getSize();
@@ -30,7 +30,7 @@ int64_t arenaOf(mlir::ModuleOp plan) {
 }
 
 /// What a plan has at the step that needs the most memory, the largest first.
-struct Listed {
+struct LiveBuffer {
   std::string name;
   int64_t bytes;
   int64_t first, last; ///< steps
@@ -41,8 +41,8 @@ int64_t bytesOf(mlir::MemRefType type) {
          llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
-std::vector<Listed> listOf(dialects::plan::ProgramOp program) {
-  std::vector<Listed> all;
+std::vector<LiveBuffer> largestLiveBuffers(dialects::plan::ProgramOp program) {
+  std::vector<LiveBuffer> all;
   llvm::DenseSet<std::pair<int64_t, int64_t>> seen; // offset and first step
   program.walk([&](dialects::plan::BufferOp buffer) {
     auto live = buffer.getLive();
@@ -54,11 +54,11 @@ std::vector<Listed> listOf(dialects::plan::ProgramOp program) {
                      (*live)[0], (*live)[1]});
   });
   int64_t most = 0;
-  std::vector<Listed> atPeak;
-  for (const Listed &start : all) {
-    std::vector<Listed> alive;
+  std::vector<LiveBuffer> atPeak;
+  for (const LiveBuffer &start : all) {
+    std::vector<LiveBuffer> alive;
     int64_t bytes = 0;
-    for (const Listed &each : all)
+    for (const LiveBuffer &each : all)
       if (each.first <= start.first && start.first <= each.last) {
         alive.push_back(each);
         bytes += each.bytes;
@@ -68,16 +68,16 @@ std::vector<Listed> listOf(dialects::plan::ProgramOp program) {
       atPeak = std::move(alive);
     }
   }
-  llvm::stable_sort(atPeak, [](const Listed &a, const Listed &b) {
+  llvm::stable_sort(atPeak, [](const LiveBuffer &a, const LiveBuffer &b) {
     return a.bytes > b.bytes;
   });
-  if (atPeak.size() > kListed)
-    atPeak.resize(kListed);
+  if (atPeak.size() > kMaxListedBuffers)
+    atPeak.resize(kMaxListedBuffers);
   return atPeak;
 }
 
 /// The program whose blobs take the most.
-dialects::plan::ProgramOp largestOf(mlir::ModuleOp plan) {
+dialects::plan::ProgramOp largestProgram(mlir::ModuleOp plan) {
   dialects::plan::ProgramOp largest;
   for (auto program : plan.getOps<dialects::plan::ProgramOp>())
     if (!largest || program.getArenaBytes() > largest.getArenaBytes())
@@ -93,7 +93,7 @@ bool Compilation::usesWinograd() const {
 }
 
 int64_t Compilation::requiredBytes(mlir::ModuleOp plan) const {
-  return arenaOf(plan) + (usesWinograd() ? winogradScratchBytes(plan) : 0);
+  return arenaBytes(plan) + (usesWinograd() ? winogradScratchBytes(plan) : 0);
 }
 
 mlir::OwningOpRef<mlir::ModuleOp>
@@ -110,7 +110,7 @@ Compilation::lowerToPlan(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
 }
 
 int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
-  // Nets that can have no other batch say so; nobody asked.
+  // Nets that can have no other batch say so; nobody budget.
   mlir::ScopedDiagnosticHandler silent(
       &context, [](mlir::Diagnostic &) { return mlir::success(); });
   auto fits = [&](int64_t batch) {
@@ -138,16 +138,16 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
 void Compilation::throwMemoryLimit(mlir::ModuleOp smallest,
                             mlir::ModuleOp phaseImport) {
   const int64_t limit = *options.memoryLimit,
-                scratch = requiredBytes(smallest) - arenaOf(smallest);
+                scratch = requiredBytes(smallest) - arenaBytes(smallest);
   std::string text =
       "activations and their gradients" +
       std::string(scratch ? " and scratch of convolutions" : "") +
       " take at least " + std::to_string(requiredBytes(smallest)) +
       " bytes, which is more than --memory-limit=" + std::to_string(limit);
-  if (dialects::plan::ProgramOp program = largestOf(smallest)) {
+  if (dialects::plan::ProgramOp program = largestProgram(smallest)) {
     text += "; the largest of program " + program.getSymName().str() +
             " when it needs the most:";
-    for (const Listed &each : listOf(program))
+    for (const LiveBuffer &each : largestLiveBuffers(program))
       text += "\n  " + bytesText(each.bytes) + "  " + each.name + ", steps " +
               std::to_string(each.first) + " to " + std::to_string(each.last);
   }
@@ -174,17 +174,17 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitToMemoryLimit(mlir::ModuleOp g
     return {};
   }
   std::optional<int64_t> best;
-  int64_t asked = limit;
-  for (int i = 0; i < kTries && asked > 0; ++i) {
-    const int64_t got = need(asked);
-    if (got <= limit) {
-      best = asked;
-      if (static_cast<double>(got) >= kEnough * static_cast<double>(limit))
+  int64_t budget = limit;
+  for (int i = 0; i < kMaxAttempts && budget > 0; ++i) {
+    const int64_t required = need(budget);
+    if (required <= limit) {
+      best = budget;
+      if (static_cast<double>(required) >= kMinUtilisation * static_cast<double>(limit))
         break;
     } else if (best) {
       break; // more was too much
     }
-    asked += limit - got;
+    budget += limit - required;
   }
   if (!best) {
     // As little as can be.
