@@ -185,7 +185,7 @@ private:
 
 void checkArgumentSize(const EmittedKernel &kernel, int version,
                       const std::vector<std::string> &archs) {
-  constexpr unsigned kLeastArch = 70; // that takes long arguments
+  constexpr unsigned kMinArch = 70; // that takes long arguments
   const std::uint64_t bytes =
       plan::argumentBytes(kernel.argumentCount, kernel.stages);
   if (bytes <= plan::kArgumentLimit)
@@ -199,9 +199,9 @@ void checkArgumentSize(const EmittedKernel &kernel, int version,
   const std::string more =
       has + "more than " + std::to_string(plan::kArgumentLimit) + " need ";
   for (const std::string &arch : archs)
-    if (arch != "sim" && dialects::target::archNumber(arch) < kLeastArch)
+    if (arch != "sim" && dialects::target::archNumber(arch) < kMinArch)
       throw Error(ExitStatus::Usage, "--gpu-arch: " + more + "an sm_" +
-                                         std::to_string(kLeastArch) +
+                                         std::to_string(kMinArch) +
                                          " or later, and not " + arch);
   if (version < plan::kLargeArgumentLimitVersion)
     throw unavailable(more + "NVRTC 12.1 or later, and this one is " +

@@ -48,7 +48,7 @@ std::optional<std::int64_t> bytesIn(Text value) {
 }
 
 /// Of --bucket-mb: more than any bucket gains by.
-constexpr double kMostBucketMegabytes = 4096;
+constexpr double kMaxBucketMegabytes = 4096;
 
 bool flagOf(Text value) { return value == "true" || value == "1"; }
 
@@ -94,7 +94,7 @@ const std::vector<OptionRow> &optionTable() {
           .withValueName("N")
           .withConstraint("be positive and at most 4096",
                 [](Text v) {
-                  return realOf(v) > 0 && realOf(v) <= kMostBucketMegabytes;
+                  return realOf(v) > 0 && realOf(v) <= kMaxBucketMegabytes;
                 })
           .withAction([](Options &o, Text v) {
             o.pipeline.bucketBytes =

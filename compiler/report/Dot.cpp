@@ -55,8 +55,8 @@ const char *styleOf(GraphNode::Kind kind) {
 void printNode(const GraphNode &node, const std::string &id,
                llvm::raw_ostream &os) {
   std::vector<std::string> lines = {node.name};
-  const bool isTold = llvm::StringRef(node.type).contains("backward");
-  lines.push_back(node.type + (node.backward && !isTold ? " (backward)" : ""));
+  const bool saysBackward = llvm::StringRef(node.type).contains("backward");
+  lines.push_back(node.type + (node.backward && !saysBackward ? " (backward)" : ""));
   // Of a kernel or call, whose name may tell less.
   if (const std::string layers = layersText(node);
       node.kind != GraphNode::Kind::Layer && !layers.empty() &&

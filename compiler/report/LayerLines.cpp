@@ -9,7 +9,7 @@ namespace brew::compiler {
 namespace {
 
 /// A layer that is longer, by its weights perhaps, is cut.
-constexpr size_t kMostLines = 60;
+constexpr size_t kMaxLines = 60;
 
 /// The message that begins in line `first` (from 1 on): to the brace that ends
 /// it, those in strings and comments aside.
@@ -17,7 +17,7 @@ std::string messageAt(llvm::ArrayRef<llvm::StringRef> lines, size_t first) {
   std::string found;
   int depth = 0;
   for (size_t i = first - 1; i < lines.size(); ++i) {
-    if (i - (first - 1) == kMostLines)
+    if (i - (first - 1) == kMaxLines)
       return found + "...\n";
     const int before = depth;
     char quote = 0;

@@ -81,7 +81,7 @@ public:
       inBackward |= isa<OutputGradientOp>(op) || Origin::of(&op).isBackward;
       if (auto kernel = dyn_cast<KernelOp>(op))
         inBackward |= kernel.getBackward();
-      if (!isLeftOut(&op))
+      if (!hasNoNode(&op))
         addEdges(&op, nodeFor(&op));
     }
   }
@@ -90,7 +90,7 @@ public:
 
 private:
   /// What flows nowhere or costs nothing. Among steps, views are none.
-  bool isLeftOut(Operation *op) const {
+  bool hasNoNode(Operation *op) const {
     return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
            op->hasTrait<IsPersistentRead>() ||
            (!byLayer && op->hasTrait<IsView>()) ||

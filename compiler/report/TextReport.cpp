@@ -11,8 +11,8 @@ using namespace brew::compiler;
 using llvm::formatv;
 
 /// Layers of a kernel that fused many are too long for a line.
-static constexpr size_t kMostLayers = 2;
-static constexpr size_t kLeastWidth = 18;
+static constexpr size_t kMaxLabelLayers = 2;
+static constexpr size_t kMinLabelWidth = 18;
 
 /// A line for each layer that has steps of its own.
 static void printLayers(const plan::Program &program, const CostModel &model,
@@ -23,9 +23,9 @@ static void printLayers(const plan::Program &program, const CostModel &model,
   const double total = model.of(program).seconds;
   os << "\n"
      << program.name() << ": " << timeText(total) << " by the roofline\n";
-  size_t width = kLeastWidth;
+  size_t width = kMinLabelWidth;
   for (const LayerCosts &row : rows)
-    width = std::max(width, row.label(kMostLayers).size());
+    width = std::max(width, row.label(kMaxLabelLayers).size());
   auto pad = [&](std::string text) {
     text.resize(width, ' ');
     return text;
@@ -35,7 +35,7 @@ static void printLayers(const plan::Program &program, const CostModel &model,
                 "bytes", "MFLOP", "roofline", "share");
   for (const LayerCosts &row : rows) {
     const Costs &costs = row.costs;
-    os << pad(row.label(kMostLayers))
+    os << pad(row.label(kMaxLabelLayers))
        << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", costs.kernels,
                   costs.calls + costs.hostCalls, bytesText(costs.bytes),
                   megaText(costs.flops, 1), timeText(costs.seconds),
