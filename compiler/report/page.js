@@ -6,9 +6,9 @@ const namespace = byId('svg').namespaceURI;
 const pen = document.createElement('canvas').getContext('2d');
 const kFont = '12px system-ui, sans-serif', kSmallFont = '10.5px system-ui, sans-serif';
 // Of nodes, in pixels.
-const kHeight = 38, kWidest = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
+const kHeight = 38, kMaxWidth = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
 /// Nets that are wider than their panel are scrolled rather than drawn smaller.
-const kReadable = .8;
+const kMinScale = .8;
 
 function draw(tag, attributes, parent, text) {
   const made = document.createElementNS(namespace, tag);
@@ -47,7 +47,7 @@ function fitted(text, font, width) {
 }
 
 // --- Layered layout ---------------------------------------------------------
-// Nodes get ranks by their longest way from a source; an edge over several ranks
+// Nodes get ranks by their longest path from a source; an edge over several ranks
 // has a bend in each. Ranks are ordered by the mean place of neighbours, then
 // everything moves as close to its neighbours as the order lets it.
 
@@ -55,20 +55,20 @@ function fitted(text, font, width) {
 function ranksOf(nodes, edges) {
   const rank = new Map(nodes.map((node) => [node, 0]));
   const next = new Map(nodes.map((node) => [node, []]));
-  const hasBefore = new Set();
+  const hasInput = new Set();
   for (const edge of edges) {
     next.get(edge.from).push(edge.to);
-    hasBefore.add(edge.to);
+    hasInput.add(edge.to);
   }
   for (const node of nodes)
     for (const to of next.get(node))
       rank.set(to, Math.max(rank.get(to), rank.get(node) + 1));
   // What begins late stands beside its first reader.
   for (const node of nodes)
-    if (!hasBefore.has(node) && next.get(node).length)
+    if (!hasInput.has(node) && next.get(node).length)
       rank.set(node, Math.max(0, Math.min(...next.get(node).map((to) => rank.get(to))) - 1));
   // What is connected to nothing fills rows behind the rest.
-  const alone = nodes.filter((node) => !hasBefore.has(node) && !next.get(node).length);
+  const alone = nodes.filter((node) => !hasInput.has(node) && !next.get(node).length);
   const last = alone.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
   const row = Math.max(2, Math.ceil(Math.sqrt(alone.length / 3)));
   alone.forEach((node, i) => rank.set(node, last + Math.floor(i / row)));
@@ -183,25 +183,25 @@ function layOut(nodes, edges) {
 }
 
 /// A line down through the bends.
-function wayOf(edge) {
+function edgePath(edge) {
   let x = edge.from.x, y = edge.from.y + kHeight / 2;
-  let way = `M${x},${y}`;
+  let path = `M${x},${y}`;
   const to = (nextX, nextY) => {
     const middle = (y + nextY) / 2;
-    way += `C${x},${middle} ${nextX},${middle} ${nextX},${nextY}`;
+    path += `C${x},${middle} ${nextX},${middle} ${nextX},${nextY}`;
     [x, y] = [nextX, nextY];
   };
   for (const bend of edge.bends) {
     to(bend.x, bend.y - kHeight / 2);
-    way += `L${bend.x},${bend.y + kHeight / 2}`;
+    path += `L${bend.x},${bend.y + kHeight / 2}`;
     y = bend.y + kHeight / 2;
   }
   to(edge.to.x, edge.to.y - kHeight / 2);
-  return way;
+  return path;
 }
 
 /// From the side of a box to that of another.
-function sideWay(from, to) {
+function crossEdgePath(from, to) {
   const toRight = to.x > from.x;
   const begin = from.x + (toRight ? 1 : -1) * from.width / 2;
   const end = to.x - (toRight ? 1 : -1) * to.width / 2;
@@ -223,8 +223,8 @@ class Graph {
     }
     for (const node of this.nodes) {
       const lower = [node.type, node.time].filter(Boolean).join(', ');
-      node.label = fitted(node.name, kFont, kWidest);
-      node.lower = fitted(lower, kSmallFont, kWidest);
+      node.label = fitted(node.name, kFont, kMaxWidth);
+      node.lower = fitted(lower, kSmallFont, kMaxWidth);
       node.width = Math.max(60, textWidth(node.label, kFont), textWidth(node.lower, kSmallFont)) + 2 * kPadding;
     }
     this.edges = graph.edges.map(([from, to, shape, bytes]) => (
@@ -272,7 +272,7 @@ class Graph {
     for (const edge of this.edges) {
       edge.line = draw('path', {
         class: edge.isCross ? 'edge cross' : 'edge',
-        d: edge.isCross ? sideWay(edge.from, edge.to) : wayOf(edge)}, this.svg);
+        d: edge.isCross ? crossEdgePath(edge.from, edge.to) : edgePath(edge)}, this.svg);
       draw('title', {}, edge.line, `${edge.from.name} → ${edge.to.name}: ${edge.shape}, ${edge.bytes}`);
     }
     for (const node of this.nodes) {
@@ -292,7 +292,7 @@ class Graph {
         onChoose(this, node);
       };
     }
-    this.zoom(Math.max(kReadable, this.fit()));
+    this.zoom(Math.max(kMinScale, this.fit()));
   }
 
   fit() {
