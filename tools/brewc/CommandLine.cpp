@@ -15,7 +15,7 @@ namespace {
 }
 
 /// Flags of brewc that are no options of the compiler.
-std::vector<CompilerOption> ownFlags() {
+std::vector<CompilerOption> toolFlags() {
   return {{"help",
            BREW_OPTION_FLAG,
            "Display available options",
@@ -56,7 +56,7 @@ std::vector<CompilerOption> ownFlags() {
 
 std::vector<CompilerOption> allFlags() {
   std::vector<CompilerOption> flags = brew::api::compilerOptions();
-  for (CompilerOption &flag : ownFlags())
+  for (CompilerOption &flag : toolFlags())
     flags.push_back(std::move(flag));
   std::sort(flags.begin(), flags.end(),
             [](const auto &a, const auto &b) { return a.name < b.name; });
@@ -82,8 +82,8 @@ private:
         return &flag;
     return nullptr;
   }
-  void takeFlag(const std::string &argument);
-  void takeValue(const CompilerOption &flag,
+  void parseFlag(const std::string &argument);
+  void parseValue(const CompilerOption &flag,
                  const std::optional<std::string> &value);
 
   std::vector<std::string> rest;
@@ -92,7 +92,7 @@ private:
   CommandLine result;
 };
 
-void Parser::takeValue(const CompilerOption &flag,
+void Parser::parseValue(const CompilerOption &flag,
                        const std::optional<std::string> &value) {
   if (flag.name == "o") {
     if (value->empty())
@@ -112,7 +112,7 @@ void Parser::takeValue(const CompilerOption &flag,
   }
 }
 
-void Parser::takeFlag(const std::string &argument) {
+void Parser::parseFlag(const std::string &argument) {
   const size_t dashes = argument.rfind("--", 0) == 0 ? 2 : 1;
   const size_t equals = argument.find('=');
   std::string name = argument.substr(dashes, equals - dashes);
@@ -130,9 +130,9 @@ void Parser::takeFlag(const std::string &argument) {
     result.llvm.push_back(argument);
     return;
   }
-  const bool isTwice =
+  const bool isRepeated =
       flag->name == "o" ? !result.output.empty() : result.isGiven(flag->name);
-  if (isTwice && flag->kind != BREW_OPTION_LIST)
+  if (isRepeated && flag->kind != BREW_OPTION_LIST)
     usage("for the " + dashed(flag->name) +
           " option: may only occur zero or one times!");
   if (!value && !flag->impliedValue) {
@@ -140,7 +140,7 @@ void Parser::takeFlag(const std::string &argument) {
       usage("for the " + dashed(flag->name) + " option: requires a value!");
     value = rest[next++];
   }
-  takeValue(*flag, value);
+  parseValue(*flag, value);
 }
 
 CommandLine Parser::run() {
@@ -153,7 +153,7 @@ CommandLine Parser::run() {
     else if (argument == "--")
       flagsEnded = true;
     else
-      takeFlag(argument);
+      parseFlag(argument);
   }
   if (result.help || result.version)
     return std::move(result);
