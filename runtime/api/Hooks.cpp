@@ -55,7 +55,7 @@ brew_status brew_trainer_remove_hook(brew_trainer *trainer, const char *name) {
 
 void brew_trainer_raise_flag(brew_trainer *trainer, const char *name) {
   if (name)
-    request(trainer, [&](runtime::Trainer &it) { it.raise(name); });
+    request(trainer, [&](runtime::Trainer &it) { it.raiseFlag(name); });
 }
 
 brew_status brew_trainer_metric(brew_trainer *trainer, const char *name,

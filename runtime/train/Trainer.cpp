@@ -74,7 +74,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       drainInFlight(0);
     // What is shown of a batch's gradients is this rank's, and those of several
     // batches are added up before.
-    allReduceInSteps(together || (solver.iter_size() == 1 && !debug));
+    setReducesInSteps(together || (solver.iter_size() == 1 && !debug));
 
     if (together) {
       runOverlappedIteration();

@@ -113,9 +113,9 @@ public:
   }
   /// Makes criteria `external NAME` of hooks hold at their next evaluation. Any
   /// thread.
-  void raise(const std::string &name) {
+  void raiseFlag(const std::string \&name) {
     if (hooks)
-      hooks->get().raise(name);
+      hooks->get().raiseFlag(name);
   }
 
   int testNets() const { return static_cast<int>(nets.size()); }
@@ -254,7 +254,7 @@ private:
   bool runHooks(HookTrigger moment);
   void broadcastStatistics();
   std::optional<event::TestDone> runDistributedTest(int net, int batches);
-  void allReduceInSteps(bool inSteps);
+  void setReducesInSteps(bool inSteps);
   void allReduceGradients();
   std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true) const;
   void warnOfStraggler(double seconds);

@@ -63,7 +63,7 @@ void Trainer::backward() {
   if (lastPass != Pass::Forward)
     throw Error(ExitStatus::Usage,
                 "a backward pass needs the forward pass before it");
-  allReduceInSteps(false); // accumulate() may follow
+  setReducesInSteps(false); // accumulate() may follow
   session.run(trainProgram, Pass::Backward);
   lastPass = Pass::Backward;
 }

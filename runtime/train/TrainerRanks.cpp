@@ -116,7 +116,7 @@ void Trainer::synchronizeRanks() {
   }
 }
 
-void Trainer::allReduceInSteps(bool inSteps) {
+void Trainer::setReducesInSteps(bool inSteps) {
   if (ranks)
     ranks->reducesInSteps = inSteps && rankCount() > 1;
 }

@@ -51,7 +51,7 @@ void Trainer::requireFinite(double loss) {
   NanCheck *check = watch->nanCheck();
   if (!check || !allReduceOr(check->foundNonFinite(loss)))
     return;
-  allReduceInSteps(false); // each rank looks for its own
+  setReducesInSteps(false); // each rank looks for its own
   const NanCheck::Finding finding = earliestFinding(check->find(solver.iter_size()));
   discardIteration();
   std::string text =

@@ -365,7 +365,7 @@ TEST_F(TrainerHooksTest, AFlagIsRaisedByAnotherThread) {
   LogLines log;
   auto trainer = make(kFields + "max_iter: 1000000");
   trainer->addHook("every iteration if external enough do stop");
-  std::thread other([&] { trainer->raise("enough"); });
+  std::thread other([&] { trainer->raiseFlag("enough"); });
   trainer->solve();
   other.join();
   EXPECT_LT(trainer->iteration(), 1000000);
