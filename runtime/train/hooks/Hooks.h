@@ -54,7 +54,7 @@ public:
   bool empty() const { return hooks.empty(); }
 
   /// Criteria `external NAME` hold when they are looked at next. Any thread.
-  void raiseFlag(const std::string @name) { flags.raise(name); }
+  void raiseFlag(const std::string &name) { flags.raise(name); }
 
   /// The last value of a metric. Throws Error (2) if there is none of this name.
   std::optional<double> value(const std::string &metric) const;
