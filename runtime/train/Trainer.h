@@ -113,7 +113,7 @@ public:
   }
   /// Makes criteria `external NAME` of hooks hold at their next evaluation. Any
   /// thread.
-  void raiseFlag(const std::string \&name) {
+  void raiseFlag(const std::string &name) {
     if (hooks)
       hooks->get().raiseFlag(name);
   }
