@@ -66,7 +66,7 @@ std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
 }
 
 /// A primitive that does the call, over operands x, w, y and perhaps b.
-struct Candidate {
+struct InnerProductCandidate {
   std::string name; ///< of oneDNN's kernel, and how the weights lie
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
@@ -81,8 +81,8 @@ public:
                       BoundBuffer y);
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
   /// All that oneDNN implementations, the one that build() takes first.
-  std::vector<Candidate> all() const { return candidates(accumulates(), /*all=*/true); }
-  std::unique_ptr<DnnlCall> build(DnnlContext &context, const Candidate &candidate) const;
+  std::vector<InnerProductCandidate> all() const { return candidates(accumulates(), /*all=*/true); }
+  std::unique_ptr<DnnlCall> build(DnnlContext &context, const InnerProductCandidate &candidate) const;
 
 private:
   DnnlOperand operand(int argument, BoundBuffer bound, Span rows, Span columns,
@@ -92,12 +92,12 @@ private:
   bool accumulates() const {
     return call.direction() == plan::FORWARD && call.epilogue().accumulate();
   }
-  Candidate prepare(bool sumInside) const;
-  std::vector<Candidate> candidates(bool sumInside, bool all) const;
-  static void pack(Candidate &candidate);
+  InnerProductCandidate prepare(bool sumInside) const;
+  std::vector<InnerProductCandidate> candidates(bool sumInside, bool all) const;
+  static void pack(InnerProductCandidate &candidate);
   DnnlOperand biasOperand(int argument, bool written) const;
-  std::vector<Candidate> products(const Candidate &prepared, bool packs, bool all) const;
-  std::vector<Candidate> innerProducts(const Candidate &prepared, bool packs,
+  std::vector<InnerProductCandidate> products(const InnerProductCandidate &prepared, bool packs, bool all) const;
+  std::vector<InnerProductCandidate> innerProducts(const InnerProductCandidate &prepared, bool packs,
                                  bool all) const;
 
   DnnlContext &context;
@@ -185,7 +185,7 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
 }
 
 /// The operands, and what the primitive does beside the product.
-Candidate InnerProductBuilder::prepare(bool sumInside) const {
+InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
   // x sets the order within M and K, so that it, the larger operand as a rule,
   // is the one that stays in place.
   std::vector<int> m = memoryOrder(*x.buffer, xRows);
@@ -208,7 +208,7 @@ Candidate InnerProductBuilder::prepare(bool sumInside) const {
   int wArgument = direction == plan::BACKWARD_WEIGHTS ? DNNL_ARG_DIFF_WEIGHTS
                                                       : DNNL_ARG_WEIGHTS;
   int yArgument = forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-  Candidate result;
+  InnerProductCandidate result;
   result.operands = {
       operand(xArgument, x, xRows, xColumns, m, k, true,
               direction == plan::BACKWARD_DATA),
@@ -233,13 +233,13 @@ Candidate InnerProductBuilder::prepare(bool sumInside) const {
 
 /// The call as a product of matrices, by kernels of any family with `all`, else
 /// where and by what that is faster.
-std::vector<Candidate> InnerProductBuilder::products(const Candidate &prepared, bool packs,
+std::vector<InnerProductCandidate> InnerProductBuilder::products(const InnerProductCandidate &prepared, bool packs,
                                                bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   if (call.direction() == plan::BACKWARD_WEIGHTS ||
       (!all && spanCount(*x.buffer, xRows) < kProductRows))
     return {};
-  Candidate candidate = prepared;
+  InnerProductCandidate candidate = prepared;
   DnnlOperand &wOperand = candidate.operands[1];
   memory::dims dims = wOperand.view.get_dims(),
                steps = wOperand.view.get_strides();
@@ -264,7 +264,7 @@ std::vector<Candidate> InnerProductBuilder::products(const Candidate &prepared, 
   const memory::desc weights =
       packs ? memory::desc(dims, typeOf(*w.buffer), memory::format_tag::any)
             : wOperand.view;
-  std::vector<Candidate> result;
+  std::vector<InnerProductCandidate> result;
   for (const dnnl::primitive_desc &implementation :
        implementationsOf(dnnl::matmul::primitive_desc(context.engine, source.view,
                                              weights, bias, target.view,
@@ -273,7 +273,7 @@ std::vector<Candidate> InnerProductBuilder::products(const Candidate &prepared, 
     if (all ? isReferenceKernel(implementation)
             : kernelName(implementation).find("brg") == std::string::npos)
       continue;
-    Candidate &each = result.emplace_back(candidate);
+    InnerProductCandidate &each = result.emplace_back(candidate);
     each.description = implementation;
     each.name =
         std::string(packs ? "packed-product " : "product ") + kernelName(implementation);
@@ -284,14 +284,14 @@ std::vector<Candidate> InnerProductBuilder::products(const Candidate &prepared, 
 }
 
 /// Weights that are packed once lie as the primitive likes them best.
-void InnerProductBuilder::pack(Candidate &candidate) {
+void InnerProductBuilder::pack(InnerProductCandidate &candidate) {
   DnnlOperand &weights = candidate.operands[1];
   weights.layout = weights.view;
   weights.staged = weights.view =
       candidate.description.query_md(dnnl::query::weights_md);
 }
 
-std::vector<Candidate> InnerProductBuilder::innerProducts(const Candidate &prepared,
+std::vector<InnerProductCandidate> InnerProductBuilder::innerProducts(const InnerProductCandidate &prepared,
                                                     bool packs,
                                                     bool all) const {
   using dnnl::prop_kind;
@@ -328,11 +328,11 @@ std::vector<Candidate> InnerProductBuilder::innerProducts(const Candidate &prepa
                         prepared.attributes, true),
                     all);
   };
-  std::vector<Candidate> result;
+  std::vector<InnerProductCandidate> result;
   for (const dnnl::primitive_desc &implementation : implementations()) {
     if (isReferenceKernel(implementation))
       continue;
-    Candidate &each = result.emplace_back(prepared);
+    InnerProductCandidate &each = result.emplace_back(prepared);
     each.description = implementation;
     each.name = std::string(packs ? "packed " : "plain ") + kernelName(implementation);
     if (packs)
@@ -343,15 +343,15 @@ std::vector<Candidate> InnerProductBuilder::innerProducts(const Candidate &prepa
 
 /// The candidate to be taken first; with `all`, the others behind it. None where
 /// oneDNN has no kernel.
-std::vector<Candidate> InnerProductBuilder::candidates(bool sumInside, bool all) const {
-  const Candidate prepared = prepare(sumInside);
+std::vector<InnerProductCandidate> InnerProductBuilder::candidates(bool sumInside, bool all) const {
+  const InnerProductCandidate prepared = prepare(sumInside);
   const bool packs = call.direction() == plan::FORWARD &&
                      (w.isConstant || w.isShared) &&
                      !prepared.operands[1].needsStaging();
-  std::vector<Candidate> result;
-  auto add = [&](std::vector<Candidate> &&more) {
-    for (Candidate &candidate : more)
-      if (std::none_of(result.begin(), result.end(), [&](const Candidate &known) {
+  std::vector<InnerProductCandidate> result;
+  auto add = [&](std::vector<InnerProductCandidate> &&more) {
+    for (InnerProductCandidate &candidate : more)
+      if (std::none_of(result.begin(), result.end(), [&](const InnerProductCandidate &known) {
             return known.name == candidate.name;
           }))
         result.push_back(std::move(candidate));
@@ -372,7 +372,7 @@ std::vector<Candidate> InnerProductBuilder::candidates(bool sumInside, bool all)
 }
 
 std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
-                                                     const Candidate &candidate) const {
+                                                     const InnerProductCandidate &candidate) const {
   auto result = std::make_unique<DnnlCall>(own);
   result->add(candidate.description, candidate.operands);
   if (candidate.reluAfter)
@@ -383,7 +383,7 @@ std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
 
 std::unique_ptr<DnnlCall>
 InnerProductBuilder::build(const std::string &where) const {
-  const std::vector<Candidate> first = candidates(accumulates(), /*all=*/false);
+  const std::vector<InnerProductCandidate> first = candidates(accumulates(), /*all=*/false);
   if (first.empty())
     throw unavailable(where + ": oneDNN has no fast kernel for this inner "
                                "product on this machine (compile the net with "
@@ -420,7 +420,7 @@ std::vector<CallCandidate> innerProductCandidates(DnnlContext &context,
   std::vector<CallCandidate> result;
   const auto builder =
       std::make_shared<InnerProductBuilder>(context, call, x, w, b, y);
-  for (Candidate &candidate : builder->all()) {
+  for (InnerProductCandidate &candidate : builder->all()) {
     std::string name = candidate.name;
     result.push_back({std::move(name), [builder, candidate](DnnlContext &own) {
                         return builder->build(own, candidate);
