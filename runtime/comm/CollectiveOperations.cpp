@@ -11,22 +11,22 @@ namespace {
 /// Transports count elements in an int.
 constexpr std::size_t kMostElements = std::size_t(1) << 28;
 
-/// The same pieces, none of them too long for one operation.
-std::vector<ReductionBuffer> cut(const std::vector<ReductionBuffer> &pieces) {
+/// The same buffers, none of them too long for one operation.
+std::vector<ReductionBuffer> splitLongBuffers(const std::vector<ReductionBuffer> &buffers) {
   std::vector<ReductionBuffer> result;
-  for (ReductionBuffer piece : pieces)
-    while (piece.count > 0) {
-      ReductionBuffer part = piece;
-      part.count = std::min(piece.count, kMostElements);
+  for (ReductionBuffer buffer : buffers)
+    while (buffer.count > 0) {
+      ReductionBuffer part = buffer;
+      part.count = std::min(buffer.count, kMostElements);
       result.push_back(part);
-      piece.count -= part.count;
-      piece.data += part.count * (piece.isDouble ? 8 : 4);
+      buffer.count -= part.count;
+      buffer.data += part.count * (buffer.isDouble ? 8 : 4);
     }
   return result;
 }
 
-BrewCommType typeOf(const ReductionBuffer &piece) {
-  return piece.isDouble ? BREW_COMM_F64 : BREW_COMM_F32;
+BrewCommType typeOf(const ReductionBuffer &buffer) {
+  return buffer.isDouble ? BREW_COMM_F64 : BREW_COMM_F32;
 }
 
 std::string sumText(std::uint32_t bucket) {
@@ -36,7 +36,7 @@ std::string sumText(std::uint32_t bucket) {
 /// Adds `ranks` slices of `count` elements that lie side by side. The first is
 /// added to zero, as the sums of iter_size are.
 template <typename Value>
-void addInOrder(Value *target, const Value *slices, int ranks,
+void sumInRankOrder(Value *target, const Value *slices, int ranks,
                 std::size_t count) {
   std::fill_n(target, count, Value(0));
   for (int rank = 0; rank < ranks; ++rank, slices += count)
@@ -53,13 +53,13 @@ void check(const BrewCommPlugin &plugin, const char *failure) {
 
 TransportAllReduce::TransportAllReduce(std::uint32_t bucketNumber,
                            std::vector<ReductionBuffer> given)
-    : bucket(bucketNumber), pieces(cut(given)) {}
+    : bucket(bucketNumber), buffers(splitLongBuffers(given)) {}
 
 bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
-  if (next == pieces.size())
+  if (next == buffers.size())
     return false;
-  const ReductionBuffer &piece = pieces[next++];
-  check(plugin, plugin.allReduce(piece.data, piece.count, typeOf(piece)));
+  const ReductionBuffer &buffer = buffers[next++];
+  check(plugin, plugin.allReduce(buffer.data, buffer.count, typeOf(buffer)));
   return true;
 }
 
@@ -67,36 +67,36 @@ std::string TransportAllReduce::describe() const { return sumText(bucket); }
 
 OrderedAllReduce::OrderedAllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
                        int ownRank, int rankCount)
-    : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
+    : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
       ranks(rankCount) {}
 
 bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
   if (exchanged) {
-    const ReductionBuffer &piece = pieces[next];
+    const ReductionBuffer &buffer = buffers[next];
     const auto own = static_cast<std::size_t>(rank);
     const auto count = static_cast<std::size_t>(counts[own]);
     const auto offset = static_cast<std::size_t>(offsets[own]);
-    if (piece.isDouble)
-      addInOrder(reinterpret_cast<double *>(piece.data) + offset,
+    if (buffer.isDouble)
+      sumInRankOrder(reinterpret_cast<double *>(buffer.data) + offset,
                  received.data(), ranks, count);
     else
-      addInOrder(reinterpret_cast<float *>(piece.data) + offset,
+      sumInRankOrder(reinterpret_cast<float *>(buffer.data) + offset,
                  reinterpret_cast<const float *>(received.data()), ranks,
                  count);
     exchanged = false;
     ++next;
-    check(plugin, plugin.allGather(piece.data, counts.data(), offsets.data(),
-                                typeOf(piece)));
+    check(plugin, plugin.allGather(buffer.data, counts.data(), offsets.data(),
+                                typeOf(buffer)));
     return true;
   }
-  if (next == pieces.size())
+  if (next == buffers.size())
     return false;
-  const ReductionBuffer &piece = pieces[next];
+  const ReductionBuffer &buffer = buffers[next];
   counts.clear();
   offsets.clear();
   for (int r = 0; r < ranks; ++r) {
     const auto at = [&](int number) {
-      return static_cast<int>(piece.count * static_cast<std::size_t>(number) /
+      return static_cast<int>(buffer.count * static_cast<std::size_t>(number) /
                               static_cast<std::size_t>(ranks));
     };
     offsets.push_back(at(r));
@@ -106,8 +106,8 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
   received.resize(static_cast<std::size_t>(own) *
                   static_cast<std::size_t>(ranks));
   exchanged = true;
-  check(plugin, plugin.allToAll(piece.data, counts.data(), offsets.data(),
-                                received.data(), own, typeOf(piece)));
+  check(plugin, plugin.allToAll(buffer.data, counts.data(), offsets.data(),
+                                received.data(), own, typeOf(buffer)));
   return true;
 }
 
@@ -115,20 +115,20 @@ std::string OrderedAllReduce::describe() const { return sumText(bucket); }
 
 Bf16AllReduce::Bf16AllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
                        int ownRank, int rankCount)
-    : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
+    : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
       ranks(rankCount) {}
 
-void Bf16AllReduce::round(const ReductionBuffer &piece) {
-  const auto *values = reinterpret_cast<const float *>(piece.data);
-  rounded.resize(piece.count);
-  for (std::size_t i = 0; i < piece.count; ++i)
+void Bf16AllReduce::round(const ReductionBuffer &buffer) {
+  const auto *values = reinterpret_cast<const float *>(buffer.data);
+  rounded.resize(buffer.count);
+  for (std::size_t i = 0; i < buffer.count; ++i)
     rounded[i] = caffe::BFloat16(values[i]);
   counts.clear();
   offsets.clear();
   const int size = sizeof(caffe::BFloat16);
   for (int r = 0; r < ranks; ++r) {
     const auto at = [&](int number) {
-      return static_cast<int>(piece.count * static_cast<std::size_t>(number) /
+      return static_cast<int>(buffer.count * static_cast<std::size_t>(number) /
                               static_cast<std::size_t>(ranks)) *
              size;
     };
@@ -139,7 +139,7 @@ void Bf16AllReduce::round(const ReductionBuffer &piece) {
       counts[static_cast<std::size_t>(rank)] / size * ranks));
 }
 
-void Bf16AllReduce::addUp() {
+void Bf16AllReduce::sumSlices() {
   const auto own = static_cast<std::size_t>(rank);
   const std::size_t count =
       static_cast<std::size_t>(counts[own]) / sizeof(caffe::BFloat16);
@@ -154,21 +154,21 @@ void Bf16AllReduce::addUp() {
   }
 }
 
-void Bf16AllReduce::widen(const ReductionBuffer &piece) const {
-  auto *values = reinterpret_cast<float *>(piece.data);
-  for (std::size_t i = 0; i < piece.count; ++i)
+void Bf16AllReduce::widen(const ReductionBuffer &buffer) const {
+  auto *values = reinterpret_cast<float *>(buffer.data);
+  for (std::size_t i = 0; i < buffer.count; ++i)
     values[i] = float(rounded[i]);
 }
 
 bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
   if (stage == Widen) {
-    widen(pieces[next++]);
+    widen(buffers[next++]);
     stage = Exchange;
   }
-  if (next == pieces.size())
+  if (next == buffers.size())
     return false;
   if (stage == Exchange) {
-    round(pieces[next]);
+    round(buffers[next]);
     check(plugin, plugin.allToAll(rounded.data(), counts.data(), offsets.data(),
                                   received.data(),
                                   counts[static_cast<std::size_t>(rank)],
@@ -176,7 +176,7 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
     stage = AllGatherBlocks;
     return true;
   }
-  addUp();
+  sumSlices();
   check(plugin, plugin.allGather(rounded.data(), counts.data(), offsets.data(),
                               BREW_COMM_BYTE));
   stage = Widen;

@@ -26,13 +26,13 @@ public:
 /// Sums in the transport's own order.
 class TransportAllReduce : public CollectiveOperation {
 public:
-  TransportAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces);
+  TransportAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
   std::uint32_t bucket;
-  std::vector<ReductionBuffer> pieces;
+  std::vector<ReductionBuffer> buffers;
   std::size_t next = 0;
 };
 
@@ -40,14 +40,14 @@ private:
 /// have, adds it up, and gives the sum to all.
 class OrderedAllReduce : public CollectiveOperation {
 public:
-  OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
+  OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers, int rank,
              int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
   std::uint32_t bucket;
-  std::vector<ReductionBuffer> pieces;
+  std::vector<ReductionBuffer> buffers;
   int rank, ranks;
   std::size_t next = 0;
   bool exchanged = false;
@@ -60,25 +60,25 @@ private:
 /// and gives the rounded sum to all.
 class Bf16AllReduce : public CollectiveOperation {
 public:
-  /// The pieces are of f32.
-  Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> pieces, int rank,
+  /// The buffers are of f32.
+  Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers, int rank,
              int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
 private:
-  void round(const ReductionBuffer &piece);
-  void addUp();
-  void widen(const ReductionBuffer &piece) const;
+  void round(const ReductionBuffer &buffer);
+  void sumSlices();
+  void widen(const ReductionBuffer &buffer) const;
 
   std::uint32_t bucket;
-  std::vector<ReductionBuffer> pieces;
+  std::vector<ReductionBuffer> buffers;
   int rank, ranks;
   std::size_t next = 0;
   enum { Exchange, AllGatherBlocks, Widen } stage = Exchange;
   std::vector<int> counts, offsets; ///< bytes of the slices, by rank
   std::vector<caffe::BFloat16> rounded,
-      received; ///< of a piece; of all for a slice
+      received; ///< of a buffer; of all for a slice
 };
 
 /// Gives every rank the slices of all.

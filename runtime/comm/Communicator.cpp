@@ -299,16 +299,16 @@ void Communicator::reportProgress() {
 }
 
 void Communicator::startAllReduce(std::uint32_t bucket,
-                             const std::vector<ReductionBuffer> &pieces, bool asBf16) {
+                             const std::vector<ReductionBuffer> &buffers, bool asBf16) {
   std::unique_ptr<CollectiveOperation> operation;
   if (asBf16)
     operation =
-        std::make_unique<comm::Bf16AllReduce>(bucket, pieces, rank(), ranks());
+        std::make_unique<comm::Bf16AllReduce>(bucket, buffers, rank(), ranks());
   else if (isDeterministic())
     operation =
-        std::make_unique<comm::OrderedAllReduce>(bucket, pieces, rank(), ranks());
+        std::make_unique<comm::OrderedAllReduce>(bucket, buffers, rank(), ranks());
   else
-    operation = std::make_unique<comm::TransportAllReduce>(bucket, pieces);
+    operation = std::make_unique<comm::TransportAllReduce>(bucket, buffers);
   state->buckets[bucket] = state->post(std::move(operation));
 }
 

@@ -75,11 +75,11 @@ public:
   // order. Those that wait throw Error (3) that names the rank which is
   // missing.
 
-  /// Begins to add up `pieces`, which stay as they are, and untouched until
+  /// Begins to add up `buffers`, which stay as they are, and untouched until
   /// waitAllReduce() of this bucket. With `asBf16` numbers (f32) are rounded on
   /// their way: each rank's, and the sums, which are made in f32 and in the
   /// order of ranks.
-  void startAllReduce(std::uint32_t bucket, const std::vector<ReductionBuffer> &pieces,
+  void startAllReduce(std::uint32_t bucket, const std::vector<ReductionBuffer> &buffers,
                  bool asBf16 = false);
   void waitAllReduce(std::uint32_t bucket);
   /// Whether sums of this bucket are on their way.

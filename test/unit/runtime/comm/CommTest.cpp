@@ -76,7 +76,7 @@ class CommTest : public testing::Test {
 protected:
   CommTest() { table = {}; }
 
-  static ReductionBuffer piece(std::vector<float> &values) {
+  static ReductionBuffer buffer(std::vector<float> &values) {
     return {reinterpret_cast<std::byte *>(values.data()), values.size(), false};
   }
 };
@@ -111,7 +111,7 @@ TEST_F(CommTest, SumsAreTakenInTheOrderOfRanks) {
   for (int rank = 0; rank < 3; ++rank) {
     table.rank = rank;
     std::vector<float> own = table.values[std::size_t(rank)];
-    OrderedAllReduce operation(7, {piece(own)}, rank, 3);
+    OrderedAllReduce operation(7, {buffer(own)}, rank, 3);
     EXPECT_EQ(operation.describe(), "the sum of bucket 7");
     EXPECT_TRUE(operation.startNext(plugin)); // exchange
     EXPECT_TRUE(operation.startNext(plugin)); // gather
@@ -130,7 +130,7 @@ TEST_F(CommTest, FewerElementsThanRanks) {
   for (int rank = 0; rank < 3; ++rank) {
     table.rank = rank;
     std::vector<float> own = table.values[std::size_t(rank)];
-    OrderedAllReduce operation(0, {piece(own)}, rank, 3);
+    OrderedAllReduce operation(0, {buffer(own)}, rank, 3);
     while (operation.startNext(plugin))
       ;
     EXPECT_EQ(table.gathered,
@@ -140,18 +140,18 @@ TEST_F(CommTest, FewerElementsThanRanks) {
 
 TEST_F(CommTest, TransportSumsGoPieceByPiece) {
   std::vector<float> a(3), b(4);
-  TransportAllReduce operation(1, {piece(a), piece(b)});
+  TransportAllReduce operation(1, {buffer(a), buffer(b)});
   while (operation.startNext(plugin))
     ;
   EXPECT_EQ(table.sums, 2);
-  table.failure = "the wire is cut";
-  TransportAllReduce failing(1, {piece(a)});
+  table.failure = "the wire is splitLongBuffers";
+  TransportAllReduce failing(1, {buffer(a)});
   try {
     failing.startNext(plugin);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
-    EXPECT_STREQ(error.what(), "table: the wire is cut");
+    EXPECT_STREQ(error.what(), "table: the wire is splitLongBuffers");
   }
 }
 
