@@ -28,7 +28,7 @@ struct brew_environment {
 
 struct brew_episode_recorder {
   Message message;
-  std::unique_ptr<reinforcement::EpisodeRecorder> film;
+  std::unique_ptr<reinforcement::EpisodeRecorder> recorder;
 };
 
 struct brew_learner {
@@ -251,8 +251,8 @@ brew_status brew_environment_set_observer(brew_environment *environment,
 }
 
 brew_status brew_episode_recorder_open(brew_environment *environment, const char *path,
-                           const brew_episode_recorder_options *options, brew_episode_recorder **film) {
-  return api::open(film, [&](brew_episode_recorder &handle) {
+                           const brew_episode_recorder_options *options, brew_episode_recorder **recorder) {
+  return api::open(recorder, [&](brew_episode_recorder &handle) {
     if (!environment)
       throw usage("there is no environment");
     const brew_episode_recorder_options given = copyFromCaller(options);
@@ -263,27 +263,27 @@ brew_status brew_episode_recorder_open(brew_environment *environment, const char
                                    std::pair(given.pictures, &chosen.pictures)})
       if (from)
         *to = from;
-    handle.film = std::make_unique<reinforcement::EpisodeRecorder>(
-        environment->get(), text(path, "the film's path"), chosen);
+    handle.recorder = std::make_unique<reinforcement::EpisodeRecorder>(
+        environment->get(), text(path, "the recorder's path"), chosen);
   });
 }
 
-const char *brew_episode_recorder_message(const brew_episode_recorder *film) {
-  return film ? film->message.text() : Message::outOfMemory();
+const char *brew_episode_recorder_message(const brew_episode_recorder *recorder) {
+  return recorder ? recorder->message.text() : Message::outOfMemory();
 }
 
-brew_status brew_episode_recorder_finish(brew_episode_recorder *film) {
-  if (!film)
+brew_status brew_episode_recorder_finish(brew_episode_recorder *recorder) {
+  if (!recorder)
     return BREW_USAGE;
-  return guarded(film->message, [&] {
-    if (!film->film)
-      throw usage("the film could not be opened, or is finished");
-    const std::unique_ptr<reinforcement::EpisodeRecorder> done = std::move(film->film);
+  return guarded(recorder->message, [&] {
+    if (!recorder->recorder)
+      throw usage("the recorder could not be opened, or is finished");
+    const std::unique_ptr<reinforcement::EpisodeRecorder> done = std::move(recorder->recorder);
     done->finish();
   });
 }
 
-void brew_episode_recorder_destroy(brew_episode_recorder *film) { delete film; }
+void brew_episode_recorder_destroy(brew_episode_recorder *recorder) { delete recorder; }
 
 //===----------------------------------------------------------------------===//
 // Learners

@@ -50,7 +50,7 @@ void addReinforcementOptions(CLI::App &command, ReinforcementOptions &options) {
       ->check(atLeast(1))
       ->group(group);
   command
-      .add_option("--draw", options.film,
+      .add_option("--draw", options.recorder,
                   "Pictures of an episode in the end: a .gif that moves, or "
                   "a .png with some of them side by side")
       ->type_name("FILE")
@@ -62,9 +62,9 @@ namespace {
 /// Plays episodes without learning from them, the first before a camera.
 void judge(const ReinforcementOptions &options, api::Learner &learner,
            api::BuiltInEnvironment &first) {
-  std::optional<api::EpisodeRecorder> film;
-  if (!options.film.empty())
-    film.emplace(first, options.film);
+  std::optional<api::EpisodeRecorder> recorder;
+  if (!options.recorder.empty())
+    recorder.emplace(first, options.recorder);
   const double reward =
       learner.evaluate(std::max<std::int64_t>(1, options.evaluate));
   char text[200];
@@ -74,15 +74,15 @@ void judge(const ReinforcementOptions &options, api::Learner &learner,
                   static_cast<long long>(options.evaluate), reward);
     log::info(log::site::brew, text);
   }
-  if (film) {
-    film->finish();
-    log::info(log::site::brew, "Drawn: " + options.film);
+  if (recorder) {
+    recorder->finish();
+    log::info(log::site::brew, "Drawn: " + options.recorder);
   }
 }
 
 /// What would fail in the end fails before there is anything to lose.
-void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
-  const api::EpisodeRecorder film(environment, path);
+void checkRecorder(const std::string &path, api::BuiltInEnvironment &environment) {
+  const api::EpisodeRecorder recorder(environment, path);
   const std::filesystem::path folder =
       std::filesystem::absolute(path).parent_path();
   if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))
@@ -109,8 +109,8 @@ void learn(const ReinforcementOptions &options, Session &session,
     chosen.environments.push_back(environments.back().get());
   }
   api::BuiltInEnvironment &first = *environments.front();
-  if (!options.film.empty())
-    checkFilm(options.film, first);
+  if (!options.recorder.empty())
+    checkRecorder(options.recorder, first);
   if (page) {
     first.setObserver([page](const brew_scene &scene) { page->onStep(scene); });
     chosen.episode = [page](int, double reward, std::int64_t,
@@ -133,7 +133,7 @@ void learn(const ReinforcementOptions &options, Session &session,
     page->onReinforcementDone();
     first.setObserver({});
   }
-  if (options.evaluate || !options.film.empty())
+  if (options.evaluate || !options.recorder.empty())
     judge(options, learner, first);
 }
 

@@ -13,13 +13,13 @@ namespace brew::run {
 /// What `brew-run train` takes for reinforcement learning.
 struct ReinforcementOptions {
   std::string trainer, properties, environment;
-  std::string film; ///< a file for pictures of an episode
+  std::string recorder; ///< a file for pictures of an episode
   std::int64_t episodes = 0, maxSteps = 0, evaluate = 0;
 
   /// Whether any of it is given.
   bool isRequested() const {
     return !trainer.empty() || !properties.empty() || !environment.empty() ||
-           !film.empty() || episodes || maxSteps || evaluate;
+           !recorder.empty() || episodes || maxSteps || evaluate;
   }
 };
 
