@@ -13,7 +13,7 @@ using namespace brew::test;
 
 namespace {
 
-class ListsOfRecords : public testing::Test {
+class RecordLists : public testing::Test {
 protected:
   std::vector<BoostEntry> boosts(const std::string &text) {
     writeBytes(folder / "list", text);
@@ -33,7 +33,7 @@ caffe::LayerParameter layer(const std::string &type) {
 
 } // namespace
 
-TEST_F(ListsOfRecords, LinesAndWords) {
+TEST_F(RecordLists, LinesAndWords) {
   writeBytes(folder / "list", "a  b\r\n\n c");
   const auto lines = readTextLines(folder / "list", "A B");
   ASSERT_EQ(lines.size(), 3u);
@@ -48,7 +48,7 @@ TEST_F(ListsOfRecords, LinesAndWords) {
               [&] { readTextLines(folder / "list", "A B"); });
 }
 
-TEST_F(ListsOfRecords, Weights) {
+TEST_F(RecordLists, Weights) {
   const auto entries =
       boosts("00000001_my cat.jpg 2.5\n\n  \nb\t 0\r\nc  1e3 ");
   ASSERT_EQ(entries.size(), 3u);

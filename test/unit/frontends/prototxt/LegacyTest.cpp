@@ -62,11 +62,11 @@ TEST(LegacyInput, Places) {
 }
 
 TEST(LegacyInput, TooFewDimensions) {
-  EXPECT_EQ(saidAbout("input: 'a' input: 'b'\ninput_dim: [1,2,3,4,5]"),
+  EXPECT_EQ(diagnosticsOf("input: 'a' input: 'b'\ninput_dim: [1,2,3,4,5]"),
             "f.prototxt:1:12: error: input 'b' lacks dimensions: input_dim "
             "takes 4 numbers for each input, found 5 for 2 inputs\n"
             "f.prototxt:2:1: note: the last input_dim is here\n");
-  EXPECT_EQ(saidAbout("input: 'a' input: 'b'\ninput_shape { dim: 1 }"),
+  EXPECT_EQ(diagnosticsOf("input: 'a' input: 'b'\ninput_shape { dim: 1 }"),
             "f.prototxt:1:12: error: input 'b' has no input_shape: 2 inputs, "
             "1 input_shape\n"
             "f.prototxt:2:1: note: the last input_shape is here\n");
@@ -133,7 +133,7 @@ TEST(LegacyV1, DataTransform) {
 TEST(LegacyV1, MixedWithCurrentLayers) {
   const std::string text =
       "layers { name: 'a' type: RELU }\nlayer { name: 'b' }";
-  EXPECT_EQ(saidAbout(text),
+  EXPECT_EQ(diagnosticsOf(text),
             "f.prototxt:2:1: warning: the net mixes 'layer' with the old form "
             "'layers'; every 'layer' is ignored, as Caffe does\n"
             "f.prototxt:1:1: note: the first 'layers' is here\n");
@@ -172,7 +172,7 @@ TEST(LegacyV0, PaddingMergesIntoItsReader) {
                      "top: 'c' }"),
             "layer { name: \"c\" type: \"Convolution\" bottom: \"d\" top: "
             "\"c\" convolution_param { pad: 2 } }");
-  EXPECT_EQ(saidAbout("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
+  EXPECT_EQ(diagnosticsOf("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
                       "bottom: 'd' top: 'q' }\n"
                       "layers { layer { name: 'r' type: 'relu' } bottom: 'q' "
                       "}"),
@@ -196,13 +196,13 @@ TEST(LegacyV0, Places) {
 }
 
 TEST(LegacyV0, Problems) {
-  EXPECT_EQ(saidAbout("layers { layer { name: 'r' type: 'rleu' } }"),
+  EXPECT_EQ(diagnosticsOf("layers { layer { name: 'r' type: 'rleu' } }"),
             "f.prototxt:1:34: error: layer 'r' (rleu): unknown layer type "
             "'rleu' of the oldest prototxt form; did you mean 'relu'?\n");
-  EXPECT_EQ(saidAbout("layers { layer { name: 'r' type: 'relu' pad: 1 } }"),
+  EXPECT_EQ(diagnosticsOf("layers { layer { name: 'r' type: 'relu' pad: 1 } }"),
             "f.prototxt:1:41: warning: layer 'r' (relu): 'pad' is not a field "
             "of this layer type and is ignored, as Caffe does\n");
-  EXPECT_EQ(saidAbout("layers { layer { name: 'r' type: 'relu' } }\n"
+  EXPECT_EQ(diagnosticsOf("layers { layer { name: 'r' type: 'relu' } }\n"
                       "layers { name: 'x' type: RELU }"),
             "f.prototxt:2:1: error: the net mixes two old forms: this 'layers' "
             "has no inner 'layer' block, others have one\n");

@@ -10,7 +10,7 @@
 
 namespace brew::prototxt {
 
-/// A parsed text with what was said about it.
+/// A parsed text with what was diagnostics about it.
 struct Parsed {
   Diagnostics diagnostics;
   PrototxtFile file;
@@ -24,7 +24,7 @@ inline Parsed parseText(const std::string &text,
 }
 
 /// All diagnostics of a text, upgrades and checks included.
-inline std::string saidAbout(const std::string &text,
+inline std::string diagnosticsOf(const std::string &text,
                              std::optional<FileKind> kind = std::nullopt) {
   Parsed parsed = parseText(text, kind);
   if (parsed.file.kind == FileKind::Net)

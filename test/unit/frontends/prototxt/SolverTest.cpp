@@ -13,7 +13,7 @@ namespace {
 const std::string sgd = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 10\n";
 
 std::string solverSays(const std::string &text) {
-  return saidAbout(text, FileKind::Solver);
+  return diagnosticsOf(text, FileKind::Solver);
 }
 
 std::shared_ptr<const SolverDocument> solverOf(const std::string &text,

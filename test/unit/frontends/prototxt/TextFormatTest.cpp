@@ -113,11 +113,11 @@ TEST(TextFormat, NamesAreUtf8) {
        "1:18: error: 'param' is not UTF-8: it has the byte 0xED; is the file "
        "in another encoding?"},
   };
-  for (const auto &[text, said] : texts) {
+  for (const auto &[text, diagnostics] : texts) {
     Parsed parsed = parseText(text, FileKind::Net);
     EXPECT_FALSE(parsed.file.complete);
     EXPECT_EQ(parsed.diagnostics.str(),
-              "f.prototxt:" + std::string(said) + "\n");
+              "f.prototxt:" + std::string(diagnostics) + "\n");
   }
 }
 
