@@ -9,7 +9,7 @@ namespace brew::prototxt {
 namespace {
 
 /// What is diagnostics about one layer.
-std::string diagnosticsOf(const std::string &layer) {
+std::string layerDiagnostics(const std::string &layer) {
   Diagnostics diagnostics;
   auto net = netOf("layer { name: 'l' " + layer + " }", diagnostics);
   const caffe::LayerParameter &checked = net->net().layer(0);
@@ -28,13 +28,13 @@ std::string diagnosticsOf(const std::string &layer) {
 }
 
 std::string convolution(const std::string &settings) {
-  return diagnosticsOf("type: 'Convolution' bottom: 'x' top: 'y' "
+  return layerDiagnostics("type: 'Convolution' bottom: 'x' top: 'y' "
                     "convolution_param { " +
                     settings + " }");
 }
 
 std::string pooling(const std::string &settings) {
-  return diagnosticsOf("type: 'Pooling' bottom: 'x' top: 'y' pooling_param { " +
+  return layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' pooling_param { " +
                     settings + " }");
 }
 
@@ -119,17 +119,17 @@ TEST(LayerSettings, checksPooling) {
   EXPECT_EQ(pooling("global_pooling: true stride: 2"),
             "global_pooling goes with pad 0 and stride 1 only\n");
   EXPECT_EQ(pooling("kernel_size: 2 pool: STOCHASTIC"), "");
-  EXPECT_EQ(diagnosticsOf("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
+  EXPECT_EQ(layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                        "pooling_param { kernel_size: 2 }"),
             "");
-  EXPECT_EQ(diagnosticsOf("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
+  EXPECT_EQ(layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                        "pooling_param { pool: AVE kernel_size: 2 }"),
             "only MAX pooling has a second top\n");
 }
 
 TEST(LayerSettings, checksEltwise) {
   auto eltwise = [](const std::string &settings) {
-    return diagnosticsOf("type: 'Eltwise' bottom: 'a' bottom: 'b' top: 'y' "
+    return layerDiagnostics("type: 'Eltwise' bottom: 'a' bottom: 'b' top: 'y' "
                       "eltwise_param { " +
                       settings + " }");
   };
@@ -144,7 +144,7 @@ TEST(LayerSettings, checksEltwise) {
 
 TEST(LayerSettings, checksFillers) {
   auto filler = [](const std::string &settings) {
-    return diagnosticsOf("type: 'InnerProduct' bottom: 'x' top: 'y' "
+    return layerDiagnostics("type: 'InnerProduct' bottom: 'x' top: 'y' "
                       "inner_product_param { num_output: 2 weight_filler { " +
                       settings + " } }");
   };
@@ -160,27 +160,27 @@ TEST(LayerSettings, checksFillers) {
 }
 
 TEST(LayerSettings, checksDataLayers) {
-  EXPECT_EQ(diagnosticsOf("type: 'Data' top: 'd' data_param { source: 's' "
+  EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
                        "batch_size: 1 }"),
             "");
-  EXPECT_EQ(diagnosticsOf("type: 'Data' top: 'd'"),
+  EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd'"),
             "batch_size is missing\nsource is missing\n");
-  EXPECT_EQ(diagnosticsOf("type: 'Data' top: 'd' data_param { source: 's' "
+  EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
                        "batch_size: 1 } transform_param { mean_file: 'm' "
                        "mean_value: 1 }"),
             "give either mean_file or mean_value, not both\n");
-  EXPECT_EQ(diagnosticsOf("type: 'Data' top: 'd' data_param { source: 's' "
+  EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
                        "batch_size: 1 } transform_param { force_color: true "
                        "force_gray: true }"),
             "force_color and force_gray exclude each other\n");
-  EXPECT_EQ(diagnosticsOf("type: 'HDF5Data' top: 'd' hdf5_data_param { source: "
+  EXPECT_EQ(layerDiagnostics("type: 'HDF5Data' top: 'd' hdf5_data_param { source: "
                        "'s' batch_size: 1 } transform_param { scale: 2 }"),
             "HDF5 data cannot be transformed\n");
 }
 
 TEST(LayerSettings, checksShapesOfInputs) {
   auto input = [](const std::string &settings) {
-    return diagnosticsOf("type: 'Input' top: 'a' top: 'b' top: 'c' input_param "
+    return layerDiagnostics("type: 'Input' top: 'a' top: 'b' top: 'c' input_param "
                       "{ " +
                       settings + " }");
   };
@@ -196,7 +196,7 @@ TEST(LayerSettings, checksShapesOfInputs) {
 
 TEST(LayerSettings, checksDummyData) {
   auto dummy = [](const std::string &settings) {
-    return diagnosticsOf("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
+    return layerDiagnostics("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
                       "{ " +
                       settings + " }");
   };
@@ -213,15 +213,15 @@ TEST(LayerSettings, checksDummyData) {
 }
 
 TEST(LayerSettings, checksTheRest) {
-  EXPECT_EQ(diagnosticsOf("type: 'InnerProduct' bottom: 'x' top: 'y'"),
+  EXPECT_EQ(layerDiagnostics("type: 'InnerProduct' bottom: 'x' top: 'y'"),
             "num_output is missing\n");
-  EXPECT_EQ(diagnosticsOf("type: 'Accuracy' bottom: 'x' bottom: 'l' top: 'y' "
+  EXPECT_EQ(layerDiagnostics("type: 'Accuracy' bottom: 'x' bottom: 'l' top: 'y' "
                        "accuracy_param { top_k: 0 }"),
             "top_k must be at least 1\n");
-  EXPECT_EQ(diagnosticsOf("type: 'Bias' bottom: 'x' top: 'y' bias_param { "
+  EXPECT_EQ(layerDiagnostics("type: 'Bias' bottom: 'x' top: 'y' bias_param { "
                        "num_axes: -2 }"),
             "num_axes must be -1 (all the rest), 0 or more\n");
-  EXPECT_EQ(diagnosticsOf("type: 'Split' bottom: 'x' top: 'x'"),
+  EXPECT_EQ(layerDiagnostics("type: 'Split' bottom: 'x' top: 'x'"),
             "a Split layer cannot be in-place\n");
 }
 
