@@ -28,7 +28,7 @@ Built buildGraph(const std::string &text, caffe::Phase phase = caffe::TRAIN,
   return built;
 }
 
-std::string diagnosticsOf(const std::string &text,
+std::string graphDiagnostics(const std::string &text,
                        caffe::Phase phase = caffe::TRAIN) {
   return buildGraph(text, phase).diagnostics.str();
 }
@@ -60,7 +60,7 @@ layer { name: "in" type: "Input" top: "b" top: "C" top: "a" }
 }
 
 TEST(NetGraph, placesMissingBottom) {
-  EXPECT_EQ(diagnosticsOf(R"(
+  EXPECT_EQ(graphDiagnostics(R"(
 layer { name: "in" type: "Input" top: "pool2" }
 layer {
   name: "ip1" type: "InnerProduct"
@@ -75,7 +75,7 @@ layer {
 }
 
 TEST(NetGraph, notesRuleThatRemovedProducer) {
-  EXPECT_EQ(diagnosticsOf(R"(
+  EXPECT_EQ(graphDiagnostics(R"(
 layer { name: "in" type: "Input" top: "x"
   include { phase: TEST } }
 layer { name: "r" type: "ReLU" bottom: "x" top: "y" }
@@ -87,7 +87,7 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "y" }
 }
 
 TEST(NetGraph, notesLaterProducer) {
-  EXPECT_EQ(diagnosticsOf(R"(
+  EXPECT_EQ(graphDiagnostics(R"(
 layer { name: "r" type: "ReLU" bottom: "x" top: "y" }
 layer { name: "in" type: "Input" top: "x" }
 )"),
@@ -97,14 +97,14 @@ layer { name: "in" type: "Input" top: "x" }
 }
 
 TEST(NetGraph, refusesSecondProducer) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "in2" type: "Input" top: "x" }
 )"),
             "f.prototxt:4:35: error: layer 'in2' (Input): top blob 'x' is "
             "already produced by layer 'in'\n"
             "f.prototxt:2:34: note: 'x' is produced here\n");
   // In-location goes by position.
-  EXPECT_NE(diagnosticsOf(R"(
+  EXPECT_NE(graphDiagnostics(R"(
 layer { name: "in" type: "Input" top: "a" top: "b" }
 layer { name: "e" type: "Eltwise" bottom: "a" bottom: "b" top: "b" }
 )")
@@ -114,7 +114,7 @@ layer { name: "e" type: "Eltwise" bottom: "a" bottom: "b" top: "b" }
 }
 
 TEST(NetGraph, refusesInPlaceOfSharedBlob) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "p" type: "Power" bottom: "x" top: "y" }
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 )"),
@@ -125,7 +125,7 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 }
 
 TEST(NetGraph, countsBottomsAndTops) {
-  const std::string diagnostics = diagnosticsOf(std::string(inputX) + R"(
+  const std::string diagnostics = graphDiagnostics(std::string(inputX) + R"(
 layer { name: "r" type: "ReLU" bottom: "x" bottom: "x" top: "a" }
 layer { name: "e" type: "Eltwise" bottom: "x" top: "b" }
 layer { name: "acc" type: "Accuracy" bottom: "x" bottom: "x" top: "c" top: "d" top: "e" }
@@ -193,7 +193,7 @@ layer { name: "f" type: "Power" bottom: "a" top: "f" }
 }
 
 TEST(NetGraph, wantsOneLossWeightPerTop) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "s" type: "Split" bottom: "x" top: "a" top: "b"
   loss_weight: 1 }
 )"),
@@ -225,7 +225,7 @@ layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
 }
 
 TEST(NetGraph, refusesContradictingMultipliers) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "a" type: "InnerProduct" bottom: "x" top: "a"
   param { name: "w" lr_mult: 1 } inner_product_param { num_output: 1 } }
 layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
@@ -237,7 +237,7 @@ layer { name: "b" type: "InnerProduct" bottom: "x" top: "b"
 }
 
 TEST(NetGraph, refusesParametersThatFilesCannotTellApart) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "a" type: "Bias" bottom: "x" top: "a" }
 layer { name: "a" type: "Bias" bottom: "x" top: "b" }
 )"),
@@ -246,7 +246,7 @@ layer { name: "a" type: "Bias" bottom: "x" top: "b" }
             "apart\n"
             "f.prototxt:4:1: note: it is here\n");
   // Without parameters a name may come twice, as in Caffe.
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "a" type: "Bias" bottom: "x" top: "a" }
 layer { name: "a" type: "ReLU" bottom: "x" top: "b" }
 )"),
@@ -254,7 +254,7 @@ layer { name: "a" type: "ReLU" bottom: "x" top: "b" }
 }
 
 TEST(NetGraph, refusesTooManyParams) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "r" type: "ReLU" bottom: "x" top: "r"
   param { lr_mult: 1 } }
 )"),
@@ -263,13 +263,13 @@ layer { name: "r" type: "ReLU" bottom: "x" top: "r"
 }
 
 TEST(NetGraph, warnsOfWhatHasNoEffect) {
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "r" type: "ReLU" bottom: "x" top: "r"
   power_param { scale: 2 } }
 )"),
             "f.prototxt:5:3: warning: layer 'r' (ReLU): power_param has no "
             "effect in a layer of this type\n");
-  EXPECT_EQ(diagnosticsOf(std::string(inputX) + R"(
+  EXPECT_EQ(graphDiagnostics(std::string(inputX) + R"(
 layer { name: "p" type: "InnerProduct" bottom: "x" top: "x"
   inner_product_param { num_output: 2 } }
 )"),
@@ -279,7 +279,7 @@ layer { name: "p" type: "InnerProduct" bottom: "x" top: "x"
 }
 
 TEST(NetGraph, reportsAllErrorsInOneRun) {
-  const std::string diagnostics = diagnosticsOf(R"(
+  const std::string diagnostics = graphDiagnostics(R"(
 layer { name: "a" type: "ReLU" bottom: "x" top: "a" }
 layer { name: "b" type: "Sigmod" bottom: "a" top: "b" }
 layer { name: "c" type: "InnerProduct" bottom: "b" top: "c" }
