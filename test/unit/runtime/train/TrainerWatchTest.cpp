@@ -36,7 +36,7 @@ protected:
 
   /// Makes a value of a row of the data something else.
   void spoil(int row, float value) {
-    x[static_cast<std::size_t>(3 * row + 1)] = value;
+    data.x[static_cast<std::size_t>(3 * row + 1)] = value;
     formats::Hdf5Writer writer(folder / "data.h5");
     writer.write("x", {10, 3}, x.data());
     writer.write("target", {10}, target.data());

@@ -76,7 +76,7 @@ protected:
   }
 
   TempFolder folder;
-  const LinearModelData data{folder};
+  LinearModelData data{folder};
   const std::vector<float> &x = data.x, &target = data.target;
   std::vector<std::unique_ptr<runtime::Session>> sessions;
 };
