@@ -47,7 +47,7 @@ protected:
         "name: 'in' type: '" + type + "' top: 'data' top: 'label' " + fields);
     result.tops = {&data, &label};
     result.testPhase = testPhase;
-    result.seed = 3;
+    result.seed = {3, 0};
     result.stream = "program/in";
     result.folders = {folder.path()};
     result.reading.threads = threads;

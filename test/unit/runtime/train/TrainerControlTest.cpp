@@ -150,7 +150,7 @@ TEST_F(TrainerControlTest, GradientsThatAreNotKeptAreReplaced) {
   whole->step(1);
   parts->forward();
   parts->backward();
-  sessions.back()->setSeed(1); // the first batch again
+  sessions.back()->setSeed({1, 0}); // the first batch again
   parts->forward();
   parts->backward();
   parts->update();
@@ -374,7 +374,7 @@ TEST_F(TrainerControlTest, AbandonedSumsCountForNothing) {
   // An iteration by hand, left for step().
   auto stepped = make(fields);
   halfway(*stepped);
-  sessions.back()->setSeed(1); // the first batch again
+  sessions.back()->setSeed({1, 0}); // the first batch again
   stepped->step(1);
   EXPECT_EQ(weights(*stepped), expected);
 
