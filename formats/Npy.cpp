@@ -35,7 +35,7 @@ std::vector<std::int64_t> dimsOf(std::string_view text,
   if (text.empty() || text[0] != '(')
     throw fail();
   text = text.substr(1, text.find(')') - 1);
-  constexpr std::int64_t kMost = std::int64_t(1) << 40; // values
+  constexpr std::int64_t kMaxValues = std::int64_t(1) << 40; // values
   std::int64_t count = 1;
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
@@ -44,8 +44,8 @@ std::vector<std::int64_t> dimsOf(std::string_view text,
     std::int64_t dim = 0;
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), dim);
-    if (error != std::errc() || dim < 0 || dim > kMost ||
-        (dim && count > kMost / dim))
+    if (error != std::errc() || dim < 0 || dim > kMaxValues ||
+        (dim && count > kMaxValues / dim))
       throw fail();
     count *= dim;
     dims.push_back(dim);

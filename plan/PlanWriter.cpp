@@ -11,7 +11,7 @@ namespace brew::plan {
 
 /// Places the segments after a manifest of `manifestSize` bytes and returns the
 /// size of the file.
-static std::uint64_t placeSegments(Manifest &manifest,
+static std::uint64_t assignSegmentOffsets(Manifest &manifest,
                                    std::uint64_t manifestSize,
                                    const std::vector<std::string> &bytes) {
   std::uint64_t end = sizeof(Header) + manifestSize;
@@ -36,7 +36,7 @@ std::string serializePlan(Manifest manifest,
   // size. Larger offsets never make it smaller: this ends after a few rounds.
   std::uint64_t manifestSize = 0, fileSize = 0;
   for (;;) {
-    fileSize = placeSegments(manifest, manifestSize, segmentBytes);
+    fileSize = assignSegmentOffsets(manifest, manifestSize, segmentBytes);
     std::uint64_t size = manifest.ByteSizeLong();
     if (size <= manifestSize)
       break;

@@ -27,7 +27,7 @@ int indexOf(const std::string &text) {
 } // namespace
 
 Weights readHdf5Weights(const std::string &path) {
-  constexpr int mostBlobs = 64; // per layer; no layer has a tenth of it
+  constexpr int maxBlobs = 64; // per layer; no layer has a tenth of it
   Hdf5Reader file(path);
   if (!file.hasGroup("/data"))
     throw badInput(path + ": no weights: the HDF5 file has no group 'data'");
@@ -36,7 +36,7 @@ Weights readHdf5Weights(const std::string &path) {
   for (const std::string &dataset : file.datasets("/data")) {
     const size_t slash = dataset.rfind('/');
     const int index = indexOf(dataset.substr(slash + 1));
-    if (slash < kData.size() || index < 0 || index >= mostBlobs)
+    if (slash < kData.size() || index < 0 || index >= maxBlobs)
       throw badInput(path + ": dataset '" + dataset +
                      "' is not the blob of a layer");
     layers[dataset.substr(kData.size(), slash - kData.size())][index] = dataset;

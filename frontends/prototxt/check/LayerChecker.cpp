@@ -207,12 +207,12 @@ void LayerChecker::transform() {
 
 void LayerChecker::resize(const caffe::ResizeParameter &resize) {
   // A side of an image, far below what memory allows.
-  constexpr uint32_t kMostPixels = 1 << 16;
+  constexpr uint32_t kMaxPixels = 1 << 16;
   for (const char *field : {"height", "width"}) {
     count(resize, field);
     if (resize.GetReflection()->GetUInt32(
             resize, resize.GetDescriptor()->FindFieldByName(field)) >
-        kMostPixels)
+        kMaxPixels)
       error(resize, field, std::string(field) + " is too large");
   }
 }

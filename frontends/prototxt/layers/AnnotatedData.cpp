@@ -39,8 +39,8 @@ void checkSampler(LayerChecker &c, const caffe::BatchSampler &batch) {
   checkRange(c, sampler, "min_aspect_ratio", sampler.min_aspect_ratio(),
              "max_aspect_ratio", sampler.max_aspect_ratio());
   // Draws of one record are numbered with room for this many.
-  constexpr uint32_t kMostTrials = 100000;
-  if (batch.max_trials() > kMostTrials)
+  constexpr uint32_t kMaxTrials = 100000;
+  if (batch.max_trials() > kMaxTrials)
     c.error(batch, "max_trials", "max_trials is too large");
   if (!batch.use_original_image())
     c.warn(batch, "use_original_image",
@@ -98,9 +98,9 @@ void checkCrop(LayerChecker &c, const caffe::TransformationParameter &transform)
   else if (transform.crop_h() && transform.crop_size())
     c.error(transform, "crop_h",
             "give either crop_size or crop_h and crop_w, not both");
-  constexpr uint32_t kMostPixels = 1 << 16;
+  constexpr uint32_t kMaxPixels = 1 << 16;
   for (uint32_t side : {transform.crop_h(), transform.crop_w()})
-    if (side > kMostPixels)
+    if (side > kMaxPixels)
       c.error(transform, "crop_h", "crop_h and crop_w are too large");
 }
 
@@ -138,9 +138,9 @@ void checkAnnotatedData(LayerChecker &c) {
   if (!transform.has_expand_param())
     return;
   // Beyond it a single pixel would fill all the memory an image may take.
-  constexpr float kMostExpanded = 1 << 15;
+  constexpr float kMaxExpanded = 1 << 15;
   const float ratio = transform.expand_param().max_expand_ratio();
-  if (!(ratio > 1 && ratio <= kMostExpanded))
+  if (!(ratio > 1 && ratio <= kMaxExpanded))
     c.error(transform.expand_param(), "max_expand_ratio",
             "max_expand_ratio must be above 1 and at most 32768");
   if (transform.has_mean_file())

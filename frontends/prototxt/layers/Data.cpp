@@ -76,10 +76,10 @@ void checkImageData(LayerChecker &c) {
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
             "new_height and new_width are given both or not at all");
   // A side of an image, far below what memory allows.
-  constexpr uint32_t kMostPixels = 1 << 16;
-  if (settings.new_height() > kMostPixels)
+  constexpr uint32_t kMaxPixels = 1 << 16;
+  if (settings.new_height() > kMaxPixels)
     c.error(settings, "new_height", "new_height is too large");
-  if (settings.new_width() > kMostPixels)
+  if (settings.new_width() > kMaxPixels)
     c.error(settings, "new_width", "new_width is too large");
   c.transform();
   checkSelection(c, settings);

@@ -19,7 +19,7 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// Of an image: its top has so many rows.
-constexpr std::uint32_t kMostRegions = 1 << 20;
+constexpr std::uint32_t kMaxRegions = 1 << 20;
 
 void checkProposal(LayerChecker &c) {
   const caffe::ProposalParameter &settings = c.layer.proposal_param();
@@ -34,9 +34,9 @@ void checkProposal(LayerChecker &c) {
       if (!(values[i] > 0))
         c.error(settings, field, std::string(field) + " must be positive", i);
   };
-  if (settings.post_nms_topn() > kMostRegions)
+  if (settings.post_nms_topn() > kMaxRegions)
     c.error(settings, "post_nms_topn",
-            "post_nms_topn must be at most " + std::to_string(kMostRegions));
+            "post_nms_topn must be at most " + std::to_string(kMaxRegions));
   positive(settings.ratio(), "ratio");
   positive(settings.scale(), "scale");
   if (!(settings.min_size() >= 0))
@@ -75,7 +75,7 @@ void buildProposal(LayerBuilder &l) {
 
 /// Points of a cell in one direction: with more, tables of points would take
 /// all memory.
-constexpr int kMostSamples = 64;
+constexpr int kMaxSamples = 64;
 
 /// The forks have layers of that name with settings of their own: Mask R-CNN's
 /// averages points of each cell (roi_align_param), Cascade R-CNN's gives the
@@ -95,9 +95,9 @@ void checkRoiAlign(LayerChecker &c) {
     const caffe::ROIAlignParameter &settings = c.layer.roi_align_param();
     c.count(settings, "pooled_h");
     c.count(settings, "pooled_w");
-    if (settings.sampling_ratio() > kMostSamples)
+    if (settings.sampling_ratio() > kMaxSamples)
       c.error(settings, "sampling_ratio",
-              "sampling_ratio must be at most " + std::to_string(kMostSamples));
+              "sampling_ratio must be at most " + std::to_string(kMaxSamples));
     return;
   }
   const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
