@@ -54,14 +54,14 @@ std::string requirePath(const std::string &name,
   // The working directory may be one of the folders by its whole name.
   std::vector<std::string> looked;
   for (const std::string &path : candidatePaths(name, folders)) {
-    std::string place = absolutePath(path);
-    if (std::find(looked.begin(), looked.end(), place) == looked.end())
-      looked.push_back(place);
+    std::string path = absolutePath(path);
+    if (std::find(looked.begin(), looked.end(), path) == looked.end())
+      looked.push_back(path);
   }
-  std::string places;
-  for (const std::string &place : looked)
-    places += (places.empty() ? "" : ", ") + place;
-  throw unavailable(what + " '" + name + "' not found; looked for " + places);
+  std::string tried;
+  for (const std::string &path : looked)
+    tried += (tried.empty() ? "" : ", ") + path;
+  throw unavailable(what + " '" + name + "' not found; looked for " + tried);
 }
 
 std::string folderOfFile(const std::string &path) {
