@@ -53,8 +53,8 @@ std::string requirePath(const std::string &name,
     return *found;
   // The working directory may be one of the folders by its whole name.
   std::vector<std::string> looked;
-  for (const std::string &path : candidatePaths(name, folders)) {
-    std::string path = absolutePath(path);
+  for (const std::string &candidate : candidatePaths(name, folders)) {
+    std::string path = absolutePath(candidate);
     if (std::find(looked.begin(), looked.end(), path) == looked.end())
       looked.push_back(path);
   }
