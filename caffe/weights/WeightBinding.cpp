@@ -38,7 +38,7 @@ bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
 
 std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
   std::vector<FileLayer> fileLayers;
-  auto place = [&](const std::string &name, std::uint32_t index,
+  auto addBlob = [&](const std::string &name, std::uint32_t index,
                    const plan::Parameter &parameter,
                    std::vector<std::int64_t> dims, const std::string &type,
                    bool sharer) {
@@ -57,10 +57,10 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
     layer->blobs[index] = {&parameter, std::move(dims), sharer};
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
-    place(parameter.layer(), parameter.index(), parameter,
+    addBlob(parameter.layer(), parameter.index(), parameter,
           toVector(parameter.file_dims()), parameter.layer_type(), false);
     for (const plan::Parameter::Sharer &sharer : parameter.sharers())
-      place(sharer.layer(), sharer.index(), parameter,
+      addBlob(sharer.layer(), sharer.index(), parameter,
             toVector(sharer.file_dims()), sharer.layer_type(), true);
   }
   return fileLayers;
