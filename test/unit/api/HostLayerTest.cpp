@@ -175,7 +175,7 @@ TEST(HostLayer, StatusesAndWords) {
   EXPECT_EQ(record.made, 1);
 }
 
-TEST(HostLayer, OfATypeThatNobodyGave) {
+TEST(HostLayer, UnregisteredTypeFailsAtFirstUse) {
   Session session(planOf(ownPlan()), {}); // it can be opened
   EXPECT_EQ(errorOf([&] { session.run(0); })
                 .rfind("2: layer 'own' (type 'Own'): the program that runs the "
@@ -367,7 +367,7 @@ TEST(HostLayerClass, ThrowsIntoTheCall) {
   EXPECT_EQ(errorOf([&] { lacking.run(0); }), "3: " + who + "no camera");
 }
 
-TEST(HostLayerClass, KnowsWhatItCannot) {
+TEST(HostLayerClass, ReportsUnsupportedOperations) {
   const HostLayerType type = hostLayer<FloatsOnly>("Own");
   EXPECT_EQ(type.get().backward, nullptr);
   EXPECT_EQ(type.get().shapes, nullptr);
@@ -382,7 +382,7 @@ TEST(HostLayerClass, KnowsWhatItCannot) {
             "layer in float");
 }
 
-TEST(HostLayerClass, GivesShapes) {
+TEST(HostLayerClass, ComputesShapes) {
   brew_host_shape bottom{2, {5, 7}}, tops[2] = {};
   char message[100] = "";
   auto setup = makeStruct<brew_host_setup>();

@@ -44,7 +44,7 @@ protected:
   std::filesystem::path folder;
 };
 
-TEST_F(HostPlugin, GivesItsLayers) {
+TEST_F(HostPlugin, ReturnsItsLayers) {
   const auto layers = tools::loadHostLayers(TEST_PLUGIN);
   ASSERT_EQ(layers.size(), 1u);
   EXPECT_STREQ(layers[0].get().type, "Own");

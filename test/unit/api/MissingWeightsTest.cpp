@@ -97,7 +97,7 @@ TEST_F(MissingWeights, AreAllowedWithAWarning) {
                                   "to fillers: b, c");
 }
 
-TEST_F(MissingWeights, AreWhatNothingHasGivenBefore) {
+TEST_F(MissingWeights, AreLayersWithoutValues) {
   Session session(plan);
   session.initialise();
   EXPECT_NE(badInputOf([&] { session.loadWeights({path("bc")}); }), "");

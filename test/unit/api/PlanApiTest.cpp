@@ -254,7 +254,7 @@ TEST_F(PlanApi, CallsThatMakeNoSense) {
   EXPECT_EQ(getField(field, 4), BREW_OK); // "0.5" and its end
 }
 
-TEST_F(PlanApi, PlansTellByStatusAlone) {
+TEST_F(PlanApi, PlansReportErrorsByStatus) {
   const Plan plan = linear();
   auto info = makeStruct<brew_plan_info>();
   auto program = makeStruct<brew_program_info>();
@@ -327,7 +327,7 @@ TEST_F(PlanApi, RecordsAndFilesThatAreWrong) {
   brew_tensor_file_destroy(file);
 }
 
-TEST_F(PlanApi, WhatTheMachineLacks) {
+TEST_F(PlanApi, ReportsUnavailableResources) {
   setenv("BREW_CUDASIM", "/no/such/folder", 1);
   int count = 7;
   char words[256];
@@ -392,7 +392,7 @@ TEST_F(PlanApi, CallbacksLiveAsLongAsTheyAreUsed) {
   EXPECT_EQ(statusOf([&] { session.addListener(nullptr); }), BREW_USAGE);
 }
 
-TEST_F(PlanApi, CallbacksCannotChangeWhoCallsThem) {
+TEST_F(PlanApi, CallbacksCannotChangeTheirCaller) {
   const Plan plan = linear();
   Session session(plan);
   session.setFeed(kTest, {}, [&](const brew_feed_request *, std::size_t) {
@@ -427,7 +427,7 @@ TEST_F(PlanApi, ListenersHearAndGo) {
   session.removeListener(number); // passed over
 }
 
-TEST_F(PlanApi, InputsWaitUntilSomebodyGivesThem) {
+TEST_F(PlanApi, InputsNeedValuesUntilTheyAreSet) {
   const Plan plan = linear();
   Session session(plan);
   session.initialise();
@@ -454,7 +454,7 @@ TEST_F(PlanApi, RangesOfLayersRun) {
             (std::vector<float>{10, 10, 10, 10}));
 }
 
-TEST_F(PlanApi, StateAndSeedsBeginAnew) {
+TEST_F(PlanApi, StateAndSeedsRestart) {
   const Plan plan = linear(
       "name: 'd' type: 'DummyData' top: 'x' top: 'target' dummy_data_param { "
       "data_filler { type: 'uniform' } data_filler { type: 'uniform' } }");

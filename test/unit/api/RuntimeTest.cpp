@@ -283,7 +283,7 @@ TEST(RuntimeApi, StructuresMayBeOlderOrNewer) {
   EXPECT_EQ(brew_plan_get_info(plan.get(), &older.info), BREW_USAGE);
 }
 
-TEST(RuntimeApi, TrainsOnAFeedAndTellsOfIt) {
+TEST(RuntimeApi, TrainsOnAFeedAndEmitsEvents) {
   const Plan plan = planOf(kSolver);
   ASSERT_TRUE(plan.info().trainable);
   std::vector<double> losses;
@@ -398,7 +398,7 @@ TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
   EXPECT_EQ(all[0], all[1]);
 }
 
-TEST(RuntimeApi, DebugInfoIsToldOnRequest) {
+TEST(RuntimeApi, DebugInfoIsEmittedOnRequest) {
   for (const bool compiled : {false, true}) {
     const Plan plan =
         planOf((std::string(kSolver) + (compiled ? "debug_info: true\n" : ""))

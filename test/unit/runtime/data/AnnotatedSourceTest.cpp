@@ -144,7 +144,7 @@ TEST_F(AnnotatedSourceTest, MirrorsBoxesWithTheirImages) {
   EXPECT_TRUE(seen[0] && seen[1]);
 }
 
-TEST_F(AnnotatedSourceTest, NeitherThreadsNorResumingChangeWhatIsDrawn) {
+TEST_F(AnnotatedSourceTest, ThreadsAndResumingDoNotChangeDraws) {
   const std::string fields =
       "transform_param { mirror: true resize_param { height: 6 width: 6 "
       "interp_mode: AREA interp_mode: CUBIC } distort_param { hue_prob: 0.5 "
@@ -168,7 +168,7 @@ TEST_F(AnnotatedSourceTest, NeitherThreadsNorResumingChangeWhatIsDrawn) {
   EXPECT_EQ(rows, boxes);
 }
 
-TEST_F(AnnotatedSourceTest, ExpandedBeyondWhatAnImageMayTake) {
+TEST_F(AnnotatedSourceTest, RejectsTooLargeExpansions) {
   // brewc allows no such ratio, but a plan may come from elsewhere.
   auto source = open("transform_param { resize_param { height: 4 width: 8 } "
                      "expand_param { prob: 1 max_expand_ratio: 1e30 } }",
@@ -205,7 +205,7 @@ TEST_F(AnnotatedSourceTest, MoreObjectsThanThereIsRoomFor) {
                     [&] { read(*source); });
 }
 
-TEST(Objects, ConstraintsOfParts) {
+TEST(AnnotatedObjects, ConstraintsOfCrops) {
   const Objects objects = {{1, 0, 0.2F, 0.2F, 0.6F, 0.6F, false}};
   google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
   caffe::BatchSampler &sampler = *samplers.Add();
@@ -225,7 +225,7 @@ TEST(Objects, ConstraintsOfParts) {
   }
 }
 
-TEST(Objects, WhatACropKeeps) {
+TEST(AnnotatedObjects, CropsKeepOverlappingObjects) {
   const Objects objects = {{1, 0, 0.0F, 0.0F, 0.4F, 0.4F, false},
                            {2, 0, 0.4F, 0.4F, 0.8F, 0.8F, false}};
   const Box<float> part = {0.3F, 0.3F, 0.8F, 0.8F};

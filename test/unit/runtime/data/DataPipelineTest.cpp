@@ -180,7 +180,7 @@ TEST(DataPipeline, CallersValuesComeBackEveryPass) {
                     [&] { pipeline.set("x", target.data(), 4); });
 }
 
-TEST(DataPipeline, WhatNobodyTookOverStaysUnset) {
+TEST(DataPipeline, InputsStayUnsetUntilOverridden) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   DataPipeline pipeline(executor, 0, {1}, "");
   pipeline.open();
@@ -216,7 +216,7 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12));
 }
 
-TEST(DataPipeline, CallbacksCannotChangeTheFeederThatAsks) {
+TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   DataPipeline pipeline(executor, 0, {1}, "");
   const std::vector<float> values(12);
@@ -239,7 +239,7 @@ TEST(DataPipeline, CallbacksCannotChangeTheFeederThatAsks) {
   pipeline.set("x", values.data(), 12); // it is over
 }
 
-TEST(DataPipeline, DummyDataRefillsWhatIsNotConstant) {
+TEST(DataPipeline, DummyDataRefillsRandomBlobs) {
   const char *layer =
       "name: 'd' type: 'DummyData' top: 'x' top: 'target' dummy_data_param { "
       "data_filler { type: 'uniform' } data_filler { value: 2 } }";

@@ -173,7 +173,7 @@ TEST_F(DatabasePixels, TheDeviceCropsRecordsAsTheHostDoes) {
     }
 }
 
-TEST_F(DatabasePixels, AWholeRecordTravelsWithThePlaceOfItsCrop) {
+TEST_F(DatabasePixels, FullRecordsComeWithTheirCrops) {
   writeDatabase({{3, 4}});
   auto source = open("crop_size: 2", 50, 2, 2, {3, 4});
   std::vector<float> none;
@@ -206,7 +206,7 @@ TEST_F(DatabasePixels, ARecordOfAnotherSizeIsCroppedByTheHost) {
   EXPECT_EQ(place[2], 0);
 }
 
-TEST_F(DatabasePixels, WhatWasKeptIsConvertedWhereALaterRecordHasFloats) {
+TEST_F(DatabasePixels, BytesAreConvertedIfALaterRecordHasFloats) {
   writeDatabase({{5, 7}, {5, 7}, {5, 7, false}});
   writeMean(5, 7);
   for (const char *fields :
@@ -223,7 +223,7 @@ TEST_F(DatabasePixels, WhatWasKeptIsConvertedWhereALaterRecordHasFloats) {
     }
 }
 
-TEST_F(DatabasePixels, NothingIsKeptOfImagesThatNobodyWants) {
+TEST_F(DatabasePixels, UnwantedImagesAreNotStored) {
   writeDatabase({{3, 4}});
   auto source = open("crop_size: 2", 1, 2, 2, {3, 4});
   EXPECT_FALSE(source->readPixels({nullptr}, block.data()));

@@ -229,7 +229,7 @@ TEST_F(DatabaseSourceTest, AnotherShapeNamesBothAndTheRecord) {
   }
 }
 
-TEST_F(DatabaseSourceTest, ErrorsSayWhatDoesNotFit) {
+TEST_F(DatabaseSourceTest, ErrorsNameTheMismatch) {
   using test::expectError;
   expectError(ExitStatus::Unavailable, "db", [&] { open("", {2, 2, 3, 4}); });
   writeDatabase(2);

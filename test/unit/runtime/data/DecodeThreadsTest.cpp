@@ -28,7 +28,7 @@ TEST(DecodeThreads, EachIndexOnceOnWorkersThereAre) {
   EXPECT_GE(DecodeThreads(0).size(), 1u);
 }
 
-TEST(DecodeThreads, TheFirstFailureComesOutWhateverTheOrder) {
+TEST(DecodeThreads, RethrowsTheErrorOfTheLowestIndex) {
   DecodeThreads team(5);
   for (int round = 0; round < 200; ++round) {
     try {

@@ -94,7 +94,7 @@ TEST_F(Hdf5SourceTest, OneFileWrapsWithinABatch) {
   EXPECT_EQ(read(*source), (Rows{1, 2, 0, 1, 2, 0, 1}));
 }
 
-TEST_F(Hdf5SourceTest, ShuffledPassesHoldEveryRowOnce) {
+TEST_F(Hdf5SourceTest, ShuffledPassesContainEveryRowOnce) {
   writeFile("a.h5", 30);
   writeFile("b.h5", 20);
   auto source = open(50, true);

@@ -70,7 +70,7 @@ TEST_F(ImageSourceTest, ResizesAndTakesGray) {
   });
 }
 
-TEST_F(ImageSourceTest, ShufflesEachPassAnew) {
+TEST_F(ImageSourceTest, ShufflesEachPass) {
   writeList(6);
   auto source = open("shuffle: true", {6, 3, 4, 5}, "", false);
   std::set<Labels> orders;

@@ -63,7 +63,7 @@ void expectSeekable(const RecordSelection &selection,
 
 } // namespace
 
-TEST(Sampler, ShufflesEachPassAnew) {
+TEST(Sampler, ShufflesEachPass) {
   RecordSelection selection;
   selection.shuffle = true;
   Sampler it = sampler(selection, 8);

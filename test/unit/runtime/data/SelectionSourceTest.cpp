@@ -173,7 +173,7 @@ TEST_P(SelectionSourceTest, LabelsAreAsFrequentAsEachOther) {
   EXPECT_EQ(log.texts("found 12 records in").size(), 1u);
 }
 
-TEST_P(SelectionSourceTest, WeightsSayHowOften) {
+TEST_P(SelectionSourceTest, WeightsDetermineFrequencies) {
   test::writeBytes(folder / "boost.txt", keyOf(3) + " 5\n\n" + keyOf(4) +
                                              "\t0\n" + keyOf(0) +
                                              "   0.5 \r\n");

@@ -70,7 +70,7 @@ TEST_F(WindowSourceTest, AWindowOfTheSizeIsCutOutAndScaled) {
       EXPECT_EQ(at(n, c, 5, 6), (pixel(0, c, 8, 8) - 4) * 0.5f);
 }
 
-TEST_F(WindowSourceTest, WhatLiesOutsideIsZeroAndMirrorsAlong) {
+TEST_F(WindowSourceTest, PixelsOutsideAreZeroAndMirrored) {
   // Eight pixels with four of context each side become 16; the left and the
   // upper part lie outside.
   test::writeBytes(folder / "windows.txt",

@@ -88,7 +88,7 @@ TEST(HookSchedule, KnowsWhenItWasDueLast) {
   EXPECT_TRUE(dueCounts("after 0 iterations", 5).empty());
 }
 
-TEST(HookLine, HasItsParts) {
+TEST(HookLine, ParsesAllComponents) {
   const HookLine line =
       readHookLine("  low-1 : every 2 epochs if (iter > 3) or test.loss < 1 do "
                    "set base_lr from \"my # rates.txt\" needs a, b priority -2 "
@@ -120,7 +120,7 @@ TEST(HookLine, MayImplyItsAction) {
   EXPECT_THROW(readHookLine("at test more", "call"), TextError);
 }
 
-TEST(HookLine, SaysWhereItIsWrong) {
+TEST(HookLine, ReportsThePositionOfErrors) {
   refuses("sometimes do stop", 0, "a hook says when");
   refuses("a b: at start do stop", 0, "a hook says when");
   refuses("a.b: at start do stop", 0, "letters, digits");
@@ -156,7 +156,7 @@ TEST(HookCriterion, Repeats) {
   EXPECT_TRUE(evaluations.at(.5));
 }
 
-TEST(HookCriterion, RepeatsWhatStandsInParentheses) {
+TEST(HookCriterion, RepeatsExpressionsInParentheses) {
   Evaluations evaluations("(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
   EXPECT_FALSE(evaluations.at(.5));
   EXPECT_FALSE(evaluations.at(6)); // the second time, but not 6
@@ -175,7 +175,7 @@ TEST(HookCriterion, SeesExtrema) {
   }
 }
 
-TEST(HookCriterion, HearsFromOutsideOnce) {
+TEST(HookCriterion, ExternalFlagsHoldOnce) {
   Evaluations evaluations("external now or external later");
   EXPECT_FALSE(evaluations.at(1));
   evaluations.flags.raise("now");

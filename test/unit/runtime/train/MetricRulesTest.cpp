@@ -63,7 +63,7 @@ TEST(MetricRules, Compare) {
     EXPECT_FALSE(holds(rule, values)) << rule;
 }
 
-TEST(MetricRules, WhatWasNotMeasuredDecidesNothing) {
+TEST(MetricRules, UnmeasuredMetricsAreUnknown) {
   MetricValues values;
   EXPECT_FALSE(holds("test.loss < 1", values));
   EXPECT_FALSE(holds("not test.loss < 1", values));

@@ -6,7 +6,7 @@
 using brew::runtime::splitEvenly;
 using Sizes = std::vector<std::size_t>;
 
-TEST(ShardedUpdateTest, PartsHaveAboutAsManyBytes) {
+TEST(ShardedUpdateTest, ShardsHaveSimilarSizes) {
   const std::vector<bool> anywhere(6, true);
   EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 3), (Sizes{0, 2, 4, 6}));
   EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 1), (Sizes{0, 6}));
@@ -15,13 +15,13 @@ TEST(ShardedUpdateTest, PartsHaveAboutAsManyBytes) {
   EXPECT_EQ(splitEvenly({2, 2, 2, 2, 2, 90}, anywhere, 2), (Sizes{0, 5, 6}));
 }
 
-TEST(ShardedUpdateTest, WhatBelongsTogetherIsNotCut) {
+TEST(ShardedUpdateTest, ConnectedItemsAreNotSplit) {
   EXPECT_EQ(splitEvenly({1, 1, 1, 1}, {true, true, false, true}, 2),
             (Sizes{0, 1, 4}));
   EXPECT_EQ(splitEvenly({1, 1, 1}, {true, false, false}, 2), (Sizes{0, 0, 3}));
 }
 
-TEST(ShardedUpdateTest, PartsMayBeEmpty) {
+TEST(ShardedUpdateTest, ShardsMayBeEmpty) {
   EXPECT_EQ(splitEvenly({}, {}, 3), (Sizes{0, 0, 0, 0}));
   const Sizes cuts = splitEvenly({5, 1}, {true, true}, 4);
   EXPECT_EQ(cuts.size(), 5u);

@@ -35,7 +35,7 @@ protected:
 
 } // namespace
 
-TEST_F(SnapshotTest, StateNamesTheModelAndHoldsTheHistory) {
+TEST_F(SnapshotTest, StateContainsModelNameAndHistory) {
   LogLines log;
   auto trainer = make(kFields);
   trainer->step(2);

@@ -22,7 +22,7 @@ using TrainerControlTest = test::TrainingFixture;
 
 } // namespace
 
-TEST_F(TrainerControlTest, EveryIterationIsTold) {
+TEST_F(TrainerControlTest, EveryIterationEmitsAnEvent) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 4 average_loss: 2 display: 2");
   std::vector<event::IterationDone> done;
@@ -120,7 +120,7 @@ TEST_F(TrainerControlTest, ListenersGoAndPostedEventsWait) {
   events.remove(events.add([](const Event &) {})); // it is over
 }
 
-TEST_F(TrainerControlTest, PartsMakeTheIterationsOfStep) {
+TEST_F(TrainerControlTest, SeparatePassesEqualStep) {
   LogLines log;
   const std::string fields =
       "base_lr: 0.3 lr_policy: 'step' stepsize: 2 gamma: 0.5 momentum: 0.9 "
@@ -158,7 +158,7 @@ TEST_F(TrainerControlTest, GradientsThatAreNotKeptAreReplaced) {
   EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
 }
 
-TEST_F(TrainerControlTest, PartsComeInTheirOrder) {
+TEST_F(TrainerControlTest, PassesMustComeInOrder) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 2");
   const auto usage = ExitStatus::Usage;
@@ -276,7 +276,7 @@ TEST_F(TrainerControlTest, PausesWaitForOtherThreads) {
   EXPECT_EQ(trainer->learningRate(), 0.125);
 }
 
-TEST_F(TrainerControlTest, StopsEndPausesAndHoldForTheNextCall) {
+TEST_F(TrainerControlTest, StopsEndPausesAndApplyToTheNextCall) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 100 snapshot_after_train: false");
   TrainerControl &control = trainer->control();
@@ -300,7 +300,7 @@ TEST_F(TrainerControlTest, StopsEndPausesAndHoldForTheNextCall) {
   EXPECT_EQ(trainer->iteration(), 4);
 }
 
-TEST_F(TrainerControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
+TEST_F(TrainerControlTest, SnapshotsEmitEventsAndRestoreIntoTheSameTrainer) {
   LogLines log;
   auto trainer = make("base_lr: 0.3 lr_policy: 'fixed' momentum: 0.9 "
                       "max_iter: 8");
@@ -444,7 +444,7 @@ TEST_F(TrainerControlTest, AForwardPassThatFailsIsTakenBack) {
               [&] { trainer->update(); });
 }
 
-TEST_F(TrainerControlTest, AStopActsBehindASnapshot) {
+TEST_F(TrainerControlTest, AStopFollowsASnapshot) {
   LogLines log;
   const std::string fields = kFixed + "max_iter: 9 snapshot_after_train: false";
   auto trainer = make(fields);

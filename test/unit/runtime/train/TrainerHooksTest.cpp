@@ -134,7 +134,7 @@ TEST_F(TrainerHooksTest, RunInTheOrderOfNeedsAndPriorities) {
   EXPECT_EQ(calls.seen, (Strings{"b@1", "a@1", "c@1", "d@1"}));
 }
 
-TEST_F(TrainerHooksTest, NeedWhatTheyName) {
+TEST_F(TrainerHooksTest, RunAfterHooksTheyName) {
   LogLines log;
   // The mean, though it is later and of lower priority, first.
   auto trainer =
@@ -211,7 +211,7 @@ TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
   EXPECT_EQ(weights(*trainer), weights(*fresh)); // to the bit
 }
 
-TEST_F(TrainerHooksTest, SetFieldsAndTellTheIteration) {
+TEST_F(TrainerHooksTest, SetFieldsAndReportTheIteration) {
   LogLines log;
   auto trainer = hooked("every 2 iterations 2 times if iter > 0 do set base_lr "
                         "0.01\nat start do set display 3\n",
@@ -223,7 +223,7 @@ TEST_F(TrainerHooksTest, SetFieldsAndTellTheIteration) {
                      "From iteration 2 on, base_lr is 0.01"}));
 }
 
-TEST_F(TrainerHooksTest, TestWithoutMovingWhatComesLater) {
+TEST_F(TrainerHooksTest, TestWithoutChangingLaterTests) {
   LogLines log;
   const std::string more = "max_iter: 6 snapshot: 3 test_interval: 5";
   auto whole = hooked("every 2 iterations do test\nafter 3 iterations do test "
@@ -262,7 +262,7 @@ TEST_F(TrainerHooksTest, SaveTheBestAndRememberIt) {
   EXPECT_EQ(log.texts("The best train.loss so far").size(), 1u);
 }
 
-TEST_F(TrainerHooksTest, ReportWhatWasMeasured) {
+TEST_F(TrainerHooksTest, ReportMeasurements) {
   LogLines log;
   auto trainer = hooked("v: every 2 iterations do report train.loss, "
                         "test.loss\nm: every 4 iterations do accumulate iter\n"
@@ -338,7 +338,7 @@ TEST_F(TrainerHooksTest, ValuesAreReadByTheCaller) {
                     [&] { trainer->metric("hook.none"); });
 }
 
-TEST_F(TrainerHooksTest, WhatAFunctionThrowsComesOut) {
+TEST_F(TrainerHooksTest, RethrowExceptionsOfFunctions) {
   LogLines log;
   auto trainer = make(kFields + "max_iter: 5");
   trainer->addHook("bad: after 2 iterations do call", [](const HookCall &) {
@@ -372,7 +372,7 @@ TEST_F(TrainerHooksTest, AFlagIsRaisedByAnotherThread) {
   EXPECT_EQ(log.texts("Stopping").size(), 1u);
 }
 
-TEST_F(TrainerHooksTest, TheBackgroundHoldsNothingUp) {
+TEST_F(TrainerHooksTest, BackgroundHooksDoNotDelayTraining) {
   LogLines log;
   auto trainer = make(kFields + "max_iter: 20");
   std::mutex mutex;
@@ -415,7 +415,7 @@ TEST_F(TrainerHooksTest, NothingWaitsForABackgroundWithoutAThread) {
                     "does not run again"});
 }
 
-TEST_F(TrainerHooksTest, WhatFailsInTheBackgroundIsToldOnce) {
+TEST_F(TrainerHooksTest, BackgroundErrorsAreReportedOnce) {
   LogLines log;
   auto trainer = make(kFields + "max_iter: 5");
   std::atomic<int> calls = 0;

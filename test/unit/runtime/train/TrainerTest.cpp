@@ -252,7 +252,7 @@ TEST_F(TrainerTest, CaffesStatesRestartTheReaders) {
   EXPECT_NE(weights(*resumed), weights(*whole));
 }
 
-TEST_F(TrainerTest, GoesOnBehindACheckThatFailed) {
+TEST_F(TrainerTest, ContinuesAfterAFailedCheck) {
   LogLines log;
   plan::Manifest manifest =
       test::linearModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' "
@@ -336,7 +336,7 @@ TEST_F(TrainerTest, RequestsDuringATestAreHeard) {
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_0.solverstate"));
 }
 
-TEST_F(TrainerTest, WhatIsNotSupportedIsRefused) {
+TEST_F(TrainerTest, RejectsUnsupportedSettings) {
   using test::expectError;
   LogLines log;
   const auto bad = ExitStatus::BadInput;

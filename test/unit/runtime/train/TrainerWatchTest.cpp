@@ -191,7 +191,7 @@ TEST_F(TrainerWatchTest, AStepThatOverflowsIsFound) {
                     [&] { trainer->solve(); });
 }
 
-TEST_F(TrainerWatchTest, BatchesOfAnIterationAreToldApart) {
+TEST_F(TrainerWatchTest, NamesTheBatchOfAnIteration) {
   LogLines log;
   spoil(5, NAN);
   WatchOptions watch;
@@ -273,7 +273,7 @@ TEST_F(TrainerWatchTest, ATestThatEndsTrainingIsNotRepeated) {
   EXPECT_EQ(log.texts("Iteration 6, Testing net (#0)").size(), 1u);
 }
 
-TEST_F(TrainerWatchTest, PatienceEndsWhatDoesNotImprove) {
+TEST_F(TrainerWatchTest, PatienceEndsTrainingWithoutImprovement) {
   LogLines log;
   WatchOptions watch;
   watch.patience = "2:test.loss";
@@ -314,7 +314,7 @@ TEST_F(TrainerWatchTest, LogsAreRowsOfDisplaysAndTests) {
   EXPECT_EQ(log.texts("    Speed: ").size(), 2u);
 }
 
-TEST_F(TrainerWatchTest, EventFilesHoldWhatTensorBoardShows) {
+TEST_F(TrainerWatchTest, EventFilesContainTensorBoardSummaries) {
   LogLines log;
   WatchOptions watch;
   watch.logFolder = folder / "logs";
