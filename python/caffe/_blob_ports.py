@@ -3,7 +3,7 @@ from . import _compiled
 from ._blob import CALLER_OWNED
 
 
-class Port(_compiled.Port):
+class BlobPort(_compiled.Port):
     """A tensor that a Memory takes its values from when it is looked at."""
 
     __slots__ = ("target",)

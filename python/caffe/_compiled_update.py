@@ -8,7 +8,7 @@ import numpy as np
 
 from brew._core import Kind, Trainer
 
-from ._blob_ports import Port
+from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
 # Trainers refuse rates that are no numbers, which Caffe takes.
@@ -57,7 +57,7 @@ class Update:
         for layer, i in session.names(Kind.SOLVER_STATE):
             number = numbers.get(id(layers[layer].blobs[i]))
             if number is not None:
-                self.changes[number] = Port(session, Kind.SOLVER_STATE, layer, i, layers[layer].blobs[i])
+                self.changes[number] = BlobPort(session, Kind.SOLVER_STATE, layer, i, layers[layer].blobs[i])
         # What is not learnt is_fixed; what is learnt, and is under no loss, decays all the same.
         rest = [i for i in range(len(net._learnable)) if i not in self.changes]
         self.unlearnt = rest if all(net._lr[i] == 0 for i in rest) else None

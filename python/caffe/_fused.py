@@ -12,7 +12,7 @@ from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
 from . import _layers, _plan_cache, _state, _compiled_update
-from ._blob_ports import Port
+from ._blob_ports import BlobPort
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
@@ -75,17 +75,17 @@ class FusedNet:
         seed = _state.next_seed()
         session = self.session = Session(plan._core, seed=seed, pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
-        self.inputs = [Port(session, Kind.BLOB, name, 0, net._blob_of[name])
+        self.inputs = [BlobPort(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]
         self.blobs = self._blob_ports(net, Kind.BLOB, sources)
         self.gradients = self._blob_ports(net, Kind.BLOB_GRADIENT, ()) if learns else []
         layers = {p.name: made for p, made in zip(net._params, net._layers)}
-        self.params = [Port(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
+        self.params = [BlobPort(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
                        for layer, i in session.names(Kind.PARAMETER)]
         # Running statistics, which runs write.
         self.statistics = [port for port in self.params if getattr(layers[port.name[2]], "keeps_statistics", False)]
         owned = {id(blob) for blob in net._learnable}
-        self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
+        self.param_gradients = [BlobPort(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
                                 for layer, i in session.names(Kind.PARAMETER_GRADIENT)
                                 if id(layers[layer].blobs[i]) in owned] if learns else []
         self.aliases = [(port.target, port.address) for port in self.params if port.address is not None]
@@ -106,7 +106,7 @@ class FusedNet:
         for number, layer in enumerate(net._layers):
             if isinstance(layer, shared):
                 aliases.update(net._top_index[number])
-        return [Port(self.session, kind, name, 0, net._blob_of[name]) for name, _ in self.session.names(kind)
+        return [BlobPort(self.session, kind, name, 0, net._blob_of[name]) for name, _ in self.session.names(kind)
                 if name in net._blob_of and name not in without and net._index_of[name] not in aliases]
 
     def fits(self):
