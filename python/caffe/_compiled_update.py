@@ -40,7 +40,7 @@ def solver_message(rule, net):
     return result
 
 
-class Update:
+class CompiledUpdate:
     """Updates the parameters of a Whole whose plan is a solver's."""
 
     def __init__(self, fused, net, layers, seed):

@@ -96,7 +96,7 @@ class FusedNet:
         covered = {id(port.target) for port in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
-        self.update = _compiled_update.Update(self, net, layers, seed) if rule is not None else None
+        self.update = _compiled_update.CompiledUpdate(self, net, layers, seed) if rule is not None else None
 
     def _blob_ports(self, net, kind, without):
         """Ports of the blobs that have memory of their own."""
