@@ -66,7 +66,7 @@ int ActorCritic::environmentCount(const runtime::Session &session) {
 
 ActorCritic::ActorCritic(runtime::Trainer &solver,
                          runtime::Session &planSession, LearnerOptions given,
-                         caffe::Properties chosen)
+                         caffe::TrainerProperties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       inference(session, options.environments.front()->observationCount()),
       program(session.program(plan::programs::kForwardBackward)),

@@ -17,7 +17,7 @@ namespace brew::reinforcement {
 class ActorCritic : public Learner {
 public:
   ActorCritic(runtime::Trainer &trainer, runtime::Session &session,
-              LearnerOptions options, caffe::Properties properties);
+              LearnerOptions options, caffe::TrainerProperties properties);
 
   /// The rows of the test net, which acts in as many.
   static int environmentCount(const runtime::Session &session);

@@ -19,7 +19,7 @@ constexpr int kStepBits = 32;
 
 } // namespace
 
-Agent::Agent(Environment &acted, const caffe::Properties &chosen,
+Agent::Agent(Environment &acted, const caffe::TrainerProperties &chosen,
              std::uint64_t seed, int agent, std::int64_t steps)
     : environment(acted), properties(chosen),
       starts(seed, "episodes of agent " + std::to_string(agent)),

@@ -1,7 +1,7 @@
 //===- Agent.h - Plays episodes by a policy ---------------------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 #include "caffe/RandomStream.h"
 #include "extras/reinforcement/Environment.h"
 #include "extras/reinforcement/EpisodeStatistics.h"
@@ -25,7 +25,7 @@ class Agent {
 public:
   /// Everything it draws is a function of the seed, its number, the episode and
   /// the step.
-  Agent(Environment &environment, const caffe::Properties &properties,
+  Agent(Environment &environment, const caffe::TrainerProperties &properties,
         std::uint64_t seed, int number, std::int64_t maxSteps);
 
   /// Asked for the probabilities of actions in a state.
@@ -47,7 +47,7 @@ private:
   std::vector<float> prepared(const std::vector<float> &state);
 
   Environment &environment;
-  const caffe::Properties &properties;
+  const caffe::TrainerProperties &properties;
   caffe::RandomStream starts, draws;
   int number;
   std::int64_t maxSteps;

@@ -33,7 +33,7 @@ double mean(const std::deque<double> &window) {
 } // namespace
 
 EpisodeStatistics::EpisodeStatistics(runtime::Events &sessionEvents,
-                   const caffe::Properties &properties, int actions,
+                   const caffe::TrainerProperties &properties, int actions,
                    int displayed)
     : events(&sessionEvents), rewardType(properties.rewardType),
       mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
@@ -53,11 +53,11 @@ double EpisodeStatistics::meanEntropy() const { return mean(entropies); }
 
 double EpisodeStatistics::shown(double reward) const {
   switch (rewardType) {
-  case caffe::Properties::Reward::Value:
+  case caffe::TrainerProperties::Reward::Value:
     break;
-  case caffe::Properties::Reward::Average:
+  case caffe::TrainerProperties::Reward::Average:
     return runningReward;
-  case caffe::Properties::Reward::Maximum:
+  case caffe::TrainerProperties::Reward::Maximum:
     return maximumReward;
   }
   return reward;

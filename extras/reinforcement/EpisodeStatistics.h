@@ -1,7 +1,7 @@
 //===- EpisodeStatistics.h - What is known of the episodes so far --------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 #include "runtime/events/Events.h"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class EpisodeStatistics {
 public:
   /// `actions`: how many the policy chooses from. One line for every `display`
   /// episodes (0: none).
-  EpisodeStatistics(runtime::Events &events, const caffe::Properties &properties,
+  EpisodeStatistics(runtime::Events &events, const caffe::TrainerProperties &properties,
            int actions, int display);
 
   void add(const EpisodeSummary &episode, double loss, double rate);
@@ -50,7 +50,7 @@ private:
   double shown(double reward) const;
 
   runtime::Events *events;
-  caffe::Properties::Reward rewardType;
+  caffe::TrainerProperties::Reward rewardType;
   double mostEntropy;
   int display;
   std::int64_t episodes = 0, allSteps = 0;

@@ -18,19 +18,19 @@ bool isActorCritic(const std::string &name) {
 }
 
 /// The settings of solver and options, with the trainer's name.
-caffe::Properties
+caffe::TrainerProperties
 propertiesOf(const caffe::SolverParameter &solver,
              const LearnerOptions &options,
              const std::function<void(const std::string &)> &warn) {
-  caffe::Properties properties = caffe::parseProperties(
+  caffe::TrainerProperties properties = caffe::parseProperties(
       solver.custom_trainer_properties(), options.properties, warn);
   if (!options.trainer.empty())
     properties.trainerType = options.trainer;
-  properties.trainerType = caffe::currentTrainerName(properties.trainerType);
+  properties.trainerType = caffe::canonicalTrainerName(properties.trainerType);
   std::string known;
   for (const std::string &name : caffe::trainerNames()) {
     if (properties.trainerType == name) {
-      requireUsed(properties);
+      rejectUnusedProperties(properties);
       return properties;
     }
     known += (known.empty() ? "" : ", ") + name;
@@ -51,7 +51,7 @@ propertiesOf(const caffe::SolverParameter &solver,
 } // namespace
 
 Learner::Learner(runtime::Trainer &solver, runtime::Session &planSession,
-                 LearnerOptions given, caffe::Properties chosen)
+                 LearnerOptions given, caffe::TrainerProperties chosen)
     : trainer(solver), session(planSession), options(std::move(given)),
       properties(std::move(chosen)),
       log(std::make_unique<EpisodeStatistics>(
@@ -150,7 +150,7 @@ void Learner::afterUpdate() {
 std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
                                      runtime::Session &session,
                                      LearnerOptions options) {
-  const caffe::Properties properties = propertiesOf(
+  const caffe::TrainerProperties properties = propertiesOf(
       trainer.control().pendingSolver(), options, [&](const std::string &text) {
         session.events().warning(log::site::brew, text);
       });
@@ -178,7 +178,7 @@ std::unique_ptr<Learner> makeLearner(runtime::Trainer &trainer,
 
 int environmentCount(const runtime::Session &session,
                      const LearnerOptions &options) {
-  const caffe::Properties properties = propertiesOf(
+  const caffe::TrainerProperties properties = propertiesOf(
       runtime::solverOf(session.manifest()), options, [](const auto &) {});
   if (properties.trainerType == "PG.MT")
     return properties.threads;

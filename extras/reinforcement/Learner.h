@@ -1,7 +1,7 @@
 //===- Learner.h - Trains a net by what it does -----------------*- C++ -*-===//
 #pragma once
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 #include "extras/reinforcement/Environment.h"
 #include "extras/reinforcement/EpisodeStatistics.h"
 #include "runtime/train/Trainer.h"
@@ -42,7 +42,7 @@ public:
 
 protected:
   Learner(runtime::Trainer &trainer, runtime::Session &session,
-          LearnerOptions options, caffe::Properties properties);
+          LearnerOptions options, caffe::TrainerProperties properties);
 
   virtual void run() = 0;
   /// Training begins again: with what setSnapshotState() was given of the snapshot that
@@ -67,7 +67,7 @@ protected:
   runtime::Trainer &trainer;
   runtime::Session &session;
   LearnerOptions options;
-  caffe::Properties properties;
+  caffe::TrainerProperties properties;
   std::unique_ptr<EpisodeStatistics> log;
   std::vector<double> restoredState; ///< what setSnapshotState() was given, of a snapshot
   double lastLoss = 0;

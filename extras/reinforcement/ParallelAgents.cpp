@@ -90,7 +90,7 @@ struct ParallelAgents::SharedState {
 struct ParallelAgents::Worker {
   Worker(SharedState &state, std::shared_ptr<const plan::PlanFile> plan,
          runtime::SessionOptions sessionOptions, const LearnerOptions &options,
-         const caffe::Properties &chosen, std::uint64_t seed, int number,
+         const caffe::TrainerProperties &chosen, std::uint64_t seed, int number,
          const std::vector<double> &restored)
       : shared(state), properties(chosen),
         session(std::move(plan), std::move(sessionOptions)),
@@ -133,7 +133,7 @@ struct ParallelAgents::Worker {
   bool update();
 
   SharedState &shared;
-  const caffe::Properties &properties;
+  const caffe::TrainerProperties &properties;
   runtime::Session session;
   Agent agent;
   int program;
@@ -198,7 +198,7 @@ void ParallelAgents::Worker::play() {
 
 ParallelAgents::ParallelAgents(runtime::Session &primary,
                                const LearnerOptions &options,
-                               const caffe::Properties &properties,
+                               const caffe::TrainerProperties &properties,
                                const std::vector<double> &restored, Hooks hooks)
     : shared(std::make_unique<SharedState>(primary, std::move(hooks))) {
   const std::size_t size =

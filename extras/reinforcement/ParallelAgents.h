@@ -23,7 +23,7 @@ public:
   };
   /// `restored`: what the last update was given, of a snapshot.
   ParallelAgents(runtime::Session &primary, const LearnerOptions &options,
-         const caffe::Properties &properties,
+         const caffe::TrainerProperties &properties,
          const std::vector<double> &restored, Hooks hooks);
   ~ParallelAgents();
   /// Returns when `shouldEnd` says so; what an agent throws is thrown here.

@@ -21,7 +21,7 @@ const Environment &first(const LearnerOptions &options) {
 } // namespace
 
 void accumulateEpisode(GradientAccumulator &accumulator, Trajectory &trajectory,
-                const caffe::Properties &properties) {
+                const caffe::TrainerProperties &properties) {
   std::vector<double> returns = discountedReturns(
       trajectory.rewards, properties.gamma, properties.allowDiscountReset);
   standardise(returns);
@@ -49,7 +49,7 @@ void selectElite(std::vector<Trajectory> &episodes, double elitePercent) {
 
 PolicyGradient::PolicyGradient(runtime::Trainer &solver,
                                runtime::Session &planSession,
-                               LearnerOptions given, caffe::Properties chosen)
+                               LearnerOptions given, caffe::TrainerProperties chosen)
     : Learner(solver, planSession, std::move(given), std::move(chosen)),
       policy(session, first(options).observationCount(),
              first(options).actionCount()),
@@ -151,7 +151,7 @@ void PolicyGradient::run() {
 }
 
 double PolicyGradient::evaluateEpisodes(std::int64_t count) {
-  caffe::Properties judged = properties;
+  caffe::TrainerProperties judged = properties;
   judged.epsSteps = 0;
   Agent player(*options.environments.front(), judged, session.seed(), kJudged,
                options.maxSteps);

@@ -17,7 +17,7 @@ namespace brew::reinforcement {
 class PolicyGradient : public Learner {
 public:
   PolicyGradient(runtime::Trainer &trainer, runtime::Session &session,
-                 LearnerOptions options, caffe::Properties properties);
+                 LearnerOptions options, caffe::TrainerProperties properties);
 
 private:
   void run() override;
@@ -33,7 +33,7 @@ private:
 
 /// Weighs an episode's steps by their standardised returns and adds them.
 void accumulateEpisode(GradientAccumulator &passes, Trajectory &trajectory,
-                const caffe::Properties &properties);
+                const caffe::TrainerProperties &properties);
 
 /// Of episodes that were trajectory, those whose reward reaches the share
 /// `elitePercent` of the range from the top, best first (PG.MT).

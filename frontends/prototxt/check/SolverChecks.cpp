@@ -1,6 +1,6 @@
 //===- SolverChecks.cpp - What Caffe refuses in a solver ------------------===//
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 #include "caffe/SolverRules.h"
 #include "frontends/prototxt/check/SolverDocument.h"
 #include "frontends/prototxt/upgrade/FieldCopy.h"
@@ -190,7 +190,7 @@ void Checker::snapshots() {
 /// Of learners: what their own reader finds.
 void Checker::trainerProperties() {
   const char *field = "custom_trainer_properties";
-  for (const caffe::PropertyFinding &finding :
+  for (const caffe::PropertyDiagnostic &finding :
        caffe::checkProperties(solver.custom_trainer_properties())) {
     const SourceLocation where =
         locations.whereInString(solver, field, finding.offset);

@@ -41,7 +41,7 @@ std::vector<float> seen(const Trajectory &trajectory) {
 }
 
 struct Player {
-  explicit Player(brew::caffe::Properties chosen, std::int64_t maxSteps = 0)
+  explicit Player(brew::caffe::TrainerProperties chosen, std::int64_t maxSteps = 0)
       : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
   Trajectory play(double probability = 0.5) {
     return agent.play(
@@ -51,7 +51,7 @@ struct Player {
         [] { return false; },
         [this](const std::string &line) { lines.push_back(line); });
   }
-  brew::caffe::Properties properties;
+  brew::caffe::TrainerProperties properties;
   Counter environment;
   Agent agent;
   std::vector<std::string> lines;
@@ -60,7 +60,7 @@ struct Player {
 } // namespace
 
 TEST(ParallelAgents, SeeStatesOrHowTheyDiffer) {
-  brew::caffe::Properties raw;
+  brew::caffe::TrainerProperties raw;
   raw.useRawInput = true;
   Player player(raw);
   const Trajectory trajectory = player.play();
@@ -75,7 +75,7 @@ TEST(ParallelAgents, SeeStatesOrHowTheyDiffer) {
 }
 
 TEST(ParallelAgents, NormaliseByTheEnvironmentsRange) {
-  brew::caffe::Properties properties;
+  brew::caffe::TrainerProperties properties;
   properties.useRawInput = properties.normalizeInput = true;
   EXPECT_EQ(seen(Player(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
@@ -102,7 +102,7 @@ TEST(ParallelAgents, EmptyRangesAreRefused) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
   } environment;
-  brew::caffe::Properties properties;
+  brew::caffe::TrainerProperties properties;
   properties.normalizeInput = true;
   EXPECT_THROW(Agent(environment, properties, 1, 0, 0), brew::Error);
   properties.normalizeInput = false;
@@ -135,7 +135,7 @@ TEST(ParallelAgents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2)
 
 /// Explored actions count as certain, so that one logit learns nothing of them.
 TEST(ParallelAgents, ExploreAsOftenAsTheySay) {
-  brew::caffe::Properties properties;
+  brew::caffe::TrainerProperties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;
   properties.showActionProb = properties.verbose = true;

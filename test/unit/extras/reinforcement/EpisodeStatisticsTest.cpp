@@ -44,11 +44,11 @@ TEST(EpisodeStatistics, RunningRewardIsAHundredthOfTheLast) {
 
 TEST(EpisodeStatistics, RewardTypeIsWhatIsShown) {
   for (const auto &[type, shown] :
-       {std::pair(brew::caffe::Properties::Reward::Maximum, "reward = 30,"),
-        std::pair(brew::caffe::Properties::Reward::Average,
+       {std::pair(brew::caffe::TrainerProperties::Reward::Maximum, "reward = 30,"),
+        std::pair(brew::caffe::TrainerProperties::Reward::Average,
                   "reward = 29.8,")}) {
     Heard heard;
-    brew::caffe::Properties properties;
+    brew::caffe::TrainerProperties properties;
     properties.rewardType = type;
     EpisodeStatistics episodes(heard.events, properties, 2, 1);
     episodes.add({0, 30, 30, 0.6}, 0, 0);

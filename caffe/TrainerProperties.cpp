@@ -1,6 +1,6 @@
-//===- Properties.cpp - The settings of a learner -------------------------===//
+//===- TrainerProperties.cpp - The settings of a learner -------------------------===//
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 
 #include "support/Error.h"
 #include "support/Suggest.h"
@@ -25,7 +25,7 @@ constexpr Range kCountOrNone = {0, 1e9};
 /// Takes one property after the other.
 class Reader {
 public:
-  Reader(Properties &properties, std::string where, ExitStatus status)
+  Reader(TrainerProperties &properties, std::string where, ExitStatus status)
       : to(properties), where(std::move(where)), status(status) {}
 
   /// Whether there is such a key.
@@ -76,7 +76,7 @@ private:
   void rewardType(const std::string &text);
   void gpus(const std::string &text);
 
-  Properties &to;
+  TrainerProperties &to;
   std::string where;
   ExitStatus status;
   std::string key;
@@ -84,7 +84,7 @@ private:
 };
 
 void Reader::rewardType(const std::string &text) {
-  using Reward = Properties::Reward;
+  using Reward = TrainerProperties::Reward;
   constexpr struct {
     const char *brief, *full;
     Reward reward;
@@ -230,9 +230,9 @@ struct Unused {
   std::string name, text;
 };
 
-std::optional<Unused> unusedOf(const Properties &properties) {
+std::optional<Unused> unusedOf(const TrainerProperties &properties) {
   enum Users { PolicyGradients, AgentsOnThreads, ActorCritics };
-  using Says = bool (*)(const Properties &);
+  using Says = bool (*)(const TrainerProperties &);
   constexpr Says never = nullptr;
   constexpr struct {
     const char *name;
@@ -241,28 +241,28 @@ std::optional<Unused> unusedOf(const Properties &properties) {
   } rows[] = {
       {"MiniBatch", PolicyGradients, never},
       {"UseRawInput", PolicyGradients,
-       [](const Properties &it) { return it.useRawInput; }},
+       [](const TrainerProperties &it) { return it.useRawInput; }},
       {"AllowDiscountReset", PolicyGradients,
-       [](const Properties &it) { return !it.allowDiscountReset; }},
+       [](const TrainerProperties &it) { return !it.allowDiscountReset; }},
       {"NormalizeInput", PolicyGradients,
-       [](const Properties &it) { return !it.normalizeInput; }},
+       [](const TrainerProperties &it) { return !it.normalizeInput; }},
       {"ShowActionProb", PolicyGradients,
-       [](const Properties &it) { return !it.showActionProb; }},
+       [](const TrainerProperties &it) { return !it.showActionProb; }},
       {"Verbose", PolicyGradients,
-       [](const Properties &it) { return !it.verbose; }},
+       [](const TrainerProperties &it) { return !it.verbose; }},
       {"Threads", AgentsOnThreads,
-       [](const Properties &it) { return it.threads == 1; }},
+       [](const TrainerProperties &it) { return it.threads == 1; }},
       {"GPUIDs", AgentsOnThreads, never},
       {"EpsSteps", AgentsOnThreads,
-       [](const Properties &it) { return it.epsSteps == 0; }},
+       [](const TrainerProperties &it) { return it.epsSteps == 0; }},
       {"EpsStart", AgentsOnThreads,
-       [](const Properties &it) { return it.epsStart == 0; }},
+       [](const TrainerProperties &it) { return it.epsStart == 0; }},
       {"EpsEnd", AgentsOnThreads,
-       [](const Properties &it) { return it.epsEnd == 0; }},
+       [](const TrainerProperties &it) { return it.epsEnd == 0; }},
       {"EpisodeBatchSize", AgentsOnThreads,
-       [](const Properties &it) { return it.episodeBatchSize == 1; }},
+       [](const TrainerProperties &it) { return it.episodeBatchSize == 1; }},
       {"EpisodeElitePercent", AgentsOnThreads,
-       [](const Properties &it) { return it.episodeElitePercent == 1; }},
+       [](const TrainerProperties &it) { return it.episodeElitePercent == 1; }},
       {"Lambda", ActorCritics, never},
       {"Steps", ActorCritics, never},
       {"Epochs", ActorCritics, never},
@@ -290,7 +290,7 @@ std::optional<Unused> unusedOf(const Properties &properties) {
 
 } // namespace
 
-void requireUsed(const Properties &properties) {
+void rejectUnusedProperties(const TrainerProperties &properties) {
   if (const std::optional<Unused> unused = unusedOf(properties))
     throw usageError(unused->text);
 }
@@ -299,13 +299,13 @@ std::vector<std::string> trainerNames() {
   return {std::begin(kTrainers), std::end(kTrainers)};
 }
 
-std::string currentTrainerName(const std::string &name) {
+std::string canonicalTrainerName(const std::string &name) {
   return name == "PG" ? "PG.MT" : name;
 }
 
-std::vector<PropertyFinding> checkProperties(const std::string &own) {
-  std::vector<PropertyFinding> findings;
-  Properties properties;
+std::vector<PropertyDiagnostic> checkProperties(const std::string &own) {
+  std::vector<PropertyDiagnostic> findings;
+  TrainerProperties properties;
   Reader reader(properties, "custom_trainer_properties", ExitStatus::BadInput);
   const std::vector<std::string> trainers = trainerNames();
   std::map<std::string, std::size_t> places;
@@ -318,7 +318,7 @@ std::vector<PropertyFinding> checkProperties(const std::string &own) {
     places[key] = entry.offset;
     if (key == "TrainerType" &&
         std::find(trainers.begin(), trainers.end(),
-                  currentTrainerName(value)) == trainers.end()) {
+                  canonicalTrainerName(value)) == trainers.end()) {
       // A slip is one; else it is a trainer of MyCaffe's, with its properties.
       const std::string guess = didYouMean(value, trainers);
       std::string known;
@@ -347,14 +347,14 @@ std::vector<PropertyFinding> checkProperties(const std::string &own) {
   if (properties.epsEnd > properties.epsStart)
     findings.push_back(
         {true, places["EpsEnd"], "EpsEnd must not be above EpsStart"});
-  properties.trainerType = currentTrainerName(properties.trainerType);
+  properties.trainerType = canonicalTrainerName(properties.trainerType);
   if (!properties.trainerType.empty())
     if (const std::optional<Unused> unused = unusedOf(properties))
       findings.push_back({true, places[unused->name], unused->text});
   return findings;
 }
 
-double Properties::exploration(long long episode) const {
+double TrainerProperties::exploration(long long episode) const {
   if (epsSteps == 0)
     return 0;
   if (episode >= epsSteps)
@@ -363,10 +363,10 @@ double Properties::exploration(long long episode) const {
          static_cast<double>(episode) * (epsEnd - epsStart) / epsSteps;
 }
 
-Properties
+TrainerProperties
 parseProperties(const std::string &own, const std::string &given,
                 const std::function<void(const std::string &)> &warn) {
-  Properties properties;
+  TrainerProperties properties;
   const std::string ownWhere = "the solver's custom_trainer_properties",
                     givenWhere = "trainer properties";
   Reader reader(properties, ownWhere, ExitStatus::BadInput);

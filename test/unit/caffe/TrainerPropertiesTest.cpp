@@ -1,6 +1,6 @@
-//===- PropertiesTest.cpp - Settings of learners --------------------------===//
+//===- TrainerPropertiesTest.cpp - Settings of learners --------------------------===//
 
-#include "caffe/Properties.h"
+#include "caffe/TrainerProperties.h"
 #include "support/Error.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 std::vector<std::string> warnings;
 
-brew::caffe::Properties parse(const std::string &own,
+brew::caffe::TrainerProperties parse(const std::string &own,
                               const std::string &given = "") {
   warnings.clear();
   return brew::caffe::parseProperties(
@@ -32,8 +32,8 @@ void expectError(const std::string &own, const std::string &given,
 
 } // namespace
 
-TEST(Properties, HaveMyCaffesDefaults) {
-  const brew::caffe::Properties none = parse("");
+TEST(TrainerProperties, HaveMyCaffesDefaults) {
+  const brew::caffe::TrainerProperties none = parse("");
   EXPECT_EQ(none.gamma, 0.99);
   EXPECT_EQ(none.miniBatch, 10);
   EXPECT_EQ(none.threads, 1);
@@ -41,17 +41,17 @@ TEST(Properties, HaveMyCaffesDefaults) {
   EXPECT_EQ(none.episodeElitePercent, 1);
   EXPECT_FALSE(none.useRawInput || none.allowDiscountReset ||
                none.normalizeInput || none.showActionProb || none.verbose);
-  EXPECT_EQ(none.rewardType, brew::caffe::Properties::Reward::Value);
+  EXPECT_EQ(none.rewardType, brew::caffe::TrainerProperties::Reward::Value);
   EXPECT_EQ(none.exploration(5), 0);
 }
 
-TEST(Properties, TheCallersAreOverTheSolvers) {
-  const brew::caffe::Properties it =
+TEST(TrainerProperties, TheCallersAreOverTheSolvers) {
+  const brew::caffe::TrainerProperties it =
       parse("TrainerType=PG.MT; RewardType=MAX;Gamma=0.5;;Threads=3;GPUIDs=0,2;"
             "UseRawInput=True;EpsSteps=10;EpsStart=0.9;EpsEnd=0.1;",
             "Gamma=0.75;UseRawInput=false");
   EXPECT_EQ(it.trainerType, "PG.MT");
-  EXPECT_EQ(it.rewardType, brew::caffe::Properties::Reward::Maximum);
+  EXPECT_EQ(it.rewardType, brew::caffe::TrainerProperties::Reward::Maximum);
   EXPECT_EQ(it.gamma, 0.75);
   EXPECT_EQ(it.threads, 3);
   EXPECT_EQ(it.gpuIds, (std::vector<int>{0, 2}));
@@ -62,7 +62,7 @@ TEST(Properties, TheCallersAreOverTheSolvers) {
 }
 
 /// Trainers of other environments have keys of their own.
-TEST(Properties, OthersOfTheSolverAreToldOf) {
+TEST(TrainerProperties, OthersOfTheSolverAreToldOf) {
   parse("GameROM=pong.bin;MiniBach=3");
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0],
@@ -71,12 +71,12 @@ TEST(Properties, OthersOfTheSolverAreToldOf) {
                          "no effect; did you mean 'MiniBatch'?");
 }
 
-TEST(Properties, ThoseThatATrainerDoesNotUseAreRefused) {
+TEST(TrainerProperties, ThoseThatATrainerDoesNotUseAreRefused) {
   auto refused = [](const std::string &trainer, const std::string &text) {
-    brew::caffe::Properties properties = parse(text);
+    brew::caffe::TrainerProperties properties = parse(text);
     properties.trainerType = trainer;
     try {
-      requireUsed(properties);
+      rejectUnusedProperties(properties);
     } catch (const brew::Error &error) {
       EXPECT_EQ(error.status(), ExitStatus::Usage);
       return std::string(error.what());
@@ -105,7 +105,7 @@ TEST(Properties, ThoseThatATrainerDoesNotUseAreRefused) {
     EXPECT_EQ(refused(trainer, text), "") << text;
 }
 
-TEST(Properties, WhatIsWrongIsNamed) {
+TEST(TrainerProperties, WhatIsWrongIsNamed) {
   expectError("", "MiniBach=3", ExitStatus::Usage,
               "trainer properties: there is no property 'MiniBach'; did you "
               "mean 'MiniBatch'?");

@@ -1,4 +1,4 @@
-//===- Properties.h - The settings of a learner -----------------*- C++ -*-===//
+//===- TrainerProperties.h - The settings of a learner -----------------*- C++ -*-===//
 //
 // Text of the form "KEY=VALUE;KEY=VALUE", as MyCaffe's
 // custom_trainer_properties are.
@@ -13,7 +13,7 @@
 
 namespace brew::caffe {
 
-struct Properties {
+struct TrainerProperties {
   std::string trainerType; ///< PG.SIMPLE, PG.ST, PG.MT, PPO, A2C; "": not given
   /// Which reward is shown: the episode's, the running mean, the greatest.
   enum class Reward { Value, Average, Maximum } rewardType = Reward::Value;
@@ -48,13 +48,13 @@ struct Properties {
 /// The settings of `own`, over them those of `given`. Throws Error (2) for what
 /// is wrong with `given`, (1) with `own`; keys of `own` that are none are told
 /// to `warn`, as trainers of other environments have more.
-Properties
+TrainerProperties
 parseProperties(const std::string &own, const std::string &given,
                 const std::function<void(const std::string &)> &warn);
 
 /// What is wrong with a solver's own properties, or has no effect there, and at
 /// which byte of the text.
-struct PropertyFinding {
+struct PropertyDiagnostic {
   bool isError;
   std::size_t offset;
   std::string text;
@@ -62,15 +62,15 @@ struct PropertyFinding {
 
 /// All that is to be said of a solver's own properties before there is a run.
 /// Of those of a trainer that Brew does not have it says that alone.
-std::vector<PropertyFinding> checkProperties(const std::string &own);
+std::vector<PropertyDiagnostic> checkProperties(const std::string &own);
 
 /// How the trainers are called.
 std::vector<std::string> trainerNames();
 /// A trainer's name by one of those; "PG" is MyCaffe's other one.
-std::string currentTrainerName(const std::string &name);
+std::string canonicalTrainerName(const std::string &name);
 
 /// Throws Error (2) if a property was given that the trainer `trainerType` does
 /// not use, unless its value says what that trainer does anyway.
-void requireUsed(const Properties &properties);
+void rejectUnusedProperties(const TrainerProperties &properties);
 
 } // namespace brew::caffe
