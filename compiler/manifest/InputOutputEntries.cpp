@@ -25,7 +25,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, DataInputOp> {
     to->set_source_location(brew::compiler::sourceOf(feed.getLoc()).str());
     for (Value value : feed.getBuffers())
       to->add_buffer_indices(builder.buffer(value));
-    if (auto kernel = feed.getPixels())
+    if (auto kernel = feed.getPixelKernel())
       addPixels(feed, builder, *kernel, *to->mutable_pixel_conversion());
   }
 
