@@ -90,7 +90,7 @@ Value DetectionOutputBuilder::exceeds(ScalarBuilder &s, Value share, Value limit
 Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value facts,
                                 int64_t first, int64_t count) {
   auto type = tensor({sizes.images, sizes.classes, count}, number);
-  auto ifThere = [&](NestBuilder::Body &body, Value share) -> Value {
+  auto ifValid = [&](NestBuilder::Body &body, Value share) -> Value {
     ScalarBuilder &s = body.s;
     Value mine = s.addi(body.loop(2), s.index(first));
     Value value = body.read(values, {body.loop(0), body.loop(1), mine});
@@ -98,7 +98,7 @@ Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value fac
   };
   if (!words)
     return each(type, [&](NestBuilder::Body &body) {
-      return ifThere(body, body.s.constant(number, 0));
+      return ifValid(body, body.s.constant(number, 0));
     });
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, count, first / kWord, kWord},
@@ -114,7 +114,7 @@ Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value fac
     share = s.select(exceeds(s, share, layerThreshold(s)), infinity(s),
                      shrinks() ? share : zero);
     share = s.select(isKept, share, zero);
-    return {s.maximize(body.out[0], ifThere(body, share))};
+    return {s.maximize(body.out[0], ifValid(body, share))};
   })[0];
 }
 

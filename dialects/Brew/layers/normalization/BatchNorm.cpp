@@ -59,7 +59,7 @@ public:
     return values;
   }
   /// `x` if the item at loop `loop` counts.
-  Value ifThere(NestBuilder::Body &body, unsigned loop, Value x) const {
+  Value ifValid(NestBuilder::Body &body, unsigned loop, Value x) const {
     return count
                ? body.s.select(isValidItem(body.s, body.loop(loop), body.in.back()),
                                x, body.s.constant(element, 0))
@@ -227,7 +227,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   Value shift = channels.medianSample(x, static_cast<bool>(getCount()));
   SmallVector<Value> perChannel = channels.moments(
       x, shift, elements.scalars(), [&](NestBuilder::Body &body, Value term) {
-        return elements.ifThere(body, items, term);
+        return elements.ifValid(body, items, term);
       });
   double fraction = getFraction().convertToFloat();
   double weight = getBlend() ? 1 - fraction : 1;
@@ -369,7 +369,7 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
           share = elements.share(body);
         }
         Value dx = s.mul(s.sub(body.in[1], s.mul(removed, share)), body.in[4]);
-        return {elements.ifThere(body, 0, dx)};
+        return {elements.ifValid(body, 0, dx)};
       });
   return {asResult(b, getLoc(), dx, getDx().getType())};
 }
