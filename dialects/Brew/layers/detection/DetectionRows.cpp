@@ -53,8 +53,8 @@ Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
     Value at = s.addi(s.muli(body.loop(2), kTile), body.loop(3));
     Value each = body.read(
         kept, {body.loop(0), body.loop(1), s.clamp(at, sizes.candidates)});
-    Value isThere = s.less(at, s.index(sizes.candidates));
-    return {s.addi(body.out[0], s.select(isThere, each, s.constant(i32, 0)))};
+    Value isValid = s.less(at, s.index(sizes.candidates));
+    return {s.addi(body.out[0], s.select(isValid, each, s.constant(i32, 0)))};
   })[0];
 
   // The row that each tile begins with.

@@ -46,13 +46,13 @@ struct Axis {
 /// A region along one dimension, in positions of the plane.
 struct Span {
   Value start, step; ///< of the first cell; a cell's extent
-  Value isThere;     ///< null: always
+  Value isValid;     ///< null: always
 };
 
 /// A point of a cell.
 struct Point {
   Value place;   ///< inside [0, extent - 1]
-  Value isThere; ///< whether it is close enough to the plane
+  Value isValid; ///< whether it is close enough to the plane
 };
 
 } // namespace
@@ -99,12 +99,12 @@ static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
   Value place = s.add(span.start, s.mul(share, span.step));
   const double beyond = a.corners ? 0.5 : 1;
   const double last = axis.extent - 1;
-  Value isThere =
+  Value isValid =
       s.both(s.greaterEqual(place, s.constant(type, -beyond)),
              s.greaterEqual(s.constant(type, last + beyond), place));
-  if (span.isThere)
-    isThere = s.both(isThere, span.isThere);
-  return {clampNumber(s, place, last), isThere};
+  if (span.isValid)
+    isValid = s.both(isValid, span.isValid);
+  return {clampNumber(s, place, last), isValid};
 }
 
 /// The weights of positions: regions, results, extent.
@@ -147,7 +147,7 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
     Value weight = s.maximum(s.sub(one, distance), zero);
     if (!a.corners)
       weight = s.div(weight, count);
-    Value counts = exists ? s.both(exists, point.isThere) : point.isThere;
+    Value counts = exists ? s.both(exists, point.isValid) : point.isValid;
     return {s.accumulate(body.out[0], s.select(counts, weight, zero))};
   })[0];
 }
@@ -188,7 +188,7 @@ static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
         Value place = clampNumber(s, s.add(low, asNumber(s, side, type)),
                                   axis.extent - 1);
         return {arith::FPToSIOp::create(s.b, s.loc, i32, place),
-                s.select(point.isThere, weight, s.constant(type, 0))};
+                s.select(point.isValid, weight, s.constant(type, 0))};
       });
   return {tables[0], tables[1], count};
 }
