@@ -1,8 +1,9 @@
 //===- SubviewType.h - Types of subviews of tensors -------------*- C++ -*-===//
 //
-// A subview is part of a joined or cut tensor, and lies where the whole does.
-// Its type's encoding says so: `{strides = array<i64: ...>}`, the whole's
-// strides. Kernels in the plan dialect have arguments of such types too.
+// A subview is a slice of a tensor, in the memory of the full tensor. The
+// encoding of its type contains the strides of the full tensor:
+// `{strides = array<i64: ...>}`. Kernels in the plan dialect have arguments of
+// such types too.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,14 +13,14 @@
 
 namespace brew::dialects {
 
-/// The strides that the type of a subview gives, or null for any other type.
+/// Returns the strides of the type of a subview, or null for any other type.
 inline mlir::DenseI64ArrayAttr subviewStrides(mlir::RankedTensorType type) {
   auto subview =
       llvm::dyn_cast_or_null<mlir::DictionaryAttr>(type.getEncoding());
   return subview ? subview.getAs<mlir::DenseI64ArrayAttr>("strides") : nullptr;
 }
 
-/// Whether the type is one of a subview.
+/// Whether the type is that of a subview.
 inline bool isSubview(mlir::RankedTensorType type) {
   return subviewStrides(type) != nullptr;
 }

@@ -1,4 +1,4 @@
-//===- Brew.td - The whole dialect, for documentation ------*- tablegen -*-===//
+//===- Brew.td - All operations, for the reference page ----*- tablegen -*-===//
 include "dialects/Brew/BrewOps.td"
 include "dialects/Brew/BrewCore.td"
 include "dialects/Brew/layers/communication/Communication.td"

@@ -1,4 +1,4 @@
-//===- BrewCore.cpp - Layers that passes know by name ---------------------===//
+//===- BrewCore.cpp - Layers that passes refer to by name -----------------===//
 #include "dialects/Brew/CommonNests.h"
 
 using namespace mlir;
@@ -26,7 +26,7 @@ Value ReLUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                         Value y) {
   float slope = getNegativeSlope().convertToFloat();
   if (slope < 0)
-    return {}; // y's sign says nothing about x's
+    return {}; // y's sign does not determine x's
   ScalarBuilder s(b, loc);
   Type type = y.getType();
   return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),

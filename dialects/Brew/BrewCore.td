@@ -1,7 +1,7 @@
-//===- BrewCore.td - Layers that passes know by name -------*- tablegen -*-===//
+//===- BrewCore.td - Layers that passes refer to by name ---*- tablegen -*-===//
 //
-// Every other layer lives in a group of its own under layers/, which nothing
-// but its .cpp includes: adding one there recompiles little.
+// Every other layer belongs to a group under layers/. Only the group's own
+// sources include a group, so that adding a layer there recompiles little.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_CORE_TD
@@ -11,12 +11,22 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Plan/PlanBase.td"
 
 def Brew_DataInputOp : Brew_Op<"data_input"> {
-  let summary = "A layer that brings data in";
+  let summary = "Blobs of a data layer";
   let description = [{
-    `kind` is the layer's type (caffe/DataLayerKinds.h), `config` the whole
-    LayerParameter, `folder` where its prototxt lies.
-    The runtime's readers fill the results before the program runs. With `channels`
-    the first top has so many, and the first result zeros in those beyond.
+    The data pipeline of the runtime writes the results before the program runs. `kind`
+    is the layer's Caffe type (caffe/DataLayerKinds.h), `config` the complete LayerParameter,
+    `folder` the folder of its prototxt, to which the file names in it are relative.
+
+    With `channels`, the first top has that many channels; the first result has more,
+    and the channels beyond contain zeros (set by input-conversion folding).
+
+    Example:
+
+    ```mlir
+    %data, %label = brew.data_input "mnist" "Data" {config = "name: 'mnist' ...",
+        folder = "/nets", tops = ["data", "label"]}
+        : tensor<64x1x28x28xf32>, tensor<64xf32>
+    ```
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
     Plan_DataInputConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels);
@@ -25,18 +35,28 @@ def Brew_DataInputOp : Brew_Op<"data_input"> {
 }
 
 def Brew_ReLUOp : Brew_Elementwise<"relu", [ScalarInPlace]> {
-  let summary = "x where x > 0, negative_slope * x elsewhere";
+  let summary = "Rectified linear unit with slope";
+  let description = [{
+    y = x where x > 0, and negative_slope * x elsewhere.
+  }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins F32Attr:$negative_slope));
 }
 
 def Brew_SplitOp : Brew_LayerOp<"split", [Pure, Gradient]> {
-  let summary = "The same blob under several names";
+  let summary = "One blob under several names";
+  let description = [{
+    Every result is x. The gradient of x is the sum of the gradients of the results.
+  }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes);
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
 def Brew_SilenceOp : Brew_LayerOp<"silence", [Pure]> {
-  let summary = "Consumes blobs so that they are no outputs of the net";
+  let summary = "Consumes blobs";
+  let description = [{
+    Caffe lists blobs that no layer consumes as outputs of the net. A Silence layer
+    consumes blobs that are not outputs.
+  }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes);
 }
 

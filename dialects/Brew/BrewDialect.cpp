@@ -89,8 +89,8 @@ SmallVector<int64_t> brew::dialects::memoryStrides(RankedTensorType type) {
 
 RankedTensorType brew::dialects::withMemoryOrder(RankedTensorType type,
                                                  ArrayRef<int64_t> order) {
-  // Dimensions of size 1 have no place in memory; without them an order may be
-  // plain row-major.
+  // Dimensions of size 1 do not affect the memory order; without them an order
+  // may be row-major.
   int64_t last = -1;
   bool rowMajor = true;
   for (int64_t dim : order) {
@@ -107,8 +107,8 @@ RankedTensorType brew::dialects::withMemoryOrder(RankedTensorType type,
 }
 
 MemRefType brew::dialects::memrefTypeOf(RankedTensorType type) {
-  // Bits, in memory order, in whole words: threads that each have one change
-  // the word that it is in.
+  // Bits are stored in memory order in complete words: a thread that writes one
+  // bit writes its word.
   if (type.getElementType().isInteger(1))
     return MemRefType::get({(type.getNumElements() + 31) / 32 * 4},
                            IntegerType::get(type.getContext(), 8));
@@ -233,43 +233,44 @@ LogicalResult KernelOp::verify() {
   if (!yield || yield.getValues().getTypes() != getOutputs().getTypes())
     return emitOpError("must yield its results' types");
 
-  // Nests of a part agree on the grid, and their grid loops are parallel.
-  int64_t part = -1, stage = 0;
-  bool isLast = false;
+  // Nests of a sub-kernel have one grid, and their grid loops are parallel.
+  int64_t subKernel = -1, stage = 0;
+  bool inLastBlock = false;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     std::optional<NestGrid> place = NestGrid::of(nest);
     if (!place)
-      return nest.emitOpError("in a kernel needs brew.sub_kernel and brew.grid_loops");
+      return nest.emitOpError(
+          "in a kernel needs brew.sub_kernel and brew.grid_loops");
     SmallVector<int64_t> loops = nest.getStaticLoopRanges();
-    int64_t depth = place->depth;
-    if (depth < 0 || depth > static_cast<int64_t>(loops.size()))
+    int64_t gridLoops = place->gridLoops;
+    if (gridLoops < 0 || gridLoops > static_cast<int64_t>(loops.size()))
       return nest.emitOpError("grid is deeper than the nest");
-    for (int64_t i = 0; i < depth; ++i)
+    for (int64_t i = 0; i < gridLoops; ++i)
       if (nest.getIteratorTypesArray()[i] != utils::IteratorType::parallel)
         return nest.emitOpError("a grid loop must be parallel");
-    ArrayRef<int64_t> nestGrid = ArrayRef(loops).take_front(depth);
-    if (place->part == part) {
+    ArrayRef<int64_t> nestGrid = ArrayRef(loops).take_front(gridLoops);
+    if (place->subKernel == subKernel) {
       if (nestGrid != ArrayRef(grid))
-        return nest.emitOpError("grid extents differ within the part");
-      if (place->isLast != isLast)
-        return nest.emitOpError("the last block does all of a part or nothing");
-      if (place->stage != stage)
-        return nest.emitOpError("a part is of one stage");
-    } else if (place->part == part + 1) {
-      const bool isFirst = part < 0 || place->stage != stage;
-      if (place->stage != stage && (part < 0 || place->stage != stage + 1))
-        return nest.emitOpError("stages must be consecutive, from 0 on");
-      if (isFirst ? place->isLast : isLast)
+        return nest.emitOpError("grid extents differ within the sub-kernel");
+      if (place->inLastBlock != inLastBlock)
         return nest.emitOpError(
-            "the last block's part must stand behind others, "
-            "and be the only one");
-      ++part;
+            "all nests of a sub-kernel must run in the last block, or none");
+      if (place->stage != stage)
+        return nest.emitOpError("a sub-kernel must belong to one stage");
+    } else if (place->subKernel == subKernel + 1) {
+      const bool isFirst = subKernel < 0 || place->stage != stage;
+      if (place->stage != stage && (subKernel < 0 || place->stage != stage + 1))
+        return nest.emitOpError("stages must be consecutive, from 0 on");
+      if (isFirst ? place->inLastBlock : inLastBlock)
+        return nest.emitOpError(
+            "a stage can have one sub-kernel of the last block, after others");
+      ++subKernel;
       stage = place->stage;
-      isLast = place->isLast;
+      inLastBlock = place->inLastBlock;
       grid.assign(nestGrid.begin(), nestGrid.end());
     } else {
-      return nest.emitOpError("parts must be consecutive");
+      return nest.emitOpError("sub-kernels must be consecutive");
     }
   }
   return success();

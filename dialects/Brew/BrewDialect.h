@@ -16,18 +16,21 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace brew::dialects {
-/// What values of a program end in: it stores, keeps, checks or gives them out.
+/// An operation that makes values of a program visible outside of it: stores,
+/// pins, checks or outputs them.
 template <typename Op> struct IsSink : mlir::OpTrait::TraitBase<Op, IsSink> {};
-/// A sink that puts its one operand where it outlives programs; any other has
-/// its operands read after the run.
+/// A sink that writes its one operand to memory that outlives programs. The
+/// operands of other sinks are read after the run.
 template <typename Op>
 struct IsStore : mlir::OpTrait::TraitBase<Op, IsStore> {};
-/// Its one result is memory that outlives programs.
+/// An operation whose one result is memory that outlives programs.
 template <typename Op>
 struct IsPersistentRead : mlir::OpTrait::TraitBase<Op, IsPersistentRead> {};
-/// Computes nothing: its one result lies in the bytes of its operands.
+/// An operation without computation, whose one result occupies the bytes of its
+/// operands.
 template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};
-/// Reads and writes subviews (see dialects/SubviewType.h) by their strides.
+/// An operation that reads and writes subviews (see dialects/SubviewType.h)
+/// through their strides.
 template <typename Op>
 struct AcceptsSubviews : mlir::OpTrait::TraitBase<Op, AcceptsSubviews> {};
 } // namespace brew::dialects
@@ -44,19 +47,20 @@ struct AcceptsSubviews : mlir::OpTrait::TraitBase<Op, AcceptsSubviews> {};
 
 namespace brew::dialects {
 
-/// Order in memory of a type's dimensions, outermost first; the identity for a
-/// type without layout.
+/// Returns the memory order of a type's dimensions, outermost first; the
+/// identity for a type without layout.
 llvm::SmallVector<int64_t> memoryOrder(mlir::RankedTensorType type);
-/// Element strides of a dense tensor of that type, one per logical dimension.
+/// Returns the element strides of a dense tensor of that type, one per logical
+/// dimension.
 llvm::SmallVector<int64_t> memoryStrides(mlir::RankedTensorType type);
-/// The type with its dimensions laid out in `order` (no encoding if that is
-/// row-major up to dimensions of size 1).
+/// Returns the type with the memory order `order`, without encoding if that is
+/// row-major up to dimensions of size 1.
 mlir::RankedTensorType withMemoryOrder(mlir::RankedTensorType type,
                                        llvm::ArrayRef<int64_t> order);
-/// The memref a buffer of that type has.
+/// Returns the type of a buffer for a tensor of that type.
 mlir::MemRefType memrefTypeOf(mlir::RankedTensorType type);
 
-/// Shape of a ranked tensor value.
+/// Returns the shape of a ranked tensor.
 inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
   return llvm::cast<mlir::RankedTensorType>(v.getType()).getShape();
 }
@@ -66,14 +70,14 @@ inline mlir::RankedTensorType tensorTypeOf(mlir::Value v) {
 inline mlir::Type elementTypeOf(mlir::Value v) {
   return llvm::cast<mlir::ShapedType>(v.getType()).getElementType();
 }
-/// Elements of a static shape.
+/// Returns the number of elements of a static shape.
 int64_t countOf(llvm::ArrayRef<int64_t> shape);
 
-/// The name of the program in a module that has this role; of several tests
-/// that of number `test`. Main programs may have any other name too.
+/// Returns the name of the program with this role; for ProgramRole::Test, that
+/// of the test net with index `test`. A main program may have another name.
 std::string programName(ProgramRole role, int test = 0);
 
-/// Starts a diagnostic at `op` with Caffe's words: layer 'NAME' (TYPE): ...
+/// Starts an error at `op` with "layer 'NAME' (TYPE): ".
 mlir::InFlightDiagnostic layerError(mlir::Operation *op);
 
 } // namespace brew::dialects

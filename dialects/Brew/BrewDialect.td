@@ -11,15 +11,16 @@ def Brew_Dialect : Dialect {
   let cppNamespace = "::brew::dialects";
   let summary = "A Caffe net: layers over tensors, parameters as symbols";
   let description = [{
-    Layers are operations over value-semantics tensors whose dimensions are in
-    Caffe's order. Learnable parameters and solver state are symbols of the
-    module; programs read them as values and store new ones. The location of
-    every operation is the place in the prototxt it came from.
+    Layers are operations over tensors with value semantics, whose dimensions are in
+    Caffe's order (N, C, H, W). Learnable parameters are symbols of the module; programs
+    read parameters and solver state as values and store new ones. The location of every
+    operation is the location of its layer in the prototxt.
 
-    A net goes through the phases *import* (operations 1:1 with layers, unranked
-    tensors), *graph* (static shapes, gradients and solver updates) and *fused*
-    (vendor calls and `brew.kernel` regions) before it becomes the `plan`
-    dialect.
+    A net passes through three phases before it becomes the `plan` dialect:
+
+    - *import*: one operation per layer, unranked tensors.
+    - *graph*: static shapes, gradients and solver updates.
+    - *fused*: library calls and `brew.kernel` regions of loop nests.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = [
@@ -28,13 +29,14 @@ def Brew_Dialect : Dialect {
     "::brew::dialects::plan::PlanDialect"
   ];
   let extraClassDeclaration = [{
-    /// For the layer groups (layers/*/*.cpp), which register their operations
-    /// themselves.
+    /// Registers operations. The layer groups (layers/*/*.cpp) call it for
+    /// their own operations.
     template <typename... Ops> void addLayerOperations() { addOperations<Ops...>(); }
 
-    /// Types that the program computes. They must outlive the context's use.
+    /// Sets the layer types that host code computes. `types` must outlive every
+    /// use of the context.
     void setHostLayers(const HostLayerTypes &types) { hostLayers = &types; }
-    /// The type of that name, or null.
+    /// Returns the host layer type of that name, or null.
     const HostLayerType *findHostLayer(::llvm::StringRef name) const;
 
   private:
@@ -44,11 +46,16 @@ def Brew_Dialect : Dialect {
 
 def Brew_LayoutAttr : AttrDef<Brew_Dialect, "Layout"> {
   let mnemonic = "layout";
-  let summary = "Order in memory of a tensor's dimensions";
+  let summary = "Order of a tensor's dimensions in memory";
   let description = [{
-    Encoding of a ranked tensor type: its logical dimensions, outermost in
-    memory first. `#brew.layout<0, 2, 3, 1>` on an N, C, H, W tensor is
-    channels-last. A tensor without an encoding is row-major.
+    The encoding of a ranked tensor type: the tensor's logical dimensions, outermost in
+    memory first. A tensor without an encoding is row-major.
+
+    Example: an N, C, H, W tensor that is channels-last in memory.
+
+    ```mlir
+    tensor<64x20x24x24xf32, #brew.layout<0, 2, 3, 1>>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$order);
   let assemblyFormat = "`<` $order `>`";
@@ -65,7 +72,8 @@ class Brew_EnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "$value";
 }
 
-// What an operation is to its program; passes ask for these and know no lists.
+// Roles of operations in a program (BrewDialect.h). Passes query these traits
+// instead of listing operations.
 class Brew_Trait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::brew::dialects";
 }

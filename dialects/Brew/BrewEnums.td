@@ -4,11 +4,11 @@
 
 include "dialects/Brew/BrewDialect.td"
 
-def Brew_NetPhase : Brew_I32Enum<"NetPhase", "Caffe's net phase", [
+def Brew_NetPhase : Brew_I32Enum<"NetPhase", "phase of a Caffe net", [
   I32EnumAttrCase<"Train", 0, "train">, I32EnumAttrCase<"Test", 1, "test">]>;
 def Brew_NetPhaseAttr : Brew_EnumAttr<Brew_NetPhase, "net_phase">;
 
-def Brew_ProgramRole : Brew_I32Enum<"ProgramRole", "What a program is for", [
+def Brew_ProgramRole : Brew_I32Enum<"ProgramRole", "purpose of a program", [
   I32EnumAttrCase<"Main", 0, "main">,
   I32EnumAttrCase<"ForwardBackward", 1, "forward_backward">,
   I32EnumAttrCase<"Test", 2, "test">,
@@ -36,7 +36,7 @@ def Brew_Normalization : Brew_I32Enum<"Normalization", "LossParameter.Normalizat
   I32EnumAttrCase<"BatchSize", 2, "batch_size">, I32EnumAttrCase<"None", 3, "none">]>;
 def Brew_NormalizationAttr : Brew_EnumAttr<Brew_Normalization, "normalization">;
 
-// Positions are those of plan::SolverScalar.
+// Numbered as plan::SolverScalar.
 def Brew_LearningRate : I32EnumAttrCase<"LearningRate", 0, "learning_rate">;
 def Brew_Momentum : I32EnumAttrCase<"Momentum", 1, "momentum">;
 def Brew_WeightDecay : I32EnumAttrCase<"WeightDecay", 2, "weight_decay">;
@@ -45,7 +45,8 @@ def Brew_Momentum2 : I32EnumAttrCase<"Momentum2", 4, "momentum2">;
 def Brew_Delta : I32EnumAttrCase<"Delta", 5, "delta">;
 def Brew_RmsDecay : I32EnumAttrCase<"RmsDecay", 6, "rms_decay">;
 def Brew_BiasCorrection : I32EnumAttrCase<"BiasCorrection", 7, "bias_correction">;
-def Brew_SolverScalar : Brew_I32Enum<"SolverScalar", "Scalars the host sets before an update", [
+def Brew_SolverScalar : Brew_I32Enum<"SolverScalar",
+  "scalar that the host writes before an update", [
   Brew_LearningRate, Brew_Momentum, Brew_WeightDecay, Brew_GradientScale,
   Brew_Momentum2, Brew_Delta, Brew_RmsDecay, Brew_BiasCorrection]>;
 def Brew_SolverScalarAttr : Brew_EnumAttr<Brew_SolverScalar, "solver_scalar">;

@@ -1,4 +1,4 @@
-//===- BrewInterfaces.td - What a layer declares -----------*- tablegen -*-===//
+//===- BrewInterfaces.td - Interfaces of layers ------------*- tablegen -*-===//
 #ifndef BREW_INTERFACES_TD
 #define BREW_INTERFACES_TD
 
@@ -8,13 +8,13 @@ include "mlir/IR/Interfaces.td"
 def Brew_ShapeInterface : OpInterface<"ShapeInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    A layer computes the shapes of its tops and of its parameters from the shapes
-    of its bottoms, as Caffe's `LayerSetUp` and `Reshape` do.
+    A layer that computes the shapes of its tops and of its parameters from the shapes of
+    its bottoms, as Caffe's `LayerSetUp` and `Reshape` do.
   }];
   let methods = [InterfaceMethod<[{
-      Bottoms are ranked when this is called. Appends one shape per result to
-      `tops`; appends to `params` one shape per operand that is a parameter, in
-      operand order. Reports what does not fit at the op's location and fails.
+      Appends one shape per result to `tops`, and one shape per operand that is a
+      parameter to `params`, in operand order. Requires ranked bottoms. Emits an error
+      at the layer and fails if the shapes do not fit.
     }],
     "::mlir::LogicalResult", "inferShapes",
     (ins "::brew::dialects::Shapes &":$tops, "::brew::dialects::Shapes &":$params)>];
@@ -23,14 +23,14 @@ def Brew_ShapeInterface : OpInterface<"ShapeInterface"> {
 def Brew_GradientInterface : OpInterface<"GradientInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    A layer that gradients flow through. Elementwise layers get theirs from
+    A differentiable layer. Elementwise layers are differentiated through
     `ScalarBodyInterface` instead.
   }];
   let methods = [InterfaceMethod<[{
-      Builds the gradients of the operands flagged in `needed`, given those of
-      the results (null where no gradient arrives), and puts them in
-      `operandGradients`, which has one null entry per operand. An entry left
-      null means zero.
+      Builds the gradients of the operands flagged in `needed` from
+      `resultGradients`, in which null means that no gradient reaches the result.
+      Writes them to `operandGradients`, which has one null entry per operand. An
+      entry that stays null means a gradient of zero.
     }],
     "::mlir::LogicalResult", "buildGradients",
     (ins "::mlir::OpBuilder &":$builder,
@@ -42,23 +42,26 @@ def Brew_GradientInterface : OpInterface<"GradientInterface"> {
 def Brew_ScalarBodyInterface : OpInterface<"ScalarBodyInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    An elementwise layer: one result, whose every element is one scalar expression
-    of the operands' elements. The expression is the only definition of the
-    layer; its generic form and its gradients are derived from it.
+    An elementwise layer: a layer of one result, each element of which is one scalar
+    expression of the operands' elements. The expression is the only definition of the
+    layer; its loop nest and its gradients are derived from it.
   }];
   let methods = [
     InterfaceMethod<"Builds the expression from one scalar per operand, with "
-        "`arith` and `math` operations; kinks are compare and select.",
+        "operations of `arith` and `math`. Piecewise functions are a comparison "
+        "and a select.",
       "::mlir::Value", "buildScalar",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "::mlir::ValueRange":$operands)>,
-    InterfaceMethod<"First dimension of the result that dimension 0 of operand "
-        "`number` matches; later ones follow, the others are broadcast.",
+    InterfaceMethod<"Returns the dimension of the result that dimension 0 of "
+        "operand `number` matches. The operand's further dimensions match the "
+        "following ones; it is broadcast along all others.",
       "int64_t", "operandAxis", (ins "unsigned":$number), "", "return 0;">,
     InterfaceMethod<[{
-        Builds the derivative by operand `number` from the result's element alone,
-        or returns null when it needs the operands (the default). Lets the
-        backward pass keep y instead of x, which in-place layers rely on.
+        Builds the derivative with respect to operand `number` from the result's
+        element alone. Returns null (the default) if the derivative needs the
+        operands. With it, the backward pass saves y instead of x, as in-place
+        layers require.
       }], "::mlir::Value", "buildDerivativeFromResult",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "unsigned":$number, "::mlir::Value":$result), "",
@@ -69,12 +72,12 @@ def Brew_ScalarBodyInterface : OpInterface<"ScalarBodyInterface"> {
 def Brew_LoopNestInterface : OpInterface<"LoopNestInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    An operation with a generic form: loop nests (`linalg.generic`) over its
-    operands that any target can run without a vendor library.
+    An operation that can be lowered to loop nests (`linalg.generic`) over its operands,
+    which every target can run without a vendor library.
   }];
   let methods = [InterfaceMethod<
-      "Builds the nests and returns one value per result (null for results "
-      "without uses that were not worth computing).",
+      "Builds the nests and returns one value per result. The value of an unused "
+      "result may be null.",
     "::llvm::SmallVector<::mlir::Value>", "buildNests",
     (ins "::mlir::OpBuilder &":$builder)>];
 }
@@ -82,19 +85,20 @@ def Brew_LoopNestInterface : OpInterface<"LoopNestInterface"> {
 def Brew_PlanStepInterface : OpInterface<"PlanStepInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    An operation that is a step of its own in the plan, and no kernel: a call. What
-    is not lowered to its generic form stays in the program until then.
+    An operation that becomes a step of its own in the plan instead of part of a kernel: a
+    library call, a host layer, an all-reduce. An operation that is not lowered to loop
+    nests stays in the program until the plan is emitted.
   }];
   let methods = [
     InterfaceMethod<[{
-        Builds the operation of the plan dialect that computes this one, which has
-        `StepInterface`. `buffer` gives the buffer of an operand or a result. The
-        layer, the number of operations and, behind the first gradient, that it
-        belongs to the backward pass are added by who asks.
+        Builds the operation of the plan dialect that computes this one; it
+        implements `StepInterface`. `buffer` returns the buffer of an operand or a
+        result. The caller sets the step's layers, floating-point operations and
+        `backward`.
       }], "::mlir::Operation *", "buildPlanStep",
       (ins "::mlir::OpBuilder &":$builder,
            "::llvm::function_ref<::mlir::Value(::mlir::Value)>":$buffer)>,
-    InterfaceMethod<"Floating-point operations of one execution.",
+    InterfaceMethod<"Returns the floating-point operations of one execution.",
       "int64_t", "countFlops", (ins), "", "return 0;">
   ];
 }
@@ -102,14 +106,14 @@ def Brew_PlanStepInterface : OpInterface<"PlanStepInterface"> {
 def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    An operation with a generic form that a vendor library can compute in one call
-    (`PlanStepInterface`) instead.
+    An operation with loop nests that one call of a vendor library can compute instead
+    (`PlanStepInterface`).
   }];
   let methods = [
-    InterfaceMethod<"Group that `--no-library=GROUP` names.",
+    InterfaceMethod<"Returns the GROUP of `--no-library=GROUP` that disables the call.",
       "::llvm::StringRef", "libraryGroup", (ins)>,
-    InterfaceMethod<"Whether there is a call for the shapes and layouts of its "
-        "operands, which are floats of at most 32 bits.",
+    InterfaceMethod<"Whether a call supports the shapes and layouts of the "
+        "operands. Requires floats of at most 32 bits.",
       "bool", "hasLibraryCall", (ins)>
   ];
 }
@@ -117,17 +121,18 @@ def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
 def Brew_LabelInterface : OpInterface<"LabelInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    A layer that checks its labels: the operand of a `brew.check_labels` is one
-    of its results.
+    A layer that checks its labels. One of its results is the `status` operand of a
+    `brew.check_labels`.
   }];
-  let methods = [InterfaceMethod<"Labels must lie in [0, this); known once "
-      "shapes are.", "int64_t", "labelLimit", (ins)>];
+  let methods = [InterfaceMethod<
+      "Returns the exclusive upper bound of valid labels, which start at 0. Requires "
+      "inferred shapes.", "int64_t", "labelLimit", (ins)>];
 }
 
 def Brew_SolverUpdateInterface : OpInterface<"SolverUpdateInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    A solver's update of one parameter: every result has the parameter's type.
+    A solver's update of one parameter. Every result has the parameter's type.
   }];
 }
 

@@ -1,11 +1,11 @@
-//===- BrewLayer.td - What layer operations have in common ----------------===//
+//===- BrewLayer.td - Base classes of layer operations ---------------------===//
 //
-// One operation per layer kind. `layer` is the layer's name, `tops` the blob names
-// of the leading results; further results are values saved for the backward
+// One operation per kind of layer. `layer` is the layer's name, `tops` the blob
+// names of the leading results; further results are values saved for the backward
 // pass. `loss_weights` has one entry per top, `propagate_down` one per bottom.
 //
-// Files that define operations include this one and never each other, since
-// tablegen writes out every operation it sees.
+// Files that define operations include this file and never each other, since
+// tablegen generates code for every operation that it reads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_LAYER_TD

@@ -12,12 +12,26 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Brew_ProgramOp : Brew_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "A step list the runtime can execute";
+  let summary = "A function of the net that the runtime executes";
   let description = [{
-    What it is for is its `role`. Any but `main`, the program of a bare net, gives it
-    its name (programName). `blobs` records name and shape of every blob of the net, `params` the shapes of
-    each layer's parameters, and `caffe_bytes` the size of the blobs' data and
-    gradients; shape inference sets them.
+    The `role` is the program's purpose. Every role but `main`, that of a net compiled
+    for one phase, determines the program's name (`programName`):
+
+    | role | computes |
+    |---|---|
+    | `main` | the net in one phase; may have any name |
+    | `forward_backward` | a training step's outputs and gradients |
+    | `test` | a test net |
+    | `deploy` | the net for inference |
+    | `prepare` | parameters derived from weights, once after loading |
+    | `update` | the solver's update |
+    | `accumulate`, `collect` | accumulation of gradients over batches (`iter_size`) |
+    | `clip` | the squared norm of all gradients (`clip_gradients`) |
+    | `reduce` | the all-reduce of accumulated gradients |
+
+    `differentiate` requests a backward pass. Shape inference sets `blobs` (name and shape
+    of every blob of the net), `params` (shapes of each layer's parameters) and
+    `caffe_bytes` (the size of the data and gradients of the blobs in Caffe).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Brew_NetPhaseAttr:$net_phase,
     DefaultValuedAttr<Brew_ProgramRoleAttr, "ProgramRole::Main">:$role,
@@ -30,14 +44,26 @@ def Brew_ProgramOp : Brew_Op<"program",
 }
 
 def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
-  let summary = "A learnable parameter blob";
+  let summary = "A learnable parameter";
   let description = [{
-    `type` is the shape and layout in memory; `file_dims`, set by shape inference,
-    the shape in weight files, whose row-major order is that of `type`'s logical
-    dimensions. `sharers` lists further users of the blob. Weight files record `layer_type`,
-    the layer's Caffe type.
-    A parameter with lr_mult 0 has no gradient. One without `filler` starts as Caffe's
-    default one makes it, or from what programs store.
+    `type` is the parameter's shape and layout in memory. `file_dims`, set by shape
+    inference, is its shape in weight files; the row-major order of `file_dims` is the
+    row-major order of the logical dimensions of `type`.
+
+    The parameter is blob `index` of `layer`. `layer_type` is that layer's Caffe type, which
+    weight files record. `sharers` lists the other layers that use the parameter,
+    `shared_name` is the name under which they share it (ParamSpec.name), `permissive` its
+    share mode.
+
+    A parameter whose `lr_mult` is 0 has no gradient. A parameter without `filler` is
+    initialised by Caffe's default filler, or by the programs that store it.
+
+    Example:
+
+    ```mlir
+    brew.param @conv1.0 : tensor<20x1x5x5xf32> {layer = "conv1", index = 0 : i64,
+        filler = #plan.filler<"type: 'xavier'">, layer_type = "Convolution"}
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
     StrAttr:$layer, I64Attr:$index,
@@ -55,48 +81,52 @@ class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure, Brew_Persistent
 }
 
 def Brew_ParamValueOp : Brew_ParamRead<"param_value"> {
-  let summary = "The parameter's present value";
+  let summary = "Reads the value of a parameter";
+  let description = [{
+    The value before the program runs, whatever the program stores.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$param);
   let assemblyFormat = "$param attr-dict `:` type($result)";
 }
 def Brew_ParamGradientOp : Brew_ParamRead<"param_gradient"> {
-  let summary = "The gradient that forward_backward stored";
+  let summary = "Reads the gradient that forward_backward stored";
   let arguments = (ins FlatSymbolRefAttr:$param);
   let assemblyFormat = "$param attr-dict `:` type($result)";
 }
 def Brew_ParamStateOp : Brew_ParamRead<"param_state"> {
-  let summary = "Solver history of a parameter";
+  let summary = "Reads a slot of a parameter's solver state";
   let arguments = (ins FlatSymbolRefAttr:$param, I64Attr:$slot);
   let assemblyFormat = "$param `[` $slot `]` attr-dict `:` type($result)";
 }
 def Brew_SolverScalarOp : Brew_Op<"solver_scalar", [Pure, Brew_PersistentRead]> {
-  let summary = "A scalar the host sets before every update";
+  let summary = "Reads a scalar that the host writes before every update";
   let arguments = (ins Brew_SolverScalarAttr:$scalar);
   let results = (outs AnyTensor:$result);
   let assemblyFormat = "$scalar attr-dict `:` type($result)";
 }
 
 def Brew_StoreParamOp : Brew_Op<"store_param", [Store]> {
-  let summary = "Makes a value the parameter's present one";
+  let summary = "Stores the new value of a parameter";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param);
   let assemblyFormat = "$value `,` $param attr-dict `:` type($value)";
 }
 def Brew_StoreGradientOp : Brew_Op<"store_gradient", [Store]> {
-  let summary = "Keeps a parameter's gradient for the update";
+  let summary = "Stores the gradient of a parameter for the update";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param);
   let assemblyFormat = "$value `,` $param attr-dict `:` type($value)";
 }
 def Brew_StoreStateOp : Brew_Op<"store_state", [Store]> {
-  let summary = "Makes a value the parameter's solver history";
+  let summary = "Stores a slot of a parameter's solver state";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param, I64Attr:$slot);
   let assemblyFormat = "$value `,` $param `[` $slot `]` attr-dict `:` type($value)";
 }
 
 def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_AcceptsSubviews]> {
-  let summary = "A top the solver reports, or one that counts for the loss";
+  let summary = "Marks an output of the net or a term of the loss";
   let description = [{
-    `inner` marks a top with a loss weight that a later layer consumes: it counts
-    for the total loss but Caffe does not list it among the net's outputs.
+    The host can read the value after the run. A value with a `loss_weight` other than 0
+    counts for the total loss. `unreported` marks a top with a loss weight that a later layer
+    consumes: Caffe does not list such a top among the net's outputs.
   }];
   let arguments = (ins AnyTensor:$value, StrAttr:$blob, F32Attr:$loss_weight,
     UnitAttr:$unreported);
@@ -104,15 +134,25 @@ def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_AcceptsSubviews]> {
 }
 
 def Brew_PinOp : Brew_Op<"pin", [Brew_Sink, Brew_AcceptsSubviews]> {
-  let summary = "Pins what a blob holds so that it can be read after the run";
+  let summary = "Pins a value of a blob so that the host can read it after the run";
+  let description = [{
+    `what` is the blob's data, its gradient (`diff`) or its item count. No other value reuses
+    the memory of a pinned value.
+
+    Example:
+
+    ```mlir
+    brew.pin diff "conv1", %dconv1 : tensor<64x20x24x24xf32>
+    ```
+  }];
   let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$what, StrAttr:$blob);
   let assemblyFormat = "$what $blob `,` $value attr-dict `:` type($value)";
 }
 
 def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_AcceptsSubviews]> {
-  let summary = "Pins what debug_info shows of a layer";
+  let summary = "Pins a value of a layer that debug_info reports";
   let description = [{
-    `layer` is the layer's position in the net's record, `index` that of the top or
+    `layer` is the layer's position in the net's metadata, `index` the position of the top or
     bottom in the layer.
   }];
   let arguments = (ins AnyTensor:$value, Plan_LayerValueAttr:$what, I64Attr:$layer,
@@ -121,10 +161,10 @@ def Brew_PinLayerValueOp : Brew_Op<"pin_layer_value", [Brew_Sink, Brew_AcceptsSu
 }
 
 def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {
-  let summary = "Ends the run with an error when `status` is not 0";
+  let summary = "Ends the run with an error if a label is out of range";
   let description = [{
-    `status` is 1 + the position of the first element of `labels` outside
-    [0, limit), or 0.
+    `status` is 0 if every label is in [0, limit). Otherwise it is 1 + the position of the
+    first element of `labels` that is not.
   }];
   let arguments = (ins AnyTensor:$status, AnyTensor:$labels, I64Attr:$limit,
     StrAttr:$layer, StrAttr:$blob);
@@ -132,7 +172,7 @@ def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {
 }
 
 def Brew_FillOp : Brew_Op<"fill", [Pure]> {
-  let summary = "A tensor of one constant";
+  let summary = "A tensor whose elements are one constant";
   let arguments = (ins F64Attr:$value);
   let results = (outs AnyTensor:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
@@ -140,8 +180,14 @@ def Brew_FillOp : Brew_Op<"fill", [Pure]> {
 
 def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure, Brew_View]> {
   let summary = "The same elements, in row-major order, under another shape";
-  let description = "A view: it never moves data. Both types are row-major, or "
-    "differ only in dimensions that the layouts keep together.";
+  let description = [{
+    A view, which never moves data: both types are row-major, or differ only in dimensions
+    that both layouts keep together.
+
+    ```mlir
+    %y = brew.reinterpret %x : tensor<2x5xf32> -> tensor<10xf32>
+    ```
+  }];
   let arguments = (ins AnyTensor:$x);
   let results = (outs AnyTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
@@ -151,26 +197,40 @@ def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure, Brew_View]> {
 
 def Brew_KernelOp : Brew_Op<"kernel",
     [IsolatedFromAbove, SingleBlock, Pure, Brew_AcceptsSubviews]> {
-  let summary = "Loop nests that become one generated kernel";
+  let summary = "Loop nests that form one generated kernel";
   let description = [{
-    The body holds `linalg.generic` nests (with the `tensor.empty` and `linalg.fill`
-    that initialise them) over the block arguments, which stand for `inputs`, and ends
-    in `brew.yield`. The nests are grouped into consecutive *parts*: every nest
-    carries `brew.sub_kernel`, its part's number, and `brew.grid_loops`, how many of its
-    leading, parallel loops are the part's grid. All nests of a part have the
-    same grid extents; at a grid point they run in order, and read what earlier
-    nests of the part wrote at that very point. Parts are independent of each
-    other. Grid points of all parts, laid end to end, are the kernel's
-    domain, which the runtime (or the GPU's grid) divides.
+    The body contains `linalg.generic` nests, with the `tensor.empty` and `linalg.fill` that
+    initialise them, over the block arguments, which stand for `inputs`. It ends in
+    `brew.yield`.
 
-    On a GPU the nests of the last part may be marked with `brew.last_block`: that part
-    stands outside of the domain and reads any element of what the parts before it
-    yield. Blocks of threads that end last do it.
+    The nests are grouped into consecutive *sub-kernels*. Each nest carries two attributes:
+    `brew.sub_kernel`, the index of its sub-kernel, and `brew.grid_loops`, the number of its
+    leading parallel loops that form the sub-kernel's grid. All nests of a sub-kernel have the
+    same grid extents. At each grid point they run in order, and read from earlier nests of the
+    sub-kernel only elements written at the same grid point. Sub-kernels do not depend on each
+    other. The grid points of all sub-kernels, concatenated, are the kernel's domain, which the
+    runtime divides among threads and a GPU among its blocks.
 
-    There too, parts may be grouped into *stages* with `brew.stage`, counted from 0, each
-    of which begins when all blocks have ended the one before: its parts read any
-    element of what earlier stages yield. What is said of the last part then holds in
-    each stage.
+    Two further attributes relax this on GPUs:
+
+    - `brew.last_block` on all nests of the last sub-kernel takes it out of the domain: the
+      thread block that finishes last runs it (or the last block of each tile of neighbouring
+      points), and it may read any element that earlier sub-kernels yield.
+    - `brew.stage` groups sub-kernels into *stages*, numbered from 0. A stage starts after a
+      grid-wide barrier, and its sub-kernels may read any element that earlier stages yield. Each
+      stage can have its own sub-kernel in the last block.
+
+    Example: one nest over a grid of two loops.
+
+    ```mlir
+    %y = brew.kernel "relu1"(%x) {layers = ["relu1"]} : (tensor<8x4xf32>) -> tensor<8x4xf32> {
+    ^bb0(%a: tensor<8x4xf32>):
+      %e = tensor.empty() : tensor<8x4xf32>
+      %r = linalg.generic {...} ins(%a : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>)
+          attrs = {brew.grid_loops = 2 : i64, brew.sub_kernel = 0 : i64} {...}
+      brew.yield %r : tensor<8x4xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, StrAttr:$name,
     OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward);
@@ -182,7 +242,7 @@ def Brew_KernelOp : Brew_Op<"kernel",
 }
 
 def Brew_YieldOp : Brew_Op<"yield", [Pure, Terminator, ReturnLike]> {
-  let summary = "Names the values that leave a kernel";
+  let summary = "Returns the results of a kernel";
   let arguments = (ins Variadic<AnyTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }

@@ -1,4 +1,4 @@
-//===- CommonNests.cpp - LoopNests forms that several operations share -------===//
+//===- CommonNests.cpp - Loop nests that several operations build ---------===//
 #include "dialects/Brew/CommonNests.h"
 
 #include <cfloat>
@@ -8,8 +8,8 @@ using namespace brew::dialects;
 
 AxisRows::AxisRows(RankedTensorType tensor, int64_t axis) {
   SmallVector<int64_t> shape;
-  // Rows in the tensor's own memory order would not be row-major; logical
-  // order keeps them independent of the layout.
+  // The logical order, unlike the tensor's memory order, makes the rows
+  // independent of the layout.
   for (int64_t i = 0; i < tensor.getRank(); ++i) {
     reduction.push_back(i == axis);
     if (i == axis)

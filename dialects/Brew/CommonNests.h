@@ -1,28 +1,29 @@
-//===- CommonNests.h - LoopNests forms that several operations share ---------===//
+//===- CommonNests.h - Loop nests that several operations build -----------===//
 #pragma once
 
 #include "dialects/Brew/NestBuilder.h"
 
 namespace brew::dialects {
 
-/// How a tensor divides along one axis: the other dimensions number its rows.
+/// The rows of a tensor along one axis, indexed by the other dimensions.
 struct AxisRows {
   AxisRows(mlir::RankedTensorType tensor, int64_t axis);
 
   llvm::SmallVector<int64_t> others; ///< dimensions other than the axis
   llvm::SmallVector<bool> reduction; ///< true at the axis
-  mlir::RankedTensorType type;       ///< one element per row, row-major
+  mlir::RankedTensorType type;       ///< of one element per row, row-major
 };
 
-/// Softmax of `x` along `axis`, with Caffe's subtraction of the maximum.
+/// Builds the softmax of `x` along `axis`. Like Caffe, it subtracts the maximum
+/// first.
 mlir::Value buildSoftmax(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                          int64_t axis, mlir::RankedTensorType type);
 
-/// Elementwise sum of two tensors of one type.
+/// Builds the elementwise sum of two tensors of one type.
 mlir::Value buildSum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      mlir::Value y);
 
-/// The nest of an operation with a scalar body.
+/// Builds the nest of an elementwise operation.
 mlir::Value buildElementwise(mlir::OpBuilder &b, ScalarBodyInterface op);
 
 } // namespace brew::dialects

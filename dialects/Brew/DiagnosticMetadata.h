@@ -1,8 +1,7 @@
-//===- DiagnosticMetadata.h - What a diagnostic knows beside its text --*- C++ -*-===//
+//===- DiagnosticMetadata.h - Layer and exit status of diagnostics --------===//
 //
-// The layer that a diagnostic is about and how a tool should end because of it
-// travel with it as MLIR's metadata, so that whoever handles it need not read
-// them out of the text.
+// A diagnostic carries the layer that it is about and the exit status that it
+// implies as MLIR's metadata, so that handlers do not parse them from the text.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,14 +21,14 @@ inline void setLayer(mlir::InFlightDiagnostic &diagnostic,
       mlir::Attribute(layer));
 }
 
-/// Without it an error means that the input is wrong.
+/// An error without a status means invalid input.
 inline void setExitStatus(mlir::InFlightDiagnostic &diagnostic,
                           ExitStatus status) {
   diagnostic.getUnderlyingDiagnostic()->getMetadata().emplace_back(
       static_cast<int>(status));
 }
 
-/// Empty if it is about no layer.
+/// Returns the layer's name, or "" if the diagnostic is not about a layer.
 inline llvm::StringRef layerOf(mlir::Diagnostic &diagnostic) {
   for (const mlir::DiagnosticArgument &each : diagnostic.getMetadata())
     if (each.getKind() ==

@@ -1,8 +1,8 @@
-//===- HostLayers.h - Layer types that the program computes -----*- C++ -*-===//
+//===- HostLayers.h - Layer types that host code computes -------*- C++ -*-===//
 //
-// What a compilation knows of types whose forward and backward passes are
-// functions of the program that will run the plan (include/brew/host_layer.h).
-// The dialect of a context holds them, as operations ask for their shapes.
+// The compiler's view of layer types whose forward and backward passes are
+// functions of the program that runs the plan (include/brew/host_layer.h). The
+// dialect of a context owns the list, which shape inference queries.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,30 +20,31 @@ namespace brew::dialects {
 
 using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 
-/// A layer of such a type.
+/// One layer of such a type, as passed to HostLayerType::shapes.
 struct HostLayerSetup {
   std::string type, layer;
   std::string settings; ///< caffe.LayerParameter as text
-  std::string paramStr; ///< its python_param.param_str
+  std::string paramStr; ///< python_param.param_str
   bool testPhase = false;
   llvm::ArrayRef<llvm::SmallVector<int64_t>> bottoms;
   size_t tops = 0;
 };
 
+/// A layer type that host code computes.
 struct HostLayerType {
   std::string name;
-  /// Gives the shapes of the tops, as many as HostLayerSetup::tops. Throws
-  /// brew::Error. Null: whoever compiles gives them.
+  /// Returns the shapes of the tops, HostLayerSetup::tops many. Throws
+  /// brew::Error. Null: the caller of the compiler provides the shapes.
   std::function<Shapes(const HostLayerSetup &)> shapes = {};
   bool hasBackward = true;
-  /// What bottoms hold in place of items that are not there (see ItemCounts.h);
-  /// none: the layer needs all items.
+  /// Value of the padding items of bottoms with an item count (see
+  /// ItemCounts.h); nullopt: the layer does not accept item counts.
   std::optional<double> paddingValue = {};
 };
 
 using HostLayerTypes = std::vector<HostLayerType>;
 
-/// The type of that name that the runtime itself computes, or null.
+/// Returns the type of that name that the runtime implements, or null.
 const HostLayerType *findBuiltinHostLayer(const std::string &name);
 
 } // namespace brew::dialects

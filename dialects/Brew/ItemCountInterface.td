@@ -1,6 +1,7 @@
-//===- ItemCountInterface.td - Layers that accept counted items ---------------===//
+//===- ItemCountInterface.td - Layers that accept item counts --------------===//
 //
-// Apart from BrewInterfaces.td, so that only layers which declare it depend on it.
+// Separate from BrewInterfaces.td so that only layers that declare the interface
+// depend on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_ITEM_COUNT_INTERFACE_TD
@@ -12,21 +13,21 @@ include "mlir/IR/Interfaces.td"
 def Brew_ItemCountInterface : OpInterface<"ItemCountInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    A layer that accepts bottoms of which only the first items count, how many being
-    known at run time (see ItemCounts.h). Without a definition of its own it computes each
-    item of its tops from the same item of its bottoms.
+    A layer that accepts bottoms of which only the first items are valid, their number being
+    known at run time only (see ItemCounts.h). The default implementation is that of a layer
+    that computes each item of its tops from the same item of its bottoms.
   }];
   let methods = [InterfaceMethod<[{
-      Says which tops are counted, and by what; changes what the layer reads and
-      gives where it combines items. Shapes are known. Called for every layer, with
-      counted bottoms or without.
+      Sets the item counts of the tops. Masks operands and rescales results if the
+      layer combines items. Requires inferred shapes. Called for every layer, also if no
+      bottom has an item count.
     }],
     "::mlir::LogicalResult", "propagateItemCounts",
     (ins "::brew::dialects::ItemCounts &":$counts), "",
     "return counts.propagate($_op.getOperation());">];
 }
 
-// A layer that works item by item, and one that says itself what it does.
+// A layer that computes item by item, and a layer with its own implementation.
 defvar ItemWise = Brew_ItemCountInterface;
 defvar ItemCounts = DeclareOpInterfaceMethods<Brew_ItemCountInterface, ["propagateItemCounts"]>;
 

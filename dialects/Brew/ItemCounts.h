@@ -1,17 +1,17 @@
-//===- ItemCounts.h - Blobs whose number of items the data decide ----*- C++ -*-===//
+//===- ItemCounts.h - Blobs with a dynamic number of items ------*- C++ -*-===//
 //
-// How many items a Filter lets through is known at run time only. Its tops have
-// the shape of the most there can be, and an i32 scalar, the *count*, says how
-// many of the leading items are there. Such a blob is *counted*. The remaining
-// items, the *rest*, repeat the last one that counts (zeros if there is none),
-// so that layers that work item by item compute them like the others, without
-// infinities or wrong labels of their own making; nobody sees the results.
-// Layers that combine items read the rest masked. So the gradients of the rest
-// are zero behind the first layer that combines items, and nothing that sums
-// over items in the backward pass needs to know the count.
+// The number of items that a Filter selects is known at run time only. Its tops
+// have the shape of the maximal number of items, and an i32 scalar, the *item
+// count*, is the number of leading items that are *valid*. The other items, the
+// *padding*, repeat the last valid one (zeros if there is none), so that layers
+// that work item by item compute them like the others without producing
+// infinities or invalid labels; no caller sees the results. Layers that combine
+// items mask the padding. Therefore the gradients of padding items are zero
+// before the first layer that combines items, and sums over items in the
+// backward pass do not need the count.
 //
 // A count of rank r > 0 counts along dimension r; the r dimensions before it,
-// and those of the count itself, have extent 1 (DetectionOutput).
+// and the dimensions of the count itself, have extent 1 (DetectionOutput).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -24,50 +24,51 @@ namespace brew::dialects {
 
 class ScalarBuilder;
 
-/// The counts of a program's blobs, while brew-track-item-counts goes through it.
+/// The item counts of a program's blobs, which brew-track-item-counts
+/// propagates.
 class ItemCounts {
 public:
-  /// The count of `blob`; null if all its items are always there.
+  /// Returns the item count of `blob`, or null if all its items are valid.
   mlir::Value of(mlir::Value blob) const { return counts.lookup(blob); }
-  /// Makes `blob` counted.
+  /// Sets the item count of `blob`.
   void set(mlir::Value blob, mlir::Value count) { counts[blob] = count; }
 
-  /// The count of what `selector` chooses: `count`, or that of an earlier layer
-  /// with the same selector.
+  /// Returns the item count of blobs that `selector` filters: `count`, or that
+  /// of an earlier layer with the same selector.
   mlir::Value countForSelector(mlir::Value selector, mlir::Value count);
 
-  /// The count that all of a layer's `bottoms` (without: all its bottoms) have
-  /// along dimension 0; null if none is counted. Bottoms are floating-point
-  /// operands that are no parameters. Reports bottoms that are counted
-  /// otherwise, or some but not all.
+  /// Returns the item count along dimension 0 that `bottoms` have in common
+  /// (default: all bottoms of the layer), or null if they have none. Bottoms
+  /// are floating-point operands except parameters. Emits an error if only some
+  /// bottoms have a count, or different ones.
   mlir::FailureOr<mlir::Value>
   commonCount(mlir::Operation *layer,
-         std::optional<mlir::ValueRange> bottoms = std::nullopt) const;
+              std::optional<mlir::ValueRange> bottoms = std::nullopt) const;
 
-  /// A layer that works item by item: its tops are counted as its `bottoms`
-  /// (without: all its bottoms) are. Reports an attribute `axis` that means the
-  /// items' dimension.
+  /// Sets the counts of the tops of a layer that works item by item to that of
+  /// its `bottoms` (default: all bottoms). Emits an error if an attribute
+  /// `axis` is the dimension of the items.
   mlir::LogicalResult
   propagate(mlir::Operation *layer,
-       std::optional<mlir::ValueRange> bottoms = std::nullopt);
-  /// Likewise for an elementwise layer with broadcast operands.
+            std::optional<mlir::ValueRange> bottoms = std::nullopt);
+  /// Does so for an elementwise layer with broadcast operands.
   mlir::LogicalResult propagateElementwise(ScalarBodyInterface layer);
 
-  /// Lets the operand's owner read `fill` in place of the rest.
+  /// Replaces the operand by one whose padding items are `fill`.
   void maskPadding(mlir::OpOperand &bottom, mlir::Value count, double fill = 0);
-  /// Multiplies result 0, a mean over all items, so that it becomes the mean of
-  /// those that count (0 if there is none). The product takes over the top's
-  /// name and loss weight.
+  /// Rescales result 0, a mean over all items, to the mean over the valid ones
+  /// (0 if there is none). The top's name and loss weight move to the product.
   void rescaleMean(mlir::Operation *layer, mlir::Value count);
 
-  /// Reports a counted `bottom` of a layer that needs all its items.
+  /// Emits an error if `bottom` has an item count.
   mlir::LogicalResult requireAllItems(mlir::Operation *layer,
-                                   mlir::Value bottom) const;
-  /// Reports a `bottom` of which a layer reads the extents, from dimension
-  /// `first` on, if one of those is only known at run time.
-  mlir::LogicalResult requireStaticExtents(mlir::Operation *layer, mlir::Value bottom,
-                                     int64_t first) const;
-  /// Reports that a layer does not accept `bottom`, which is counted.
+                                      mlir::Value bottom) const;
+  /// Emits an error if an extent of `bottom` from dimension `first` on, which
+  /// the layer reads, is known at run time only.
+  mlir::LogicalResult requireStaticExtents(mlir::Operation *layer,
+                                           mlir::Value bottom,
+                                           int64_t first) const;
+  /// Emits an error that the layer does not accept the item count of `bottom`.
   mlir::LogicalResult reject(mlir::Operation *layer, mlir::Value bottom,
                              const llvm::Twine &why) const;
 
@@ -75,10 +76,10 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> counts, bySelector;
 };
 
-/// Whether item number `item` is one of the first `count`, in a nest's body.
+/// Builds, in a nest's body, whether `item` is one of the first `count` items.
 mlir::Value isValidItem(ScalarBuilder &s, mlir::Value item, mlir::Value count);
 
-/// The label that losses ignore and that no data have, in place of the rest's.
+/// The label of padding items: no data contain it, and losses ignore it.
 constexpr int64_t kPaddingLabel = -(int64_t(1) << 31);
 
 } // namespace brew::dialects

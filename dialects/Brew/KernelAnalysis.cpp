@@ -1,4 +1,4 @@
-//===- KernelAnalysis.cpp - What nests of a kernel read and write ---------===//
+//===- KernelAnalysis.cpp - Accesses of the nests of a kernel -------------===//
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 
@@ -40,7 +40,8 @@ SmallVector<int64_t> brew::dialects::resultLoops(linalg::GenericOp nest,
   return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
 }
 
-bool brew::dialects::isStoredPerIteration(linalg::GenericOp nest, unsigned number) {
+bool brew::dialects::isStoredPerIteration(linalg::GenericOp nest,
+                                          unsigned number) {
   const AffineMap map =
       nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
   return llvm::any_of(llvm::enumerate(nest.getIteratorTypesArray()),
@@ -59,8 +60,8 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
   auto inputType = tensorTypeOf(argument), outputType = tensorTypeOf(yielded);
   if (!writer || inputType != outputType)
     return false;
-  // Another result in the same buffer, or a parallel part, is out of reach of
-  // this reasoning.
+  // This analysis does not cover other results in the same buffer and parallel
+  // sub-kernels.
   const NestGrid place = *NestGrid::of(writer);
   unsigned number = cast<OpResult>(yielded).getResultNumber();
   if (isStoredPerIteration(writer, number))
@@ -74,8 +75,8 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
       continue;
     const NestGrid readers = *NestGrid::of(nest);
     if (readers.stage < place.stage)
-      continue; // over when writing begins
-    if (readers.part != place.part || writer->isBeforeInBlock(nest))
+      continue; // finished when the writer's stage starts
+    if (readers.subKernel != place.subKernel || writer->isBeforeInBlock(nest))
       return false;
     for (ArrayRef<int64_t> access : accesses) {
       if (nest == writer) {
@@ -83,11 +84,11 @@ bool brew::dialects::mayShareBuffer(KernelOp kernel, unsigned input,
           return false;
         continue;
       }
-      // An earlier nest must stay within the grid point: its grid loops
-      // address the dimensions that the writer's do.
+      // An earlier nest must stay within the grid point: its grid loops must
+      // index the same dimensions as the writer's.
       if (access.size() != written.size())
         return false;
-      for (int64_t loop = 0; loop < place.depth; ++loop) {
+      for (int64_t loop = 0; loop < place.gridLoops; ++loop) {
         auto place = llvm::find(written, loop);
         if (place == written.end() || access[place - written.begin()] != loop)
           return false;

@@ -1,4 +1,4 @@
-//===- KernelAnalysis.h - What nests of a kernel read and write -----------===//
+//===- KernelAnalysis.h - Accesses of the nests of a kernel -----*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -7,27 +7,27 @@
 
 namespace brew::dialects {
 
-/// Loop of `nest` that addresses each dimension of `operand`; -1 where the
-/// address is no plain loop index. For a tensor the body extracts from, the
-/// loops of the extraction (-1 where its index is no loop index). Nothing if
-/// the nest does not read it.
+/// Returns, for each access of `nest` to `tensor`, the loop that indexes each
+/// dimension, or -1 if the index is not a loop index. Accesses are operands and
+/// extractions in the body. Empty if the nest does not read the tensor.
 llvm::SmallVector<llvm::SmallVector<int64_t>>
 accessLoops(mlir::linalg::GenericOp nest, mlir::Value tensor);
 
-/// Loops that address each dimension of result `number` of `nest`.
+/// Returns the loops that index the dimensions of result `number` of `nest`.
 llvm::SmallVector<int64_t> resultLoops(mlir::linalg::GenericOp nest,
                                        unsigned number);
 
-/// Whether result `number` of a reduction is no sum: each iteration stores an
-/// element of its own (brew-fuse-reductions).
+/// Whether each iteration of a reduction stores its own element of result
+/// `number` instead of reducing into it (brew-fuse-reductions).
 bool isStoredPerIteration(mlir::linalg::GenericOp nest, unsigned number);
 
-/// Whether a launch may pass one buffer as input `input` and output `output`:
-/// every element of the input is last read where that element of the output
-/// is written.
+/// Whether a launch may pass one buffer as both `input` and `output`: no
+/// element of the input is read after the same element of the output is
+/// written.
 bool mayShareBuffer(KernelOp kernel, unsigned input, unsigned output);
 
-/// Scalar operations times iterations, a measure of a nest's work.
+/// Returns the scalar operations of a nest: those of its body times its
+/// iterations.
 int64_t countScalarOperations(mlir::linalg::GenericOp nest);
 
 } // namespace brew::dialects

@@ -1,4 +1,4 @@
-//===- LayerDiagnostics.h - A layer and its location, in words --------*- C++ -*-===//
+//===- LayerDiagnostics.h - Diagnostics of layers ---------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Diagnostics.h"
@@ -9,14 +9,14 @@
 
 namespace brew::dialects {
 
-/// "layer 'NAME' (TYPE): ". The type is the name in the operation's location,
-/// where the importer puts it; without one it is left out.
+/// Returns "layer 'NAME' (TYPE): ". The type is the name in the operation's
+/// location, as set by the importer; it is omitted if there is no name.
 std::string layerPrefix(mlir::Operation *op);
 
-/// Begins a warning as layerError() begins an error.
+/// Starts a warning with the text that layerError() starts an error with.
 mlir::InFlightDiagnostic layerWarning(mlir::Operation *op);
 
-/// The first location in a prototxt of one of MLIR's; null if there is none.
+/// Returns the first prototxt location within `loc`, or null.
 mlir::FileLineColLoc prototxtLocation(mlir::Location loc);
 
 } // namespace brew::dialects

@@ -1,4 +1,4 @@
-//===- NestBuilder.cpp - Building loop nests for generic forms ------------===//
+//===- NestBuilder.cpp - Construction of loop nests -----------------------===//
 #include "dialects/Brew/NestBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,7 +67,9 @@ Value ScalarBuilder::both(Value x, Value y) {
 Value ScalarBuilder::select(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, loc, condition, x, y);
 }
-Value ScalarBuilder::maximum(Value x, Value y) { return select(greater(x, y), x, y); }
+Value ScalarBuilder::maximum(Value x, Value y) {
+  return select(greater(x, y), x, y);
+}
 Value ScalarBuilder::addi(Value x, Value y) {
   return arith::AddIOp::create(b, loc, x, y);
 }
@@ -137,11 +139,12 @@ Value NestBuilder::Body::loop(unsigned i) const {
 }
 
 Value NestBuilder::Body::read(Value tensor, ValueRange indices) const {
-  // A constant tensor needs no memory.
+  // Constant tensors become constants in the body.
   if (auto fill = tensor.getDefiningOp<FillOp>())
     return arith::ConstantOp::create(
         s.b, s.loc,
-        s.b.getFloatAttr(elementTypeOf(tensor), fill.getValue().convertToDouble()));
+        s.b.getFloatAttr(elementTypeOf(tensor),
+                         fill.getValue().convertToDouble()));
   return tensor::ExtractOp::create(s.b, s.loc, tensor, indices);
 }
 
@@ -155,8 +158,8 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
                                          out.type.getElementType(),
                                          out.type.getEncoding());
     if (out.initial) {
-      Value value =
-          Scalars(b, loc).constant(out.type.getElementType(), *out.initial);
+      Value value = ScalarBuilder(b, loc).constant(out.type.getElementType(),
+                                                   *out.initial);
       init = linalg::FillOp::create(b, loc, value, init).getResult(0);
     }
     inits.push_back(init);
@@ -164,7 +167,7 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
     outputMaps.push_back(out.map);
   }
 
-  // Constant tensors are not read but written into the body.
+  // Constant tensors become constants in the body instead of operands.
   SmallVector<Value> tensors;
   SmallVector<AffineMap> maps;
   for (auto [tensor, map] : llvm::zip(inputs, inputMaps)) {
@@ -174,8 +177,8 @@ NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
     maps.push_back(map);
   }
 
-  // linalg derives loop extents from its operands; loops that no operand
-  // shows get an operand without elements to read.
+  // linalg derives loop extents from its operands. Loops that no operand
+  // determines get an operand whose elements are not read.
   llvm::SmallVector<bool> shown(extents.size(), false);
   for (ArrayRef<AffineMap> group : {ArrayRef(maps), ArrayRef(outputMaps)})
     for (AffineMap map : group)

@@ -1,9 +1,8 @@
-//===- NestBuilder.h - Building loop nests for generic forms ----*- C++ -*-===//
+//===- NestBuilder.h - Construction of loop nests ---------------*- C++ -*-===//
 //
-// A generic form is a sequence of nests. A nest is a linalg.generic whose loops
-// are given by their extents; operands are read through affine maps of the loop
-// indices or, where an access is not affine (window edges, labels), with
-// `read`, which extracts single elements.
+// A nest is a linalg.generic, defined by the extents of its loops. It reads
+// operands through affine maps of the loop indices or, if an access is not
+// affine (window edges, labels), with `read`, which extracts single elements.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,8 +16,9 @@
 
 namespace brew::dialects {
 
-/// Scalar arithmetic in one floating-point or index type, so that bodies read
-/// like formulas. Sums and products may be contracted to fused multiply-adds.
+/// Builds scalar arithmetic in one floating-point or index type, so that bodies
+/// read like formulas. Sums and products may be contracted to fused
+/// multiply-adds.
 class ScalarBuilder {
 public:
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc)
@@ -33,9 +33,9 @@ public:
   mlir::Value neg(mlir::Value x);
   mlir::Value exp(mlir::Value x);
   mlir::Value log(mlir::Value x);
-  /// The accumulating sum of a reduction: its order is free.
+  /// Adds to the accumulator of a reduction, which may be reassociated.
   mlir::Value accumulate(mlir::Value sum, mlir::Value x);
-  /// The accumulating maximum of a reduction (of numbers, not NaN).
+  /// Updates the maximum of a reduction. Requires numbers other than NaN.
   mlir::Value maximize(mlir::Value largest, mlir::Value x);
   mlir::Value greater(mlir::Value x, mlir::Value y);
   mlir::Value greaterEqual(mlir::Value x, mlir::Value y);
@@ -48,7 +48,7 @@ public:
   mlir::Value addi(mlir::Value x, mlir::Value y);
   mlir::Value subi(mlir::Value x, mlir::Value y);
   mlir::Value muli(mlir::Value x, int64_t y);
-  /// Quotient and remainder of a non-negative index.
+  /// Quotient and remainder. Require a non-negative index.
   mlir::Value divi(mlir::Value x, int64_t y);
   mlir::Value remi(mlir::Value x, int64_t y);
   mlir::Value less(mlir::Value x, mlir::Value y);
@@ -64,29 +64,32 @@ public:
 /// One nest under construction.
 class NestBuilder {
 public:
-  /// `extents` of the loops; loops flagged in `reduction` are reductions.
+  /// Creates a nest of loops of these extents. The loops flagged in `reduction`
+  /// are reductions, all others parallel.
   NestBuilder(mlir::OpBuilder &builder, mlir::Location loc,
               llvm::ArrayRef<int64_t> extents,
               llvm::ArrayRef<bool> reduction = {});
 
-  /// An operand read at `map` of the loop indices; returns its position among
-  /// the body's inputs. Row-major order of `dims` is the loops it uses.
+  /// Adds an operand, read at `map` of the loop indices or at the loops `dims`.
+  /// Returns its index among the body's inputs.
   unsigned input(mlir::Value tensor, mlir::AffineMap map);
   unsigned input(mlir::Value tensor, llvm::ArrayRef<int64_t> dims);
-  /// A result written at `dims`, with an initial value if loops reduce into it.
+  /// Adds a result, written at the loops `dims`, with an initial value if loops
+  /// reduce into it. Returns its index among the body's outputs.
   unsigned output(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> dims,
                   std::optional<double> initial = std::nullopt);
 
   struct Body {
     ScalarBuilder s;
     mlir::ValueRange in;  ///< one scalar per input
-    mlir::ValueRange out; ///< present value of each output (reductions)
-    /// Index of loop `i`.
+    mlir::ValueRange out; ///< current value of each output (reductions)
+    /// Returns the index of loop `i`.
     mlir::Value loop(unsigned i) const;
-    /// Element of a tensor from outside the nest.
+    /// Reads an element of a tensor from outside of the nest.
     mlir::Value read(mlir::Value tensor, mlir::ValueRange indices) const;
   };
-  /// Builds the nest; `body` returns one scalar per output.
+  /// Builds the nest and returns its results. `body` returns one scalar per
+  /// output.
   llvm::SmallVector<mlir::Value>
   build(const std::function<llvm::SmallVector<mlir::Value>(Body &)> &body);
 
@@ -105,7 +108,7 @@ private:
   llvm::SmallVector<Out> outputs;
 };
 
-/// 0, 1, ..., n-1.
+/// Returns 0, 1, ..., n-1.
 llvm::SmallVector<int64_t> iota(int64_t n);
 
 } // namespace brew::dialects

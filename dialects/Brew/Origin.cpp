@@ -1,4 +1,4 @@
-//===- Origin.cpp - What an operation was made for ------------------------===//
+//===- Origin.cpp - Layer and position of an operation --------------------===//
 #include "dialects/Brew/Origin.h"
 
 #include "mlir/IR/Builders.h"
@@ -10,8 +10,8 @@ static constexpr llvm::StringLiteral kOwnLayer = "layer";
 static constexpr llvm::StringLiteral kLayer = "brew.layer";
 static constexpr llvm::StringLiteral kBackward = "brew.backward";
 static constexpr llvm::StringLiteral kRematerialized = "brew.rematerialized";
-static constexpr llvm::StringLiteral kPart = "brew.sub_kernel";
-static constexpr llvm::StringLiteral kGrid = "brew.grid_loops";
+static constexpr llvm::StringLiteral kSubKernel = "brew.sub_kernel";
+static constexpr llvm::StringLiteral kGridLoops = "brew.grid_loops";
 static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
 static constexpr llvm::StringLiteral kStage = "brew.stage";
 
@@ -53,20 +53,20 @@ void Origin::clear(Operation *op) {
 }
 
 std::optional<NestGrid> NestGrid::of(Operation *nest) {
-  auto part = nest->getAttrOfType<IntegerAttr>(kPart);
-  auto grid = nest->getAttrOfType<IntegerAttr>(kGrid);
-  if (!part || !grid)
+  auto subKernel = nest->getAttrOfType<IntegerAttr>(kSubKernel);
+  auto gridLoops = nest->getAttrOfType<IntegerAttr>(kGridLoops);
+  if (!subKernel || !gridLoops)
     return std::nullopt;
   auto stage = nest->getAttrOfType<IntegerAttr>(kStage);
-  return NestGrid{part.getInt(), grid.getInt(), nest->hasAttr(kLastBlock),
-                  stage ? stage.getInt() : 0};
+  return NestGrid{subKernel.getInt(), gridLoops.getInt(),
+                  nest->hasAttr(kLastBlock), stage ? stage.getInt() : 0};
 }
 
 void NestGrid::mark(Operation *nest) const {
   Builder b(nest->getContext());
-  nest->setAttr(kPart, b.getI64IntegerAttr(part));
-  nest->setAttr(kGrid, b.getI64IntegerAttr(depth));
-  if (isLast)
+  nest->setAttr(kSubKernel, b.getI64IntegerAttr(subKernel));
+  nest->setAttr(kGridLoops, b.getI64IntegerAttr(gridLoops));
+  if (inLastBlock)
     nest->setAttr(kLastBlock, b.getUnitAttr());
   if (stage != 0)
     nest->setAttr(kStage, b.getI64IntegerAttr(stage));

@@ -1,9 +1,9 @@
-//===- Origin.h - What an operation was made for ----------------*- C++ -*-===//
+//===- Origin.h - Layer and position of an operation ------------*- C++ -*-===//
 //
-// Passes replace layers by nests, casts and copies. These remember whose they
-// are, for names, profiles and the order of passes: as discardable attributes,
-// which only the functions here know. Whoever makes an operation for another
-// one marks it with the other's origin.
+// Passes replace layers by nests, casts and copies. Discardable attributes on
+// these record the layer that they compute, for names, profiles and the order
+// of steps. Only the functions of this file access the attributes. A pass that
+// replaces an operation marks the replacements with its origin.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,36 +15,39 @@
 
 namespace brew::dialects {
 
-/// The layer that an operation computes, and in which of the passes of a net.
+/// The layer that an operation computes, and whether in the forward or the
+/// backward pass.
 struct Origin {
-  mlir::StringAttr layer;  ///< its name; null: of no layer
+  mlir::StringAttr layer;  ///< its name; null: no layer
   bool isBackward = false; ///< whether it computes gradients
-  /// Whether it computes again, for gradients, what the forward pass has.
+  /// Whether it recomputes values of the forward pass for the backward pass.
   bool isRematerialized = false;
 
-  /// That of a layer, or of what was marked.
+  /// Returns the origin of a layer or of a marked operation.
   static Origin of(mlir::Operation *op);
-  /// That of an operation which does what is of `other` too, if both are of the
-  /// same pass of the net: of two layers' names, "A+B". Else `other`.
+  /// Returns the origin of an operation fused from one of this origin and one
+  /// of `other`: both layers' names, "A+B", if both are of the same pass of the
+  /// net; otherwise `other`.
   Origin with(const Origin &other) const;
-  /// Marks `op`; a layer's own name stays.
+  /// Marks `op`. A layer keeps its own name.
   void mark(mlir::Operation *op) const;
-  /// Leaves `op` without a mark.
+  /// Removes the marks of `op`.
   static void clear(mlir::Operation *op);
 };
 
-/// Where a nest stands in its brew.kernel.
+/// The position of a nest in its brew.kernel (see there).
 struct NestGrid {
-  int64_t part = 0;  ///< number of its part
-  int64_t depth = 0; ///< leading loops that are the part's grid
-  /// Whether its part reads what the parts before it in its stage have
-  /// computed: on a GPU, the block that ends last does it.
-  bool isLast = false;
-  /// Grid-wide barriers before it: on a GPU, all blocks have ended the stage
-  /// before when one begins it.
+  int64_t subKernel = 0; ///< index of its sub-kernel
+  int64_t gridLoops = 0; ///< leading loops that form the grid
+  /// Whether its sub-kernel reads results of earlier sub-kernels of its stage:
+  /// on a GPU, the last block to finish runs it.
+  bool inLastBlock = false;
+  /// Number of grid-wide barriers before it: on a GPU, a stage starts when all
+  /// blocks have finished the one before.
   int64_t stage = 0;
 
-  /// Nothing unless both numbers are there.
+  /// Returns the position of a nest, or nullopt if it has no sub-kernel or no
+  /// number of grid loops.
   static std::optional<NestGrid> of(mlir::Operation *nest);
   void mark(mlir::Operation *nest) const;
 };

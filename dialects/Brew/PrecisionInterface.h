@@ -1,7 +1,7 @@
-//===- PrecisionInterface.h - What may be rounded ---------------*- C++ -*-===//
+//===- PrecisionInterface.h - Rounding to 16 bits ---------------*- C++ -*-===//
 //
-// Declared by operations (PrecisionInterface.td), asked by the passes that put
-// activations into 16 bits (passes/fused/PrecisionRules.h).
+// Operations declare the interface (PrecisionInterface.td). The passes that
+// store activations in 16 bits query it (passes/fused/PrecisionRules.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -1,6 +1,7 @@
-//===- PrecisionInterface.td - What may be rounded ---------*- tablegen -*-===//
+//===- PrecisionInterface.td - Rounding to 16 bits ---------*- tablegen -*-===//
 //
-// Apart from BrewInterfaces.td, so that only operations which declare it depend on it.
+// Separate from BrewInterfaces.td so that only operations that declare the interface
+// depend on it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef BREW_PRECISION_INTERFACE_TD
@@ -12,34 +13,35 @@ include "mlir/IR/Interfaces.td"
 def Brew_PrecisionInterface : OpInterface<"PrecisionInterface"> {
   let cppNamespace = "::brew::dialects";
   let description = [{
-    An operation that computes as well from operands that have been rounded to 16
-    bits, and whose results may be rounded, save those it names. One that declares
-    nothing keeps all digits on both sides. Scalar bodies, vendor calls and what only
-    moves elements need no declaration: for them passes know what may be rounded.
+    An operation whose operands and results may be rounded to 16 bits, except those that its
+    methods name. An operation without the interface keeps full precision on both sides.
+    Scalar bodies, library calls and operations that only move elements do not need the
+    interface: passes know which of their values may be rounded.
   }];
   let methods = [
     InterfaceMethod<[{
-        Whether an operand must keep all digits, as labels, indices, regions and masks
-        do; so must what it is computed from, as far as that is only moved or computed
-        element by element.
+        Whether an operand must not be rounded, like labels, indices, regions and masks.
+        Then neither must the values that it is computed from, as long as the computation
+        only moves elements or is elementwise.
       }],
       "bool", "mustStayExact", (ins "unsigned":$operand), "", "return false;">,
     InterfaceMethod<[{
-        Whether the elements of a result are those of an operand, at other places:
-        then it must keep all digits where the result must.
+        Whether a result consists of an operand's elements at other positions. Then the
+        operand must not be rounded if the result must not be.
       }],
       "bool", "copiesElements", (ins "unsigned":$operand, "unsigned":$result), "",
       "return false;">,
     InterfaceMethod<[{
-        Whether a top stays f32, as those do that number or count something, that are
-        probabilities, or that are summed up further. What is saved beyond the tops
-        stays f32 anyway.
+        Whether a top stays f32: positions, counts, probabilities, and values that are
+        summed further. Results saved for the backward pass always stay f32.
       }],
       "bool", "staysF32", (ins "unsigned":$result), "", "return false;">];
 }
 
-// An operation all of which may be rounded, those that name what may not, and those
-// that give elements another place.
+// Operations whose operands and results may all be rounded (Roundable); that move
+// elements (Move) or select them by exact operands (Selection); whose tops stay f32
+// (Operands: only these are rounded), whose operands must stay exact (Tops), or both
+// (Partly).
 defvar Roundable = Brew_PrecisionInterface;
 defvar RoundableMove = DeclareOpInterfaceMethods<Brew_PrecisionInterface, ["copiesElements"]>;
 defvar RoundableSelection = DeclareOpInterfaceMethods<Brew_PrecisionInterface,

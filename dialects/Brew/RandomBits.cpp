@@ -8,7 +8,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// 32-bit integers that wrap around.
+/// Builds wrapping arithmetic of 32-bit integers.
 struct Words {
   OpBuilder &b;
   Location loc;
@@ -42,8 +42,9 @@ Value brew::dialects::randomBits(const NestBuilder::Body &body, Value key,
   ScalarBuilder s = body.s;
   Words w{s.b, s.loc};
   auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
-  // Numbers far apart (by the golden ratio), a key before and one between two
-  // rounds: streams of different keys have nothing in common.
+  // The golden ratio spreads the numbers. One word of the key enters before the
+  // two rounds and one between them, so that streams of different keys are
+  // unrelated.
   Value state = w.add(w.mul(number, 0x9e3779b9u), word(0));
   return w.mix(w.bitXor(w.mix(state), word(1)));
 }
@@ -52,7 +53,7 @@ Value brew::dialects::randomUniform(const NestBuilder::Body &body, Value key,
                                     Value number, Type type) {
   ScalarBuilder s = body.s;
   Value bits = randomBits(body, key, number);
-  // 24 bits are an exact f32, and positive as a signed integer.
+  // 24 bits are exact in f32, and positive as a signed integer.
   Value high =
       arith::ShRUIOp::create(s.b, s.loc, bits, Words{s.b, s.loc}.constant(8));
   return s.mul(arith::SIToFPOp::create(s.b, s.loc, type, high),

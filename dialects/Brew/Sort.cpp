@@ -1,4 +1,4 @@
-//===- Sort.cpp - Sorting in generic forms --------------------------------===//
+//===- Sort.cpp - Sorting by loop nests -----------------------------------===//
 #include "dialects/Brew/Sort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,9 +15,9 @@ Value larger(ScalarBuilder &s, Value x, Value y) {
   return arith::MaxSIOp::create(s.b, s.loc, x, y);
 }
 
-/// Merges neighbouring sorted runs of `run` elements to runs of `merged`, which
-/// is less where the rest of two runs is not needed. `places` is null while
-/// every element is in its place.
+/// Merges neighbouring sorted runs of `run` elements to runs of `merged`
+/// elements, fewer if only the first ones of two runs are needed. `places`, the
+/// original positions, is null while no element has moved.
 std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
                                    Value places, int64_t run, int64_t merged) {
   SmallVector<int64_t> shape(shapeOf(keys));
@@ -51,14 +51,15 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
         // Whether element i of the first run comes before j of the second.
         auto precedes = [&](Value i, Value j) -> Value {
           Value x = at(keys, s.addi(base, i)), y = at(keys, s.addi(second, j));
-          // The second is no NaN, and it is larger or the first is one.
+          // y is not NaN, and it is larger or x is NaN.
           Value later = s.both(
               s.equal(y, y), arith::CmpFOp::create(
                                  s.b, s.loc, arith::CmpFPredicate::UGT, y, x));
           return s.select(later, s.constant(s.b.getI1Type(), 0),
                           s.constant(s.b.getI1Type(), 1));
         };
-        // How many of the first run are among the `rank` elements before this.
+        // The number of elements of the first run among the `rank` elements
+        // before this one.
         Value low = larger(s, s.subi(rank, secondLength), zero);
         Value high = smaller(s, rank, firstLength);
         for (int64_t width = run; width > 0; width /= 2) {
@@ -91,7 +92,7 @@ std::pair<Value, Value> brew::dialects::buildSortDescending(OpBuilder &b,
                                                             Value keys,
                                                             int64_t most) {
   Value places;
-  // A single element still needs its place.
+  // A single element still needs its position.
   for (int64_t run = 1; run < shapeOf(keys).back() || !places;) {
     int64_t merged = std::min(2 * run, std::max<int64_t>(most, 1));
     std::tie(keys, places) = buildMerge(b, loc, keys, places, run, merged);

@@ -1,18 +1,17 @@
-//===- Sort.h - Sorting in generic forms ------------------------*- C++ -*-===//
+//===- Sort.h - Sorting by loop nests ---------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/NestBuilder.h"
 
 namespace brew::dialects {
 
-/// The first `most` elements of `keys` along its last dimension, largest first,
-/// equal ones in their order, NaN last; and an i32 tensor that says where each
-/// was. With fewer elements than `most`, all.
+/// Builds a stable sort of `keys` along the last dimension: the `most` largest
+/// elements (all, if there are fewer), largest first, NaN last, and an i32
+/// tensor of their original positions.
 ///
 /// A merge sort: one nest for each doubling of the sorted runs, in which every
-/// element of the result finds its source by binary search, so that targets
-/// divide the work as they like. Of runs longer than `most` the rest is left
-/// out.
+/// element of the result finds its source by binary search, so that targets can
+/// divide the work in any way. Runs are truncated to `most` elements.
 std::pair<mlir::Value, mlir::Value> buildSortDescending(mlir::OpBuilder &b,
                                                         mlir::Location loc,
                                                         mlir::Value keys,

@@ -1,4 +1,4 @@
-//===- DataInputConfig.cpp - Settings of layers that bring data in -------------===//
+//===- DataInputConfig.cpp - Settings of data layers ----------------------===//
 #include "dialects/Plan/MessageStorage.h"
 #include "dialects/Plan/PlanDialect.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace caffe = brew::caffe;
 using namespace brew::dialects::plan;
 
-/// Keeps the text parser from printing; who verifies reports.
+/// Suppresses the text parser's messages; attribute verifiers report errors.
 namespace {
 struct SilentCollector : google::protobuf::io::ErrorCollector {
   void AddError(int, int, const std::string &) override {}
@@ -26,15 +26,17 @@ bool brew::dialects::plan::detail::parseMessage(
 
 LogicalResult
 DataInputConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                       StringRef text) {
+                            StringRef text) {
   caffe::LayerParameter layer;
   if (!brew::dialects::plan::detail::parseMessage(text, layer))
-    return emitError() << "a feed's configuration is no LayerParameter";
+    return emitError()
+           << "a data input's configuration is not a LayerParameter";
   return success();
 }
 
-DataInputConfigAttr DataInputConfigAttr::get(MLIRContext *context,
-                                   const caffe::LayerParameter &layer) {
+DataInputConfigAttr
+DataInputConfigAttr::get(MLIRContext *context,
+                         const caffe::LayerParameter &layer) {
   return get(context, StringRef(layer.ShortDebugString()));
 }
 
@@ -46,8 +48,9 @@ const brew::caffe::LayerParameter &DataInputConfigAttr::getLayer() const {
 
 static constexpr llvm::StringLiteral kConfig = "config";
 
-ParseResult brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
-                                                NamedAttrList &attributes) {
+ParseResult
+brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
+                                         NamedAttrList &attributes) {
   SMLoc at = parser.getCurrentLocation();
   if (parser.parseOptionalAttrDict(attributes))
     return failure();
@@ -56,15 +59,16 @@ ParseResult brew::dialects::plan::parseDataInputDict(OpAsmParser &parser,
     return success();
   auto config =
       DataInputConfigAttr::getChecked([&] { return parser.emitError(at); },
-                                 parser.getContext(), text.getValue());
+                                      parser.getContext(), text.getValue());
   if (!config)
     return failure();
   attributes.set(kConfig, config);
   return success();
 }
 
-void brew::dialects::plan::printDataInputDict(OpAsmPrinter &printer, Operation *,
-                                         DictionaryAttr attributes) {
+void brew::dialects::plan::printDataInputDict(OpAsmPrinter &printer,
+                                              Operation *,
+                                              DictionaryAttr attributes) {
   NamedAttrList shown(attributes);
   shown.erase("layer");
   shown.erase("kind");

@@ -1,4 +1,4 @@
-//===- Filler.cpp - What parameters start from ----------------------------===//
+//===- Filler.cpp - Initialisation of parameters --------------------------===//
 #include "dialects/Plan/MessageStorage.h"
 #include "dialects/Plan/PlanDialect.h"
 
@@ -10,7 +10,7 @@ LogicalResult FillerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef text) {
   caffe::FillerParameter filler;
   if (!brew::dialects::plan::detail::parseMessage(text, filler))
-    return emitError() << "a parameter's filler is no FillerParameter";
+    return emitError() << "a parameter's filler is not a FillerParameter";
   return success();
 }
 

@@ -1,4 +1,4 @@
-//===- MessageStorage.h - Attributes that hold parsed messages --*- C++ -*-===//
+//===- MessageStorage.h - Attributes that store parsed messages -----------===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -7,11 +7,11 @@
 
 namespace brew::dialects::plan::detail {
 
-/// Reads prototxt without printing; who verifies reports.
+/// Parses prototxt without printing errors, which attribute verifiers report.
 bool parseMessage(llvm::StringRef text, google::protobuf::Message &message);
 
-/// A text, which has been verified, and the message that it is. It is parsed
-/// when the attribute is made, once for each text in a context.
+/// A verified text and the message parsed from it. The text is parsed when the
+/// attribute is created, once for each text in a context.
 template <typename Storage, typename Message>
 struct MessageStorage : mlir::AttributeStorage {
   using KeyTy = llvm::StringRef;

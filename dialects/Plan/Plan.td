@@ -9,14 +9,14 @@ include "dialects/Plan/PlanBase.td"
 include "dialects/Plan/PlanInterfaces.td"
 
 // Numbered as brew.plan.Direction.
-def Plan_Direction : Plan_I32Enum<"Direction", "Which of a call's three computations", [
+def Plan_Direction : Plan_I32Enum<"Direction", "computation of a library call", [
   I32EnumAttrCase<"Forward", 1, "forward">,
   I32EnumAttrCase<"BackwardData", 2, "backward_data">,
   I32EnumAttrCase<"BackwardWeights", 3, "backward_weights">]>;
 def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
 
 defvar Effects = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
-// What sinks hand buffers over to: without it they would have no effect.
+// The resource that sinks write to; without it they would have no effect.
 def Plan_Host : Resource<"::brew::dialects::plan::HostResource">;
 defvar ReachesHost = MemoryEffects<[MemWrite<Plan_Host>]>;
 
@@ -24,19 +24,25 @@ class Plan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Plan_Dialect, mnemonic, traits>;
 
 def Plan_ArenaOp : Plan_Op<"arena"> {
-  let summary = "A slab of memory; its size in bytes";
-  let description = "A module has one of each kind at most.";
+  let summary = "A block of memory";
+  let description = [{
+    `size` is in bytes. A module has at most one arena of each kind.
+
+    ```mlir
+    plan.arena transient size 4071808
+    ```
+  }];
   let arguments = (ins Plan_ArenaKindAttr:$kind, I64Attr:$size);
   let assemblyFormat = "$kind `size` $size attr-dict";
 }
 
 def Plan_ProgramOp : Plan_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "Steps in the order they run";
+  let summary = "Steps in execution order";
   let description = [{
-    `arena_bytes` is the extent of the transient arena this program uses,
-    `lower_bound_bytes` the largest sum of bytes live at one step, `caffe_bytes`
-    what Caffe holds for the same net.
+    `arena_bytes` is the extent of the transient arena that the program uses,
+    `lower_bound_bytes` the maximum over all steps of the bytes live at the step, `caffe_bytes` the
+    memory that Caffe uses for the same net.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$test_phase,
     OptionalAttr<DictionaryAttr>:$blobs, OptionalAttr<DictionaryAttr>:$params,
@@ -47,12 +53,19 @@ def Plan_ProgramOp : Plan_Op<"program",
 }
 
 def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
-  let summary = "A place in an arena";
+  let summary = "A buffer at an offset of an arena";
   let description = [{
-    `offset` is in bytes and a multiple of 64, or of the element for a subview of a joined
-    blob. `live` is the first and last step (0-based) at which its bytes hold a value,
-    absent for arenas that outlive programs. `padded` is the channels of a feed's first
-    buffer with those between its strides, which hold zeros.
+    `offset` is in bytes: a multiple of 64, or of the element size for a subview of a
+    concatenated blob. `live` is the first and the last step (from 0) at which the bytes contain
+    the value, absent in arenas that outlive programs. `padded` is the number of channels of a
+    data input's first buffer including those in the gaps of its strides, which contain zeros.
+
+    Example:
+
+    ```mlir
+    %5 = plan.buffer "pool1" transient[2949120] live [1, 13]
+        : memref<64x20x12x12xf32, strided<[2880, 1, 240, 20]>>
+    ```
   }];
   let arguments = (ins StrAttr:$name, Plan_ArenaKindAttr:$arena, I64Attr:$offset,
     OptionalAttr<DenseI64ArrayAttr>:$live, UnitAttr:$pinned, OptionalAttr<I64Attr>:$padded);
@@ -69,10 +82,10 @@ class Plan_Step<string mnemonic, list<Trait> traits = []>
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
   let summary = "A generated kernel";
   let description = [{
-    The body of a `brew.kernel`, outlined. A launch names the buffers of its block
-    arguments, then those of its results; `in_place[i]` is the argument whose bytes
-    result i overwrites, or -1. Such a result is no argument of the generated function.
-    `argument_names` are the function's, where no launch gives them those of buffers.
+    The outlined body of a `brew.kernel`. A launch passes the buffers of the block arguments,
+    then those of the results. `in_place[i]` is the argument whose bytes result i overwrites, or
+    -1; a result in place is not an argument of the generated function. `argument_names` names
+    the function's arguments if no launch provides the names of their buffers.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$in_place,
     StrArrayAttr:$layers, OptionalAttr<StrArrayAttr>:$argument_names);
@@ -82,7 +95,12 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
 
 def Plan_LaunchOp : Plan_Step<"launch", [Effects,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Runs a kernel over its whole domain";
+  let summary = "Runs a kernel over its complete domain";
+  let description = [{
+    ```mlir
+    plan.launch @pool1(%4, %5, %6) {layers = ["pool1"]} : ...
+    ```
+  }];
   let arguments = !con((ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$buffers),
     stepAttributes);
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
@@ -98,11 +116,11 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
 
 def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
+  let summary = "Convolution by a library call; see ConvolutionCall in plan.proto";
   let description = [{
-    `pad_end` is the padding behind the last element, where it is not `pad`. `sum`, in
-    the bytes of the result, is what a call forward or by the data adds to. `generated`
-    may be launched in its place.
+    `pad_end` is the padding after the last element, if it differs from `pad`. A forward call or
+    a backward-data call adds its result to `sum`, which occupies the bytes of the result. The
+    runtime may launch `generated` instead of the call.
   }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, Optional<AnyMemRef>:$sum, AnyMemRef:$y,
@@ -112,10 +130,10 @@ def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegm
     stepAttributes);
   let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? (`sum` $sum^)? `y` $y attr-dict `:` type(operands)";
   let extraClassDeclaration = [{
-    /// Null if it has no such operand.
+    /// Returns the operand, or null if the call does not have it.
     mlir::Value operandOf(CallOperand which);
-    /// The buffers that a launch of `generated` names: that of the result in the place
-    /// of `sum`, which lies there.
+    /// Returns the buffers that a launch of `generated` passes. The result's buffer stands
+    /// for `sum`, which occupies the same bytes.
     llvm::SmallVector<mlir::Value> generatedBuffers();
     bool canOverwriteOperand(unsigned written, unsigned other,
                     mlir::SymbolTableCollection &symbols);
@@ -123,7 +141,7 @@ def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegm
 }
 
 def Plan_InnerProductOp : Plan_Step<"inner_product", [Effects]> {
-  let summary = "Vendor matrix product; see InnerProductCall in plan.proto";
+  let summary = "Matrix product by a library call; see InnerProductCall in plan.proto";
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, AnyMemRef:$y, I64Attr:$axis, UnitAttr:$transpose,
     OptionalAttr<F32Attr>:$relu), stepAttributes);
@@ -144,11 +162,12 @@ def Plan_CopyOp : Plan_Step<"copy"> {
 
 def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
     SameVariadicOperandSize]> {
-  let summary = "Begins to add buffers up over all ranks; see AllReduceCall in plan.proto";
+  let summary = "Starts the sum of buffers over all ranks; see AllReduceCall in plan.proto";
   let description = [{
-    The sum of `sources[i]` over all ranks comes into `targets[i]`, which may be the same
-    bytes. Nothing may touch the targets before the `plan.all_reduce_wait` of the
-    bucket; the sources may be written at once.
+    `targets[i]` receives the sum of `sources[i]` over all ranks; both may be the same bytes.
+    Nothing may access the targets before the `plan.all_reduce_wait` of the bucket. The sources
+    may be overwritten at once. With `statistic`, the sums are not of gradients (see
+    `brew.all_reduce_start`); `transfer_type` is the element type on the network.
   }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$sources,
     Variadic<AnyMemRef>:$targets, UnitAttr:$statistic, OptionalAttr<TypeAttr>:$transfer_type),
@@ -162,18 +181,20 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
 }
 
 def Plan_AllReduceWaitOp : Plan_Step<"all_reduce_wait", [Effects]> {
-  let summary = "Waits for the sums over all ranks of a bucket";
-  let description = "`targets` are those of the bucket's `plan.all_reduce_start`.";
+  let summary = "Waits for the sums of a bucket over all ranks";
+  let description = [{
+    `targets` are those of the bucket's `plan.all_reduce_start`.
+  }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$targets,
     UnitAttr:$statistic), stepAttributes);
   let assemblyFormat = "$bucket `(` $targets `)` attr-dict `:` type($targets)";
 }
 
 def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]> {
-  let summary = "A layer that the program computes; see HostCall in plan.proto";
+  let summary = "A layer that host code computes; see HostCall in plan.proto";
   let description = [{
-    Forward reads `bottoms` and writes `tops`. Backward reads both and `top_gradients`,
-    and writes `bottom_gradients`, those of the bottoms that `gradients_of` numbers.
+    Forward reads `bottoms` and writes `tops`. Backward reads both and `top_gradients`, and writes
+    `bottom_gradients`, the gradients of the bottoms whose indices are in `gradients_of`.
   }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, StrAttr:$kind, StrAttr:$layer,
     StrAttr:$settings, StrAttr:$param_str, Variadic<AnyMemRef>:$bottoms,
@@ -189,10 +210,11 @@ def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]
 }
 
 def Plan_DataInputOp : Plan_Op<"data_input"> {
-  let summary = "Buffers a reader fills before the first step";
+  let summary = "Buffers that the data pipeline writes before the first step";
   let description = [{
-    `pixels` names a kernel that makes the first buffer of bytes on the device, and
-    `mean_dims` the mean that it subtracts; see PixelConversion in plan.proto.
+    `pixel_kernel` is a kernel that computes the first buffer from bytes on the device, and
+    `mean_dims` the dimensions of the mean that it subtracts; see PixelConversion in plan.proto.
+    The other attributes are those of `brew.data_input`.
   }];
   let arguments = (ins StrAttr:$layer, StrAttr:$kind, Plan_DataInputConfigAttr:$config,
     StrAttr:$folder,
@@ -203,34 +225,36 @@ def Plan_DataInputOp : Plan_Op<"data_input"> {
 }
 
 def Plan_OutputGradientOp : Plan_Op<"output_gradient"> {
-  let summary = "A gradient that the caller writes before the steps behind it";
-  let description = "The steps before the first seed are the forward pass.";
+  let summary = "A gradient that the caller writes before the following steps";
+  let description = [{
+    The steps before the first output gradient are the forward pass.
+  }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob);
   let assemblyFormat = "$blob `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
-  let summary = "A top that is reported or counts for the loss";
+  let summary = "An output of the net or a term of the loss; see brew.output";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$unreported);
   let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`unreported` $unreported^)? attr-dict `:` type($buffer)";
 }
 
 def Plan_PinOp : Plan_Op<"pin", [ReachesHost]> {
-  let summary = "A buffer that can be read by its blob's name after a run";
+  let summary = "A buffer that the host can read by its blob's name after a run";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_BlobValueAttr:$what,
     StrAttr:$blob);
   let assemblyFormat = "$what $blob `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_PinLayerValueOp : Plan_Op<"pin_layer_value", [ReachesHost]> {
-  let summary = "A buffer that debug_info shows; see brew.pin_layer_value";
+  let summary = "A buffer that debug_info reports; see brew.pin_layer_value";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_LayerValueAttr:$what,
     I64Attr:$layer, I64Attr:$index);
   let assemblyFormat = "$what $layer `[` $index `]` `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_CheckLabelsOp : Plan_Op<"check_labels", [ReachesHost]> {
-  let summary = "Ends the run with an error when `status` is not 0";
+  let summary = "Ends the run with an error if a label is out of range; see brew.check_labels";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$status,
     Arg<AnyMemRef, "", [MemRead]>:$labels, I64Attr:$limit,
     StrAttr:$layer, StrAttr:$blob);
@@ -238,9 +262,12 @@ def Plan_CheckLabelsOp : Plan_Op<"check_labels", [ReachesHost]> {
 }
 
 def Plan_ParamOp : Plan_Op<"param", [Symbol]> {
-  let summary = "A learnable parameter and its places";
-  let description = "Offsets are into the parameter arena; gradients and state "
-    "slots lie at the same offset of theirs.";
+  let summary = "A learnable parameter and its offset";
+  let description = [{
+    `offset` is the offset, in bytes, in the parameter arena, and equally in the gradient arena
+    and in each of the `state_slots` slots of the state arena. The other attributes are those of
+    `brew.param`.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, I64Attr:$offset,
     StrAttr:$layer, I64Attr:$index, DenseI64ArrayAttr:$file_dims,
     OptionalAttr<Plan_FillerAttr>:$filler,

@@ -19,10 +19,10 @@ struct FillerAttrStorage;
 #include "dialects/Plan/PlanAttributes.h.inc"
 
 namespace brew::dialects::plan {
-/// The attributes of a feed behind its layer and kind; its configuration stands
-/// there as a string.
+/// Parse and print the attributes of a data input after its layer and kind.
+/// They contain its configuration as a string.
 mlir::ParseResult parseDataInputDict(mlir::OpAsmParser &parser,
-                                mlir::NamedAttrList &attributes);
+                                     mlir::NamedAttrList &attributes);
 void printDataInputDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
-                   mlir::DictionaryAttr attributes);
+                        mlir::DictionaryAttr attributes);
 } // namespace brew::dialects::plan

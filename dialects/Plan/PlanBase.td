@@ -12,9 +12,9 @@ def Plan_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let summary = "Buffers with offsets and the ordered steps over them";
   let description = [{
-    The last form before kernels are generated and the plan file is written; it
-    maps one to one onto the file's manifest. Every value is a buffer at a fixed
-    place of an arena, a memref whose strides are the layout.
+    The last form of a net before kernels are generated and the plan file is written; it maps
+    one to one onto the file's manifest. Every value is a buffer at a fixed offset of an arena: a
+    memref whose strides are the layout.
   }];
 }
 
@@ -29,7 +29,7 @@ class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
 }
 
 // Numbered as brew.plan.ArenaKind in plan.proto.
-def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
+def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "content of an arena", [
   I32EnumAttrCase<"Transient", 1, "transient">,
   I32EnumAttrCase<"Parameters", 2, "parameters">,
   I32EnumAttrCase<"Gradients", 3, "gradients">,
@@ -37,18 +37,19 @@ def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
   I32EnumAttrCase<"Scalars", 5, "scalars">]>;
 def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
 
-def Plan_BlobValue : Plan_I32Enum<"BlobValue", "What of a blob can be read after a run", [
+def Plan_BlobValue : Plan_I32Enum<"BlobValue",
+  "value of a blob that the host can read after a run", [
   I32EnumAttrCase<"Data", 0, "data">,
   I32EnumAttrCase<"Diff", 1, "diff">,
   I32EnumAttrCase<"Count", 2, "count">]>;
 def Plan_BlobValueAttr : Plan_EnumAttr<Plan_BlobValue, "blob_value">;
 
-def Plan_LayerValue : Plan_I32Enum<"LayerValue", "What of a layer debug_info shows", [
+def Plan_LayerValue : Plan_I32Enum<"LayerValue", "value of a layer that debug_info reports", [
   I32EnumAttrCase<"Top", 0, "top">,
   I32EnumAttrCase<"BottomDiff", 1, "bottom_diff">]>;
 def Plan_LayerValueAttr : Plan_EnumAttr<Plan_LayerValue, "layer_value">;
 
-def Plan_CallOperand : Plan_I32Enum<"CallOperand", "An operand of a vendor call", [
+def Plan_CallOperand : Plan_I32Enum<"CallOperand", "operand of a library call", [
   I32EnumAttrCase<"X", 0, "x">,
   I32EnumAttrCase<"W", 1, "w">,
   I32EnumAttrCase<"B", 2, "b">,
@@ -57,10 +58,10 @@ def Plan_CallOperand : Plan_I32Enum<"CallOperand", "An operand of a vendor call"
 
 def Plan_GeneratedAttr : AttrDef<Plan_Dialect, "Generated"> {
   let mnemonic = "generated";
-  let summary = "A kernel that does what a vendor call does";
+  let summary = "A generated kernel that can replace a library call";
   let description = [{
-    `buffers` are the operands of the call that a launch of `kernel` names: those of its
-    block arguments, then those of its results.
+    `buffers` are the call's operands that a launch of `kernel` reads and writes: first those for
+    its block arguments, then those for its results.
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel,
     ArrayRefParameter<"::brew::dialects::plan::CallOperand">:$buffers);
@@ -69,10 +70,10 @@ def Plan_GeneratedAttr : AttrDef<Plan_Dialect, "Generated"> {
 
 def Plan_FillerAttr : AttrDef<Plan_Dialect, "Filler"> {
   let mnemonic = "filler";
-  let summary = "What a parameter starts from";
+  let summary = "Initialisation of a parameter";
   let description = [{
-    A FillerParameter, which the attribute holds parsed: `text` is its prototxt on
-    one line. Two texts of one message are two attributes.
+    A caffe FillerParameter, stored parsed: `text` is its prototxt on one line. Attributes are
+    uniqued by text, so that two texts of one message are two attributes.
   }];
   let parameters = (ins StringRefParameter<"prototxt">:$text);
   let assemblyFormat = "`<` $text `>`";
@@ -88,10 +89,10 @@ def Plan_FillerAttr : AttrDef<Plan_Dialect, "Filler"> {
 
 def Plan_SharerAttr : AttrDef<Plan_Dialect, "Sharer"> {
   let mnemonic = "sharer";
-  let summary = "A layer that uses another one's parameter";
+  let summary = "A layer that uses another layer's parameter";
   let description = [{
-    The blob is number `index` of layer `layer`, whose type in the net is
-    `layer_type`: weight files record it.
+    The parameter is blob `index` of `layer`, whose Caffe type is `layer_type`. Weight files
+    record both layers.
   }];
   let parameters = (ins StringRefParameter<>:$layer, "int64_t":$index,
     StringRefParameter<>:$layer_type);
@@ -101,11 +102,11 @@ def Plan_SharerArrayAttr : TypedArrayAttrBase<Plan_SharerAttr, "layers that shar
 
 def Plan_DataInputConfigAttr : AttrDef<Plan_Dialect, "DataInputConfig"> {
   let mnemonic = "data_input_config";
-  let summary = "The settings of a layer that brings data in";
+  let summary = "Settings of a data layer";
   let description = [{
-    A LayerParameter, which the attribute holds parsed: `text` is its prototxt on
-    one line. Two texts of one message are two attributes. Feeds write it as a
-    plain string.
+    A caffe LayerParameter, stored parsed: `text` is its prototxt on one line. Attributes are
+    uniqued by text, so that two texts of one message are two attributes. Data inputs print the
+    attribute as a plain string.
   }];
   let parameters = (ins StringRefParameter<"prototxt">:$text);
   let assemblyFormat = "`<` $text `>`";

@@ -17,7 +17,7 @@
 #include "dialects/Plan/PlanDialect.h.inc"
 
 namespace brew::dialects::plan {
-/// What a program gives to whoever runs it.
+/// The resource of values that the caller of a program reads.
 struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
   llvm::StringRef getName() final { return "Host"; }
 };

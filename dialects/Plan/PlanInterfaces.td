@@ -1,4 +1,4 @@
-//===- PlanInterfaces.td - What a step of a plan declares --*- tablegen -*-===//
+//===- PlanInterfaces.td - Interface of steps of a plan ----*- tablegen -*-===//
 #ifndef PLAN_INTERFACES_TD
 #define PLAN_INTERFACES_TD
 
@@ -7,36 +7,36 @@ include "mlir/IR/Interfaces.td"
 def Plan_StepInterface : OpInterface<"StepInterface"> {
   let cppNamespace = "::brew::dialects::plan";
   let description = [{
-    A step of a program: a launch, a vendor call, a copy. Which of its operands it
-    reads and writes are its memory effects (`MemoryEffectOpInterface`), from which
-    the plan is verified. How a plan file describes it is `ManifestInterface` of
-    compiler/manifest/ManifestInterface.td. Who asks many steps gives them symbol tables, in
-    which those that name a kernel find it without looking through the module.
+    A step of a program: a launch, a library call, a copy. Its memory effects
+    (`MemoryEffectOpInterface`) are the operands that it reads and writes; the plan is verified
+    from them. `ManifestInterface` (compiler/manifest/ManifestInterface.td) describes the step in
+    the plan file. Callers that query many steps pass symbol tables, in which steps that name a
+    kernel find it without searching the module.
   }];
   let methods = [
-    InterfaceMethod<"Names of the layers it computes for; null: none are known.",
+    InterfaceMethod<"Returns the names of the layers that the step computes, or null.",
       "::mlir::ArrayAttr", "getLayersAttr">,
     InterfaceMethod<"", "void", "setLayersAttr", (ins "::mlir::ArrayAttr":$layers)>,
-    InterfaceMethod<"Whether it belongs to the backward pass.", "bool", "getBackward">,
+    InterfaceMethod<"Whether the step belongs to the backward pass.", "bool", "getBackward">,
     InterfaceMethod<"", "void", "setBackward", (ins "bool":$backward)>,
-    InterfaceMethod<"Whether it computes again what the forward pass has.", "bool",
+    InterfaceMethod<"Whether the step recomputes values of the forward pass.", "bool",
       "getRematerialized">,
     InterfaceMethod<"", "void", "setRematerialized", (ins "bool":$rematerialized)>,
-    InterfaceMethod<"Floating-point operations of one execution; null: none are "
-        "counted.", "::mlir::IntegerAttr", "getFlopsAttr">,
+    InterfaceMethod<"Returns the floating-point operations of one execution, or null "
+        "if they are not counted.", "::mlir::IntegerAttr", "getFlopsAttr">,
     InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
-    InterfaceMethod<"A bit for each operand: whether it must be aligned as a whole "
-        "is, which a subview of a joined blob need not be.",
+    InterfaceMethod<"Returns one bit per operand: whether the operand must have the "
+        "alignment of a full buffer, which subviews may lack.",
       "::llvm::BitVector", "alignedOperands",
       (ins "::mlir::SymbolTableCollection &":$symbols), "",
       "return ::llvm::BitVector($_op->getNumOperands(), true);">,
-    InterfaceMethod<"Whether operand `written`, whose bytes are exactly those of "
-        "operand `other`, may take its place. Else nothing that a step writes "
-        "shares a byte with another of its operands.",
+    InterfaceMethod<"Whether the step may write operand `written` over operand "
+        "`other` if both occupy exactly the same bytes. Otherwise a written operand "
+        "must not share bytes with any other operand.",
       "bool", "canOverwriteOperand", (ins "unsigned":$written, "unsigned":$other,
         "::mlir::SymbolTableCollection &":$symbols), "",
       "return false;">,
-    InterfaceMethod<"Adds its memory effects.", "void", "addEffects",
+    InterfaceMethod<"Appends the memory effects of the step.", "void", "addEffects",
       (ins "::mlir::SymbolTableCollection &":$symbols,
         "::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &":$effects), "",
       "::llvm::cast<::mlir::MemoryEffectOpInterface>($_op.getOperation()).getEffects(effects);">

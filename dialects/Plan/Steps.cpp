@@ -1,4 +1,4 @@
-//===- Steps.cpp - What steps read and write ------------------------------===//
+//===- Steps.cpp - Memory effects of steps --------------------------------===//
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/SubviewType.h"
 
@@ -59,7 +59,7 @@ void LaunchOp::addEffects(SymbolTableCollection &symbols, Effects &effects) {
   addLaunchEffects(*this, kernelOf(*this, symbols), effects);
 }
 
-/// Kernels count on aligned buffers, save for subviews.
+/// Kernels require aligned buffers, except for subviews.
 llvm::BitVector LaunchOp::alignedOperands(SymbolTableCollection &symbols) {
   Block &body = kernelOf(*this, symbols).getBody().front();
   llvm::BitVector aligned(getNumOperands(), true);
@@ -72,20 +72,20 @@ llvm::BitVector LaunchOp::alignedOperands(SymbolTableCollection &symbols) {
   return aligned;
 }
 
-/// A result that overwrites the input it declares to.
+/// A result may overwrite the input that the kernel declares for it.
 bool LaunchOp::canOverwriteOperand(unsigned written, unsigned other,
-                          SymbolTableCollection &symbols) {
+                                   SymbolTableCollection &symbols) {
   KernelOp kernel = kernelOf(*this, symbols);
   return kernel.getInPlace()[written - inputCount(kernel)] ==
          static_cast<int64_t>(other);
 }
 
 //===----------------------------------------------------------------------===//
-// Vendor calls
+// Library calls
 //===----------------------------------------------------------------------===//
 
-/// Of a call with operands x, w, b and y: gradients take the place of the value
-/// they belong to.
+/// Appends the effects of a call with operands x, w, b and y. A gradient
+/// occupies the operand of its value.
 template <typename Call>
 static void addCallEffects(Call call, Effects &effects) {
   OpOperand &x = call.getXMutable(), &w = call.getWMutable(),
@@ -153,16 +153,16 @@ LogicalResult ConvolutionOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!kernel)
     return emitError("the generated kernel does not exist");
   const SmallVector<Value> buffers = generatedBuffers();
-  // VerifyPlan compares their types.
+  // The pass VerifyPlan compares the types.
   if (buffers.size() != inputCount(kernel) + kernel.getInPlace().size() ||
       llvm::is_contained(buffers, Value()))
     return emitError("the generated kernel has other buffers");
   return success();
 }
 
-/// A call adds to `sum` where it lies.
+/// A call adds to `sum` in place.
 bool ConvolutionOp::canOverwriteOperand(unsigned written, unsigned other,
-                               SymbolTableCollection &) {
+                                        SymbolTableCollection &) {
   return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
          written == (getDirection() == Direction::Forward ? getYMutable()
                                                           : getXMutable())
@@ -199,9 +199,9 @@ void AllReduceStartOp::getEffects(Effects &effects) {
     addWrite(target, effects);
 }
 
-/// A sum may come into the place of what is added.
+/// A sum may overwrite its source.
 bool AllReduceStartOp::canOverwriteOperand(unsigned written, unsigned other,
-                                  SymbolTableCollection &) {
+                                           SymbolTableCollection &) {
   return written == other + getSources().size();
 }
 
@@ -214,7 +214,8 @@ LogicalResult AllReduceStartOp::verify() {
     if (!type.getElementType().isF32() && !type.getElementType().isF64())
       return emitOpError("adds up ")
              << type.getElementType() << ", which is neither f32 nor f64";
-    if (getTransferType() && (!getTransferType()->isBF16() || !type.getElementType().isF32()))
+    if (getTransferType() &&
+        (!getTransferType()->isBF16() || !type.getElementType().isF32()))
       return emitOpError("sends ")
              << type.getElementType() << " as " << *getTransferType()
              << "; only f32 travels as bf16";

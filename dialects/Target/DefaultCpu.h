@@ -1,4 +1,4 @@
-//===- DefaultCpu.h - The processor where nobody names one ------*- C++ -*-===//
+//===- DefaultCpu.h - The default processor ---------------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace brew::dialects::target {
 
 inline constexpr std::int64_t kDefaultVectorBits = 512;
-/// Whether its library multiplies bf16 operands faster than f32 ones.
+/// Whether the library's products of bf16 operands are faster than of f32 ones.
 inline constexpr bool kDefaultBf16 = false;
 
 } // namespace brew::dialects::target

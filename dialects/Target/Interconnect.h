@@ -1,17 +1,17 @@
-//===- Interconnect.h - What connects the ranks of a data-parallel run --*- C++ -*-===//
+//===- Interconnect.h - Interconnect of ranks -------------------*- C++ -*-===//
 //
-// The number of ranks and what lies between them are not known when a net is
-// compiled. These stand for what is common on a CPU machine and between two of
-// them; docs/scaling.md says where they come from and what follows.
+// The number of ranks and their interconnect are not known when a net is
+// compiled. These are typical numbers for one CPU machine and for two connected
+// ones. docs/scaling.md contains their sources and their consequences.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 namespace brew::dialects::target {
 
-/// Seconds that launchOverhead and ending one all-reduce takes, whatever its size.
+/// Seconds to start and finish one all-reduce of any size.
 inline constexpr double kAllReduceLatencySeconds = 50e-6;
-/// Bytes of a bucket that are added up per second when it is large.
+/// Bytes per second that an all-reduce of a large bucket reduces.
 inline constexpr double kAllReduceBytesPerSecond = 2e9;
 
 } // namespace brew::dialects::target

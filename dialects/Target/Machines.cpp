@@ -1,8 +1,8 @@
-//===- Machines.cpp - The numbers of machines -----------------------------===//
+//===- Machines.cpp - Numbers of machines ---------------------------------===//
 //
-// Of processors what follows from the instruction set; of GPUs those of a usual
-// board of each architecture. They rank alternatives, so that a board with some
-// more or fewer multiprocessors is served as well.
+// Processors: numbers that follow from the instruction set. GPUs: numbers of a
+// typical board of each architecture. They rank alternatives, so that they suit
+// boards with somewhat more or fewer multiprocessors too.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/TargetDialect.h"
@@ -12,21 +12,22 @@
 using namespace mlir;
 using namespace brew::dialects::target;
 
-/// What a usual server's processor holds while all of its cores compute with
-/// wide vectors.
+/// Sustained clock of a typical server processor while all of its cores compute
+/// with wide vectors.
 static constexpr int64_t kCpuMhz = 2500;
 
-/// A gradient of as many elements comes from memory, not from a cache.
+/// Gradients of this many elements are read from memory instead of a cache.
 static constexpr int64_t kSlowBiasElements = 1 << 20;
 
 CpuAttr brew::dialects::target::describeCpu(MLIRContext *context,
                                             int64_t vectorBits, bool bf16) {
-  // Cores without AVX-512 may have a quarter of the cache of those with it.
+  // Cores without AVX-512 may have a quarter of the cache of cores with it.
   const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
   // oneDNN.
   auto library = LibraryAttr::get(
       context, /*channels_last=*/true, /*fused_leaky_relu=*/true, bf16,
-      /*f16=*/false, /*tf32=*/false, /*f32_weight_gradients=*/true, kSlowBiasElements);
+      /*f16=*/false, /*tf32=*/false, /*f32_weight_gradients=*/true,
+      kSlowBiasElements);
   return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library,
                       kCpuMhz);
 }
@@ -41,12 +42,12 @@ unsigned brew::dialects::target::archNumber(StringRef arch) {
 
 namespace {
 
-/// The clock is the boost clock of the vendor's data sheet, at which
-/// `memoryBytes` are its bandwidth. `doubles` are a multiprocessor's results in
-/// f64, from the table of arithmetic throughput in the CUDA C++ programming
-/// guide; `products` its multiplications with additions of dense 16-bit
-/// matrices, summed in f32: the data sheet's tensor performance over clock and
-/// multiprocessors.
+/// A typical board of an architecture. `mhz` is the boost clock of the vendor's
+/// data sheet; `memoryBytes` per cycle of that clock are its bandwidth.
+/// `doubles` are a multiprocessor's results per cycle in f64, from the table of
+/// arithmetic throughput in the CUDA C++ programming guide. `products` are its
+/// multiply-adds per cycle of dense 16-bit matrices, accumulated in f32: the
+/// data sheet's tensor performance divided by clock and multiprocessors.
 struct Board {
   unsigned arch;
   int64_t multiprocessors, threads, cacheBytes, memoryBytes, operations, mhz,
@@ -70,7 +71,7 @@ constexpr Board kBoards[] = {
     {120, 170, 1536, 128 << 10, 744, 21760, 2407, 2, 256}, // GeForce RTX 5090
     {121, 48, 1536, 128 << 10, 114, 6144, 2400, 2, 512},   // GB10
 };
-/// Its numbers stand for the simulator as well.
+/// The reference architecture, which the simulator has too.
 constexpr unsigned kReference = 90;
 
 } // namespace
@@ -90,7 +91,7 @@ GpuAttr brew::dialects::target::describeGpu(MLIRContext *context,
     return llvm::all_of(
         archs, [&](StringRef arch) { return numberOf(arch) >= since; });
   };
-  // cuDNN and cuBLASLt: tensor cores want channels last, others do not.
+  // cuDNN and cuBLASLt. Only tensor cores are faster with channels last.
   auto library = LibraryAttr::get(
       context, /*channels_last=*/false, /*fused_leaky_relu=*/false,
       /*bf16=*/all(80), /*f16=*/all(70), /*tf32=*/all(80),

@@ -1,11 +1,11 @@
-//===- Roofline.cpp - The least time that work can take -------------------===//
+//===- Roofline.cpp - Lower bound of the time of steps --------------------===//
 #include "dialects/Target/Roofline.h"
 
 #include <algorithm>
 
 using namespace brew::dialects::target;
 
-/// A multiplication with an addition is one operation of a machine.
+/// Floating-point operations of a multiply-add, one operation of a machine.
 static constexpr double kFlops = 2;
 
 static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
@@ -15,7 +15,7 @@ static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
   result.bytesPerSecond = coreCycles * CpuAttr::kMemoryBytes;
   result.flopsPerSecond = coreCycles * kFlops * CpuAttr::kVectorOperations *
                           static_cast<double>(cpu.lanes()) / (f64 ? 2 : 1);
-  // A vector of 16-bit operands has twice as many of them.
+  // A vector has twice as many 16-bit operands.
   result.productFlopsPerSecond =
       result.flopsPerSecond *
       (!f64 && cpu.getLibrary().isFasterIn(precision) ? 2 : 1);
@@ -32,7 +32,8 @@ static Roofline ofGpu(GpuAttr gpu, Precision precision, bool f64) {
   result.bytesPerSecond = cycles * static_cast<double>(gpu.getBytesPerCycle());
   result.flopsPerSecond = cycles * kFlops * operations;
   result.productFlopsPerSecond = result.flopsPerSecond;
-  if (!f64 && gpu.getTensorOpsPerCycle() && gpu.getLibrary().isFasterIn(precision))
+  if (!f64 && gpu.getTensorOpsPerCycle() &&
+      gpu.getLibrary().isFasterIn(precision))
     result.productFlopsPerSecond =
         cycles * kFlops * static_cast<double>(gpu.getTensorOpsPerCycle()) /
         (precision == Precision::TF32 ? 2 : 1);
@@ -58,11 +59,14 @@ double Roofline::launchOverhead(const Work &work) const {
 }
 
 double Roofline::seconds(const Work &work) const {
-  return std::max(memorySeconds(work), computeSeconds(work)) + launchOverhead(work);
+  return std::max(memorySeconds(work), computeSeconds(work)) +
+         launchOverhead(work);
 }
 
 Roofline::Bound Roofline::boundOf(const Work &work) const {
-  if (launchOverhead(work) > std::max(memorySeconds(work), computeSeconds(work)))
+  if (launchOverhead(work) >
+      std::max(memorySeconds(work), computeSeconds(work)))
     return Bound::Launch;
-  return computeSeconds(work) > memorySeconds(work) ? Bound::Compute : Bound::Memory;
+  return computeSeconds(work) > memorySeconds(work) ? Bound::Compute
+                                                    : Bound::Memory;
 }

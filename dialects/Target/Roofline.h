@@ -1,8 +1,9 @@
-//===- Roofline.h - The least time that work can take -----------*- C++ -*-===//
+//===- Roofline.h - Lower bound of the time of steps ------------*- C++ -*-===//
 //
-// A machine moves so many bytes and does so many operations a second, and needs
-// some time to begin a step: no step of a plan takes less. Reports compare
-// steps by it, and what is computed again for want of memory is chosen by it.
+// A roofline model: a machine moves a number of bytes and does a number of
+// operations per second, and needs some time to launch a step. No step of a
+// plan takes less time. Reports compare steps by it, and rematerialization
+// chooses values by it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,15 +12,15 @@
 
 namespace brew::dialects::target {
 
-/// What a step does.
+/// The work of a step.
 struct Work {
   double bytes = 0; ///< read and written
-  double flops = 0; ///< a multiplication with an addition is two
-  /// A convolution or matrix product of the vendor's library, for which
-  /// machines have units of their own.
+  double flops = 0; ///< a multiply-add counts as two
+  /// Whether it is a convolution or matrix product of the vendor library, for
+  /// which machines have special units.
   bool isProduct = false;
-  /// Of a launch: its blocks wait for each other between them, which counts
-  /// like another launchOverhead.
+  /// Stages of a launch. The barrier between two stages counts as another
+  /// launch.
   unsigned stages = 1;
 };
 
@@ -28,19 +29,20 @@ class Roofline {
 public:
   enum class Bound { Memory, Compute, Launch };
 
-  /// Those of the machine that `op`'s module is for (see cpuOf, gpuOf). `f64`:
-  /// the net is in 64 bits, else `precision` holds.
+  /// Returns the rates of the machine of `op`'s module (see cpuOf, gpuOf).
+  /// `f64`: the net is in 64 bits and `precision` is ignored.
   static Roofline of(mlir::Operation *op, Precision precision, bool f64);
 
-  /// The larger of memorySeconds the bytes and computeSeconds, and the time to begin.
+  /// Returns the launch time plus the larger of the times to move the bytes and
+  /// to compute.
   double seconds(const Work &work) const;
-  /// What most of that time is.
+  /// Returns the largest component of that time.
   Bound boundOf(const Work &work) const;
 
   double bytesPerSecond = 0;
   double flopsPerSecond = 0;        ///< of generated kernels
-  double productFlopsPerSecond = 0; ///< of products
-  double launchSeconds = 0;         ///< to begin a step
+  double productFlopsPerSecond = 0; ///< of library products
+  double launchSeconds = 0;         ///< per step
 
 private:
   double memorySeconds(const Work &work) const;

@@ -8,8 +8,8 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
-#include "dialects/Target/TargetEnums.cpp.inc"
 #include "dialects/Target/TargetDialect.cpp.inc"
+#include "dialects/Target/TargetEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Target/TargetAttributes.cpp.inc"
 

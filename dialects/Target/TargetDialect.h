@@ -12,31 +12,32 @@
 
 namespace brew::dialects::target {
 
-/// Name of the module's attribute.
+/// Name of the module attribute that describes the machine.
 inline constexpr llvm::StringLiteral kMachineAttr = "target.machine";
 
-/// The number in "sm_90" or "sm_90a"; 0 if that is no architecture's name.
+/// Returns the number in "sm_90" or "sm_90a"; 0 if `arch` is not the name of an
+/// architecture.
 unsigned archNumber(llvm::StringRef arch);
 
-/// A processor with vectors of that many bits. `bf16`: the library multiplies
-/// such operands faster than f32 ones.
+/// Returns a processor with vectors of that many bits. `bf16`: the library's
+/// products of bf16 operands are faster than of f32 ones.
 CpuAttr describeCpu(mlir::MLIRContext *context, int64_t vectorBits, bool bf16);
 
-/// The GPU that the first of `archs` ("sm_90", or "sim" for the simulator)
-/// stands for, or the nearest known one, an earlier one if there is any; its
-/// library does only what it does on all of them. None of them may be unknown
-/// to archNumber().
+/// Returns the GPU of the first of `archs` ("sm_90", or "sim" for the
+/// simulator) or, if that is not in the table, of the nearest older one, or
+/// else of the nearest newer one. Its library has only the capabilities that it
+/// has on all of `archs`. Requires names that archNumber() accepts.
 GpuAttr describeGpu(mlir::MLIRContext *context,
                     llvm::ArrayRef<llvm::StringRef> archs);
 
-/// Whether the module around `op` is for a GPU.
+/// Whether the module of `op` is compiled for a GPU.
 bool isForGpu(mlir::Operation *op);
-/// The machine of the module around `op`, or the reference one of its kind if
-/// it names none; null if it names one of the other kind.
+/// Return the machine of the module of `op`: the reference machine of that kind
+/// if the module has no attribute, null if its machine is of the other kind.
 CpuAttr cpuOf(mlir::Operation *op);
 GpuAttr gpuOf(mlir::Operation *op);
-/// The library of the machine of the module around `op`, which is a CPU if it
-/// names none.
+/// Returns the library of the machine of the module of `op`, by default of the
+/// reference CPU.
 LibraryAttr libraryOf(mlir::Operation *op);
 
 } // namespace brew::dialects::target

@@ -1,4 +1,4 @@
-//===- TargetEnums.h - What a compilation chooses between -----------*- C++ -*-===//
+//===- TargetEnums.h - Precision and layout of activations ------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/OpImplementation.h"
@@ -7,7 +7,7 @@
 
 namespace brew::dialects::target {
 
-/// Whether activations are kept in 16 bits.
+/// Whether activations are stored in 16 bits.
 inline bool isNarrow(Precision precision) {
   return precision == Precision::BF16 || precision == Precision::F16;
 }

@@ -5,8 +5,9 @@
 
 namespace brew::dialects {
 
-/// `axis`, counted from the end if negative, as a dimension of a bottom of
-/// `rank` dimensions; reports what does not fit, naming the setting.
+/// Returns `axis`, counted from the end if negative, as a dimension of a bottom
+/// of `rank` dimensions. Emits an error that names the setting if `axis` is out
+/// of range.
 inline mlir::FailureOr<int64_t>
 canonicalAxis(mlir::Operation *layer, int64_t axis, int64_t rank,
               llvm::StringRef setting = "axis") {
@@ -17,7 +18,7 @@ canonicalAxis(mlir::Operation *layer, int64_t axis, int64_t rank,
                            << " dimensions";
 }
 
-/// (2, 3, 4), for messages.
+/// Returns a shape as "(2, 3, 4)", for messages.
 inline std::string dimsText(llvm::ArrayRef<int64_t> shape) {
   std::string text = "(";
   for (auto [i, dim] : llvm::enumerate(shape))

@@ -1,8 +1,8 @@
 //===- LayerGroup.h - Registration of groups of layers ----------*- C++ -*-===//
 //
-// A group NAME is layers/FOLDER/NAME.td, its operations, and the .cpp files
-// beside it that implement them; one of those defines registerNAMELayers.
-// CMakeLists.txt lists the groups.
+// The group NAME consists of layers/FOLDER/NAME.td, which defines its
+// operations, and of the sources in that folder that implement them. One of the
+// sources defines registerNAMELayers. CMakeLists.txt lists the groups.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

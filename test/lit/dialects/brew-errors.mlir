@@ -17,7 +17,7 @@ func.func private @negative(tensor<1x2xf32, #brew.layout<-1, 0>>)
 
 brew.program @count test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{'brew.reinterpret' op must None=pin=None element type and count}}
+  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<5xf32>
 }
 
@@ -25,13 +25,13 @@ brew.program @count test {
 
 brew.program @element test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{'brew.reinterpret' op must None=pin=None element type and count}}
+  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
   %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<6xi32>
 }
 
 // -----
 
-// Import phase: nothing is known, so nothing is wrong.
+// Import phase: shapes are unknown, so the operation is valid.
 brew.program @unranked test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   %y = brew.reinterpret %x : tensor<*xf32> -> tensor<5xf32>
@@ -138,7 +138,7 @@ brew.program @first_is_last test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    // expected-error @below {{the last block's part must stand behind others, and be the only one}}
+    // expected-error @below {{a stage can have one sub-kernel of the last block, after others}}
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.last_block} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -158,7 +158,7 @@ brew.program @half_is_last test {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
-    // expected-error @below {{the last block does all of a part or nothing}}
+    // expected-error @below {{all nests of a sub-kernel must run in the last block, or none}}
     %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.last_block} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -198,7 +198,7 @@ brew.program @half_a_stage test {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
-    // expected-error @below {{a part is of one stage}}
+    // expected-error @below {{a sub-kernel must belong to one stage}}
     %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64, brew.stage = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -218,7 +218,7 @@ brew.program @stage_of_the_last_block test {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
-    // expected-error @below {{the last block's part must stand behind others, and be the only one}}
+    // expected-error @below {{a stage can have one sub-kernel of the last block, after others}}
     %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64, brew.last_block, brew.stage = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -238,7 +238,7 @@ brew.program @extents test {
     ^bb1(%o: f32):
       linalg.yield %o : f32
     } -> tensor<2xf32>
-    // expected-error @below {{grid extents differ within the part}}
+    // expected-error @below {{grid extents differ within the sub-kernel}}
     %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : tensor<3xf32>) attrs = {brew.sub_kernel = 0 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -254,7 +254,7 @@ brew.program @parts test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
-    // expected-error @below {{parts must be consecutive}}
+    // expected-error @below {{sub-kernels must be consecutive}}
     %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.sub_kernel = 1 : i64, brew.grid_loops = 1 : i64} {
     ^bb1(%o: f32):
       linalg.yield %o : f32
@@ -295,7 +295,7 @@ brew.program @test_first test role test {
 
 brew.program @keeps test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{expected ::brew::planir::BlobValue to be one of: data, diff, count}}
+  // expected-error @below {{expected ::brew::dialects::plan::BlobValue to be one of: data, diff, count}}
   // expected-error @below {{custom op 'brew.pin' failed to parse Plan_BlobValueAttr parameter}}
   brew.pin gradient "x", %x : tensor<2x3xf32>
 }

@@ -3,7 +3,7 @@
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
 // RUN: %python %inputs/check_op_coverage.py %s plan %source/dialects/Plan/Plan.td
 
-// Every operation's assembly is read as it is printed.
+// The assembly of every operation round-trips.
 
 // CHECK: plan.arena transient size 256
 plan.arena transient size 256
@@ -53,14 +53,14 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.all_reduce_start 1(%x) to(%y) {backward, flops = 0 : i64} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 1(%[[Y]]) : memref<4xf32>
   plan.all_reduce_wait 1(%y) : memref<4xf32>
-  // CHECK: plan.all_reduce_start 2(%[[X]]) to(%[[Y]]) {statistic, wire = bf16} : memref<4xf32> to memref<4xf32>
-  plan.all_reduce_start 2(%x) to(%y) {statistic, wire = bf16} : memref<4xf32> to memref<4xf32>
+  // CHECK: plan.all_reduce_start 2(%[[X]]) to(%[[Y]]) {statistic, transfer_type = bf16} : memref<4xf32> to memref<4xf32>
+  plan.all_reduce_start 2(%x) to(%y) {statistic, transfer_type = bf16} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 2(%[[Y]]) {statistic} : memref<4xf32>
   plan.all_reduce_wait 2(%y) {statistic} : memref<4xf32>
   // CHECK: plan.output_gradient "x", %[[X]] : memref<4xf32>
   plan.output_gradient "x", %x : memref<4xf32>
-  // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>
-  plan.output %x "x" loss_weight 0.5 inner : memref<4xf32>
+  // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 unreported : memref<4xf32>
+  plan.output %x "x" loss_weight 0.5 unreported : memref<4xf32>
   // CHECK: plan.pin diff "x", %[[X]] : memref<4xf32>
   plan.pin diff "x", %x : memref<4xf32>
   // CHECK: plan.pin_layer_value top 0[2], %[[X]] : memref<4xf32>

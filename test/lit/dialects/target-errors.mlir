@@ -29,12 +29,12 @@ brew.program @p test attributes {target.machine = 1 : i64} {
 // -----
 
 // expected-error@+1 {{the numbers of a GPU must be positive}}
-#none = #target.gpu<arch = "x", multiprocessors = 0, threads = 1024, block_threads = 256, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, operations = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>>
+#none = #target.gpu<arch = "x", multiprocessors = 0, threads = 1024, block_threads = 256, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, ops_per_cycle = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>>
 
 // -----
 
 // expected-error@+1 {{block_threads must be a power of two from 256 on, and no more than threads}}
-#small = #target.gpu<arch = "x", multiprocessors = 1, threads = 512, block_threads = 1024, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, operations = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>>
+#small = #target.gpu<arch = "x", multiprocessors = 1, threads = 512, block_threads = 1024, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, ops_per_cycle = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>>
 
 // -----
 
@@ -44,4 +44,4 @@ brew.program @p test attributes {target.machine = 1 : i64} {
 // -----
 
 // expected-error@+1 {{the numbers of a GPU must be positive}}
-#none = #target.gpu<arch = "x", multiprocessors = 1, threads = 1024, block_threads = 256, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, operations = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>, tensor_ops_per_cycle = -1>
+#none = #target.gpu<arch = "x", multiprocessors = 1, threads = 1024, block_threads = 256, shared_bytes = 1, cache_bytes = 1, bytes_per_cycle = 1, ops_per_cycle = 1, library = <channels_last = false, fused_leaky_relu = false, bf16 = false, f16 = false, tf32 = false, f32_weight_gradients = false, slow_bias_elements = 1>, tensor_ops_per_cycle = -1>

@@ -1,4 +1,4 @@
-//===- Communication.cpp - What ranks exchange ----------------------------===//
+//===- Communication.cpp - Collective operations of ranks -----------------===//
 #include "dialects/Brew/layers/communication/Communication.h"
 
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -39,11 +39,12 @@ LogicalResult AllReduceWaitOp::verify() {
     auto start = value.getDefiningOp<AllReduceStartOp>();
     if (!start || start.getBucket() != getBucket())
       return emitOpError("waits for operand ")
-             << i << ", which no brew.all_reduce_start of bucket "
-             << getBucket() << " has begun to add up";
+             << i
+             << ", which is not a result of a brew.all_reduce_start of bucket "
+             << getBucket();
     if (!value.hasOneUse())
       return emitOpError("waits for operand ")
-             << i << ", which something else reads on its way";
+             << i << ", which has another use";
   }
   return success();
 }

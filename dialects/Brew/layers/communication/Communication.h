@@ -1,4 +1,4 @@
-//===- Communication.h - What ranks exchange --------------------*- C++ -*-===//
+//===- Communication.h - Collective operations of ranks ---------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -4,8 +4,8 @@
 //   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad +
 //   r*dilation, ...] w[k,c,r,s]
 // where g = k / (K/G) is k's group. The gradients gather: every element of dx
-// and dw sums the products it takes part in. Any number of dimensions may stand
-// in the place of N, and of H and W.
+// and dw sums its own products. N, and H and W, can be any number of
+// dimensions.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 namespace {
-/// The extents of loops, and which loop is what, in the order of their making.
+/// The extents and the roles of loops, in the order in which they are added.
 struct Loops {
   SmallVector<int64_t> extents;
   SmallVector<bool> reduction;
@@ -35,7 +35,7 @@ struct Loops {
   }
 };
 
-/// {first..., middle, last...}
+/// Returns {first..., middle, last...}.
 template <typename T>
 SmallVector<T> joined(ArrayRef<T> first, T middle, ArrayRef<T> last) {
   SmallVector<T> all(first);
@@ -52,8 +52,8 @@ SmallVector<Value> loopValues(NestBuilder::Body &body,
   return values;
 }
 
-/// Channel `inside` of the group that channel `of`, of `perGroup` to a group,
-/// belongs to; `size` channels make a group.
+/// Builds the index of channel `inside` of a group of `size` channels. The
+/// group is that of channel `of`, where each group has `perGroup` channels.
 Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &g, Value of,
                      int64_t perGroup, Value inside, int64_t size) {
   if (g.group == 1)
@@ -68,7 +68,7 @@ Value channelInGroup(ScalarBuilder &s, const ConvolutionShapes &g, Value of,
 // The three computations
 //===----------------------------------------------------------------------===//
 
-/// The sums of a forward convolution, without bias.
+/// Builds a forward convolution without bias.
 static Value buildForward(OpBuilder &b, Location loc,
                           const ConvolutionShapes &g, Value x, Value w,
                           RankedTensorType type) {
@@ -95,7 +95,8 @@ static Value buildForward(OpBuilder &b, Location loc,
   })[0];
 }
 
-/// The gradient by the bottom; also what a deconvolution computes.
+/// Builds the gradient with respect to the bottom, which is also a
+/// deconvolution.
 static Value buildBackwardData(OpBuilder &b, Location loc,
                                const ConvolutionShapes &g, Value dy, Value w,
                                RankedTensorType type) {
@@ -124,14 +125,15 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
       Value tap;
       at.push_back(coveringWindow(s, axis, body.loop(h[i]), body.loop(shift[i]),
                                   tap, valid));
-      weight.push_back(tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
+      weight.push_back(tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel)
+                                                : tap);
     }
     Value product = s.mul(body.read(dy, at), body.read(w, weight));
     return {s.accumulate(body.out[0], orZero(s, valid, product))};
   })[0];
 }
 
-/// The gradient by the weights.
+/// Builds the gradient with respect to the weights.
 static Value buildBackwardWeights(OpBuilder &b, Location loc,
                                   const ConvolutionShapes &g, Value x, Value dy,
                                   RankedTensorType type) {
@@ -215,7 +217,8 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> ConvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
-  Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
+  Value sum =
+      buildForward(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()));
   return {buildEpilogue(b, getLoc(), sum, getB(), g.lead.size(), getRelu(),
                         tensorTypeOf(getY()))};
 }
@@ -229,7 +232,7 @@ SmallVector<Value> ConvolutionSumOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gradient by the bottom
+// Gradient with respect to the bottom
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
@@ -242,13 +245,13 @@ SmallVector<Value> ConvolutionBackwardDataOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Gradient by weights and bias
+// Gradient with respect to weights and bias
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardWeightsOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getDy()), getGroup());
-  SmallVector<Value> results = {
-      buildBackwardWeights(b, getLoc(), g, getX(), getDy(), tensorTypeOf(getDw()))};
+  SmallVector<Value> results = {buildBackwardWeights(
+      b, getLoc(), g, getX(), getDy(), tensorTypeOf(getDw()))};
   if (!getDb())
     return results;
 
@@ -276,8 +279,8 @@ LogicalResult DeconvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
   return success();
 }
 
-/// The gradients are those of the convolution that this one transposes, with
-/// x and y exchanged.
+/// The gradients are those of the transposed convolution, with x and y
+/// exchanged.
 LogicalResult
 DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                                 ArrayRef<bool> needed,
@@ -304,7 +307,8 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> DeconvolutionOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
-  return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()))};
+  return {
+      buildBackwardData(b, getLoc(), g, getX(), getW(), tensorTypeOf(getY()))};
 }
 
 //===----------------------------------------------------------------------===//

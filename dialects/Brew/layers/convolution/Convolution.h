@@ -10,8 +10,10 @@
 
 namespace brew::dialects {
 
-/// On a convolution of one group whose bottom and weights are padded with
-/// channels of zeros (brew-pad-channels): how many are not.
-inline constexpr llvm::StringLiteral kUnpaddedChannelsAttr = "brew.unpadded_channels";
+/// Attribute of a convolution of one group whose bottom and weights are padded
+/// with channels of zeros (brew-pad-channels): the number of channels without
+/// the padding.
+inline constexpr llvm::StringLiteral kUnpaddedChannelsAttr =
+    "brew.unpadded_channels";
 
 } // namespace brew::dialects

@@ -6,21 +6,34 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-// One value per spatial dimension. Layers have them as the prototxt does (one
-// for all, one for each, or none for the default) until shapes are inferred.
+// One value per spatial dimension. Until shapes are inferred, layers have the
+// prototxt's values: one for all dimensions, one for each, or none for the default.
 defvar WindowAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
   DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation);
-// Only shape inference looks at these: the channels' dimension, padding at the
-// end of each dimension where it is not `pad`, padding as TensorFlow's SAME.
+// Read by shape inference alone: the dimension of the channels, the padding at the
+// end of each dimension if it differs from `pad`, padding like TensorFlow's SAME.
 defvar ShapeAttributes = (ins DefaultValuedAttr<I64Attr, "1">:$axis,
   OptionalAttr<DenseI64ArrayAttr>:$pad_end, UnitAttr:$same);
 
-def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, LoopNests, Library, ItemWise]> {
-  let summary = "Convolution over all dimensions behind the channels";
+def Brew_ConvolutionOp : Brew_LayerOp<"convolution",
+    [Pure, Gradient, LoopNests, Library, ItemWise]> {
+  let summary = "Convolution over all dimensions after the channels";
   let description = [{
-    x is [N..., C, D...], w [num_output, C/group, kernel...]; with one dimension N
-    and two D the usual images. With `relu` the result is passed through a ReLU of
-    that `negative_slope` (set by epilogue fusion).
+    Shapes: x [N..., C, D...], w [num_output, C / group, kernel...], b [num_output], y
+    [N..., num_output, P...]. Images have one dimension N and two dimensions D.
+
+    With `relu`, y = relu(convolution + b), where `relu` is the negative slope (set by
+    epilogue fusion). `depthwise` marks a layer type whose group is the number of channels.
+
+    Example:
+
+    ```mlir
+    %y = brew.convolution "conv1"(%x, %w, %b) {num_output = 20 : i64, group = 1 : i64,
+        kernel = array<i64: 5, 5>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>,
+        dilation = array<i64: 1, 1>, tops = ["conv1"]}
+        : (tensor<64x1x28x28xf32>, tensor<20x1x5x5xf32>, tensor<20xf32>)
+        -> tensor<64x20x24x24xf32>
+    ```
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
     layerAttributes, (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group,
@@ -29,11 +42,11 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, LoopNests,
 }
 
 def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, LoopNests, Library]> {
-  let summary = "A convolution added to a blob (set by epilogue fusion)";
+  let summary = "Convolution added to a blob (set by epilogue fusion)";
   let description = [{
-    y = relu(convolution(x, w, b) + sum), all as in `convolution`. A call adds to what
-    lies in its result's buffer: memory planning gives `sum` the same one where nothing
-    reads `sum` afterwards.
+    y = relu(convolution(x, w, b) + sum); attributes and shapes are those of
+    `brew.convolution`. A library call accumulates into its result's buffer: memory planning
+    assigns `sum` and y the same buffer if nothing reads `sum` afterwards.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, AnyTensor:$sum,
     Optional<AnyTensor>:$b, StrAttr:$layer, StrArrayAttr:$tops), WindowAttributes,
@@ -44,10 +57,10 @@ def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, LoopNests, Library
 
 def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
     [Pure, LoopNests, Library]> {
-  let summary = "Gradient of a convolution by its bottom";
+  let summary = "Gradient of a convolution with respect to its bottom";
   let description = [{
-    With `sum` added to that gradient of the blob, from another reader of it (set by
-    epilogue fusion), as in `convolution_sum`.
+    With `sum`, the result is the gradient plus `sum`, another gradient of the same blob (set
+    by epilogue fusion), as in `brew.convolution_sum`.
   }];
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, Optional<AnyTensor>:$sum,
     StrAttr:$layer),
@@ -58,7 +71,7 @@ def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
 
 def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
     [Pure, LoopNests, Library]> {
-  let summary = "Gradients of a convolution by its weights and bias";
+  let summary = "Gradients of a convolution with respect to its weights and bias";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer),
     WindowAttributes, (ins I64Attr:$group));
   let results = (outs AnyTensor:$dw, Optional<AnyTensor>:$db);
@@ -67,10 +80,10 @@ def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
 
 def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
     [Pure, Gradient, LoopNests, Library, ItemWise]> {
-  let summary = "Transposed convolution, without its bias";
+  let summary = "Transposed convolution without bias";
   let description = [{
-    What `convolution_backward_data` computes with x in the place of dy: w is
-    [C, num_output/group, kernel...].
+    Computes `brew.convolution_backward_data` with x as dy. Shapes: x [N..., C, P...], w
+    [C, num_output / group, kernel...], y [N..., num_output, D...].
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w), layerAttributes,
     (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group), ShapeAttributes);
@@ -78,16 +91,16 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
 }
 
 def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "The windows of a convolution side by side, as channels";
+  let summary = "A convolution's windows, arranged as channels";
   let description = [{
-    [N..., C, D...] becomes [N..., C * kernel..., P...].
+    x [N..., C, D...] becomes y [N..., C * kernel..., P...]. Padding is 0.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, WindowAttributes, ShapeAttributes);
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_Col2imOp : Brew_Op<"col2im", [Pure, LoopNests, Roundable]> {
-  let summary = "Gradient of im2col: sums what windows share";
+  let summary = "Gradient of im2col: sums over overlapping windows";
   let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), WindowAttributes);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
@@ -97,9 +110,13 @@ def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
     [Pure, Gradient, LoopNests, Library, ItemWise]> {
   let summary = "y = x w^T + b over the dimensions from `axis` on";
   let description = [{
-    w is [num_output, K], or [K, num_output] with `transpose`. Layout assignment may
-    split w's K into the dimensions of x, so that each can have a place of its own in
-    memory.
+    Shapes: x [M..., K...], where K are the dimensions from `axis` on, flattened; w
+    [num_output, K], or [K, num_output] with `transpose`; b [num_output]; y [M...,
+    num_output]. With `relu`, y is passed through a ReLU of that negative slope (set by
+    epilogue fusion).
+
+    Layout assignment may split the dimension K of w into the dimensions of x, so that each
+    of them has its own position in the memory order.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
     layerAttributes, (ins I64Attr:$num_output, I64Attr:$axis, UnitAttr:$transpose,
@@ -109,7 +126,7 @@ def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
 
 def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data",
     [Pure, LoopNests, Library]> {
-  let summary = "Gradient of an inner product by its bottom";
+  let summary = "Gradient of an inner product with respect to its bottom";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer, I64Attr:$axis,
     UnitAttr:$transpose);
   let results = (outs AnyTensor:$dx);
@@ -118,7 +135,7 @@ def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data",
 
 def Brew_InnerProductBackwardWeightsOp : Brew_Op<"inner_product_backward_weights",
     [Pure, LoopNests, Library]> {
-  let summary = "Gradients of an inner product by its weights and bias";
+  let summary = "Gradients of an inner product with respect to its weights and bias";
   let arguments = (ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis,
     UnitAttr:$transpose);
   let results = (outs AnyTensor:$dw, Optional<AnyTensor>:$db);

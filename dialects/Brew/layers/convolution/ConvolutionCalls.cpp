@@ -1,4 +1,4 @@
-//===- ConvolutionCalls.cpp - Convolutions as vendor calls ----------------===//
+//===- ConvolutionCalls.cpp - Convolutions as library calls ---------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace brew::dialects;
 using brew::dialects::plan::Direction;
 
-/// Gives the buffer of an operand or a result.
+/// Returns the buffer of an operand or a result.
 using Buffer = llvm::function_ref<Value(Value)>;
 
 static ConvolutionShapes shapesOf(ConvolutionOp op) {
@@ -22,13 +22,13 @@ static ConvolutionShapes shapesOf(ConvolutionBackwardDataOp op) {
 static ConvolutionShapes shapesOf(ConvolutionBackwardWeightsOp op) {
   return {op, shapeOf(op.getX()), shapeOf(op.getDy()), int64_t(op.getGroup())};
 }
-/// Of the convolution that it transposes.
+/// Returns the shapes of the convolution that the operation transposes.
 static ConvolutionShapes shapesOf(DeconvolutionOp op) {
   return {op, shapeOf(op.getY()), shapeOf(op.getX()), int64_t(op.getGroup())};
 }
 
-/// One to three dimensions, with one before the channels, padded by nothing
-/// negative on either side.
+/// Whether a call supports the shapes: one to three spatial dimensions, one
+/// dimension before the channels, no negative padding.
 static bool isCall(const ConvolutionShapes &shapes) {
   return shapes.lead.size() == 1 && !shapes.axes.empty() &&
          shapes.axes.size() <= 3 &&
@@ -37,15 +37,18 @@ static bool isCall(const ConvolutionShapes &shapes) {
          });
 }
 
-/// Operations of the call, but for those on channels that are only padding.
+/// Returns the floating-point operations of the call, without those on padding
+/// channels.
 template <typename Op> static int64_t flopsOf(Op op) {
   ConvolutionShapes shapes = shapesOf(op);
-  if (auto channels = op->template getAttrOfType<IntegerAttr>(kUnpaddedChannelsAttr))
+  if (auto channels =
+          op->template getAttrOfType<IntegerAttr>(kUnpaddedChannelsAttr))
     shapes.c = channels.getInt();
   return shapes.flops();
 }
 
-/// Padding at the ends, or null where it is that before the first elements.
+/// Returns the padding at the ends, or null if it equals the padding at the
+/// starts.
 static DenseI64ArrayAttr padEndOf(OpBuilder &b,
                                   const ConvolutionShapes &shapes) {
   if (llvm::all_of(shapes.axes, [](const WindowAxis &axis) {
@@ -56,7 +59,7 @@ static DenseI64ArrayAttr padEndOf(OpBuilder &b,
       shapes.axes, [](const WindowAxis &axis) { return axis.padEnd(); }));
 }
 
-/// What the four calls differ in are the buffers.
+/// Builds one of the four calls, which differ in their buffers.
 template <typename Op>
 static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
                                   Value x, Value w, Value bias, Value y,
@@ -69,8 +72,8 @@ static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
       nullptr, nullptr, nullptr, nullptr);
 }
 
-/// The buffer that a call whose result is `y` adds to: a copy of `sum` there,
-/// unless they share their bytes.
+/// Returns the buffer to which a call with result `y` adds: y, to which `sum`
+/// is copied first unless both share their bytes.
 template <typename Op>
 static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
   auto from = sum.getDefiningOp<brew::dialects::plan::BufferOp>(),
@@ -114,8 +117,11 @@ Operation *ConvolutionSumOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
 
 StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardDataOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionBackwardDataOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
-Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+bool ConvolutionBackwardDataOp::hasLibraryCall() {
+  return isCall(shapesOf(*this));
+}
+Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b,
+                                                    Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   Value sum;
   if (getSum())
@@ -126,9 +132,11 @@ Operation *ConvolutionBackwardDataOp::buildPlanStep(OpBuilder &b, Buffer buffer)
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardWeightsOp::countFlops() { return flopsOf(*this); }
-bool ConvolutionBackwardWeightsOp::hasLibraryCall() { return isCall(shapesOf(*this)); }
+bool ConvolutionBackwardWeightsOp::hasLibraryCall() {
+  return isCall(shapesOf(*this));
+}
 Operation *ConvolutionBackwardWeightsOp::buildPlanStep(OpBuilder &b,
-                                                   Buffer buffer) {
+                                                       Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
   return convolutionCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);

@@ -24,8 +24,8 @@ LogicalResult brew::dialects::checkGroups(Operation *layer, int64_t channels,
   return success();
 }
 
-/// Rounds towards zero as Caffe does: a window may be larger than the padded
-/// input by less than its stride.
+/// Rounds towards zero like Caffe: a window may be larger than the padded input
+/// by less than its stride.
 FailureOr<SmallVector<int64_t>>
 brew::dialects::convolvedExtents(Operation *layer, const WindowAxes &axes,
                                  ArrayRef<int64_t> padEnd) {

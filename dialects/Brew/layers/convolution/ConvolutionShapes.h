@@ -1,7 +1,7 @@
 //===- ConvolutionShapes.h - Extents of convolutions ------------*- C++ -*-===//
 //
-// Shape inference of the layers that read Caffe's convolution settings, and
-// what their nests need to know of their operands.
+// Shape inference of the layers with Caffe's convolution settings, and the
+// extents that their nests use.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -46,23 +46,25 @@ private:
   }
 };
 
-/// The channels' dimension in [0, rank), of a setting that may be negative.
+/// Returns the dimension of the channels, in [0, rank), for a setting `axis`
+/// that may be negative.
 mlir::FailureOr<int64_t> channelAxis(mlir::Operation *layer, int64_t axis,
                                      int64_t rank);
-/// Spatial extents of a convolution's top, or of a deconvolution's, given the
-/// padding at both ends; reports one that is empty.
+/// Return the spatial extents of the top of a convolution and of a
+/// deconvolution for the padding at both ends. Emit an error if an extent is
+/// less than 1.
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 convolvedExtents(mlir::Operation *layer, const WindowAxes &axes,
                  llvm::ArrayRef<int64_t> padEnd);
 mlir::FailureOr<llvm::SmallVector<int64_t>>
 deconvolvedExtents(mlir::Operation *layer, const WindowAxes &axes,
                    llvm::ArrayRef<int64_t> padEnd);
-/// Reports channels that `group` does not divide.
+/// Emits an error if `group` does not divide the channels.
 mlir::LogicalResult checkGroups(mlir::Operation *layer, int64_t channels,
                                 int64_t outputs, int64_t group);
 
-/// Replaces the settings of a layer by one for each spatial dimension of its
-/// bottom, and its axis by one that is not negative.
+/// Expands the settings of a layer to one value per spatial dimension of its
+/// bottom, and makes its axis non-negative.
 template <typename Op> mlir::LogicalResult resolveWindow(Op op) {
   mlir::FailureOr<int64_t> axis =
       channelAxis(op, op.getAxis(), shapeOf(op.getX()).size());
@@ -89,7 +91,7 @@ template <typename Op> mlir::LogicalResult resolveWindow(Op op) {
   return mlir::success();
 }
 
-/// The windows over a layer's bottom, `out` unknown.
+/// Returns the windows over a layer's bottom, with unknown `out`.
 template <typename Op> WindowAxes windowsOf(Op op) {
   WindowAxes axes;
   llvm::ArrayRef<int64_t> x = shapeOf(op.getX());
@@ -99,8 +101,8 @@ template <typename Op> WindowAxes windowsOf(Op op) {
   return axes;
 }
 
-/// Sets the padding that TensorFlow's SAME means, of `total(axis)` elements: of
-/// an odd number the end gets the larger half.
+/// Sets the padding of TensorFlow's SAME, `total(axis)` elements per axis. If
+/// the number is odd, the end gets the larger half.
 template <typename Op, typename Total>
 void setSamePadding(Op op, WindowAxes &axes, Total total) {
   llvm::SmallVector<int64_t> pad, end;
@@ -119,10 +121,10 @@ template <typename Op> llvm::SmallVector<int64_t> padEndOf(Op op) {
                                                    : op.getPad());
 }
 
-/// Shape of a top with `channels` channels.
+/// Returns the shape of a top with these channels and spatial extents.
 template <typename Op>
 llvm::SmallVector<int64_t> topShape(Op op, int64_t channels,
-                                       llvm::ArrayRef<int64_t> extents) {
+                                    llvm::ArrayRef<int64_t> extents) {
   llvm::SmallVector<int64_t> shape(shapeOf(op.getX()).take_front(op.getAxis()));
   shape.push_back(channels);
   shape.append(extents.begin(), extents.end());
@@ -136,8 +138,8 @@ mlir::FailureOr<llvm::SmallVector<int64_t>> convolvedShape(Op op,
   if (op.getSame())
     setSamePadding(op, axes, [](const WindowAxis &axis) {
       int64_t out = (axis.in + axis.stride - 1) / axis.stride;
-      return std::max<int64_t>((out - 1) * axis.stride + axis.dilatedKernel() - axis.in,
-                               0);
+      return std::max<int64_t>(
+          (out - 1) * axis.stride + axis.dilatedKernel() - axis.in, 0);
     });
   auto extents = convolvedExtents(op, axes, padEndOf(op));
   if (failed(extents))

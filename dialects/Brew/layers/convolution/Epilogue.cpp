@@ -1,4 +1,4 @@
-//===- Epilogue.cpp - What products do with their sums --------------------===//
+//===- Epilogue.cpp - Bias, sum and ReLU after a product ------------------===//
 #include "dialects/Brew/layers/convolution/Epilogue.h"
 
 #include <algorithm>
@@ -36,8 +36,8 @@ Value brew::dialects::buildEpilogue(OpBuilder &b, Location loc, Value sum,
 
 Value brew::dialects::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
                                         int64_t output, RankedTensorType type) {
-  // The outputs' loop is the outermost; where they lie side by side, the
-  // innermost.
+  // The loop over outputs is the outermost one, or the innermost one if the
+  // outputs are innermost in memory.
   ArrayRef<int64_t> shape = shapeOf(dy);
   const int64_t rank = shape.size(), at = output + 1 < rank ? 0 : output;
   SmallVector<int64_t> extents(shape), loops = iota(rank);

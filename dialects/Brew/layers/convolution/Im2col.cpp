@@ -40,7 +40,8 @@ SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
   Value x = getX();
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    // The channel of y holds x's channel and the taps, the last one fastest.
+    // The channel of y is composed of x's channel and the taps, the last tap
+    // innermost.
     Value rest = body.loop(lead), valid;
     SmallVector<Value> taps(spatial);
     for (int64_t i = spatial - 1; i >= 0; --i) {
@@ -61,7 +62,7 @@ SmallVector<Value> Im2colOp::buildNests(OpBuilder &b) {
 SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), 1);
   int64_t lead = g.lead.size(), spatial = g.axes.size();
-  // Loops: those of dx | the windows that cover an element
+  // Loops: dimensions of dx | windows that cover an element
   SmallVector<int64_t> extents(shapeOf(getDx()));
   SmallVector<bool> reduction(extents.size(), false);
   for (const WindowAxis &axis : g.axes) {
@@ -80,8 +81,9 @@ SmallVector<Value> Col2imOp::buildNests(OpBuilder &b) {
       windows.push_back(coveringWindow(s, axis, body.loop(lead + 1 + i),
                                        body.loop(lead + 1 + spatial + i), tap,
                                        valid));
-      channel = s.addi(s.muli(channel, axis.kernel),
-                       tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
+      channel =
+          s.addi(s.muli(channel, axis.kernel),
+                 tapMayExceedKernel(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
     SmallVector<Value> at;
     for (int64_t i = 0; i < lead; ++i)

@@ -1,8 +1,8 @@
 //===- InnerProduct.cpp - brew.inner_product and its gradients ------------===//
 //
-// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of
-// x before `axis` and k for those from it on. w has either one dimension for k
-// (x's flattened row-major) or x's own, one by one.
+// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m are the dimensions of x
+// before `axis` and k the dimensions from it on. w has either one dimension for
+// k (the dimensions of x, flattened in row-major order) or all of them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -38,7 +38,7 @@ struct ProductLoops {
     }
     SmallVector<AffineExpr> kExprs;
     if (w.size() == 2) {
-      // One dimension of w for all of x's: their row-major position.
+      // w has one dimension for all those of x: their row-major index.
       AffineExpr flat = getAffineConstantExpr(0, context);
       for (int64_t dim : k)
         flat = flat * extents[dim] + getAffineDimExpr(dim, context);
@@ -152,8 +152,8 @@ SmallVector<Value> InnerProductBackwardDataOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
-  // The nest writes w once per (n, k), so w needs one dimension per loop; a
-  // flattened one is computed under x's dimensions and then viewed.
+  // The nest writes w once per (n, k), so w needs one dimension per loop. A
+  // flattened w is computed with the dimensions of x and reinterpreted.
   ArrayRef<int64_t> x = shapeOf(getX());
   auto type = tensorTypeOf(getDw());
   SmallVector<int64_t> split(x.drop_front(getAxis()));
@@ -181,20 +181,21 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildNests(OpBuilder &b) {
   if (!getDb())
     return results;
 
-  results.push_back(buildBiasGradient(
-      b, getLoc(), getDy(), shapeOf(getDy()).size() - 1, tensorTypeOf(getDb())));
+  results.push_back(buildBiasGradient(b, getLoc(), getDy(),
+                                      shapeOf(getDy()).size() - 1,
+                                      tensorTypeOf(getDb())));
   return results;
 }
 
 //===----------------------------------------------------------------------===//
-// Vendor calls
+// Library calls
 //===----------------------------------------------------------------------===//
 
-/// Gives the buffer of an operand or a result.
+/// Returns the buffer of an operand or a result.
 using Buffer = llvm::function_ref<Value(Value)>;
 
-/// Whether the dimensions of `type` before `axis` are, in memory, all outside
-/// those from it on: then the tensor is a matrix.
+/// Whether a tensor is a matrix in memory: all dimensions before `axis` are
+/// outside of those from it on.
 static bool isMatrix(RankedTensorType type, int64_t axis) {
   SmallVector<int64_t> order = memoryOrder(type);
   for (int64_t i = 0; i < axis; ++i)
@@ -203,8 +204,9 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
   return true;
 }
 
-/// The call pairs the dimensions of x and w one by one. All three are matrices:
-/// an operand that is not would have to be copied element by element.
+/// Whether a call supports the operands. It pairs the dimensions of x and w one
+/// by one. All three must be matrices, since other operands would need a copy
+/// element by element.
 static bool isCall(Value x, Value w, Value y, int64_t axis) {
   return axis > 0 && isMatrix(tensorTypeOf(x), axis) &&
          isMatrix(tensorTypeOf(y), axis) &&
@@ -243,7 +245,8 @@ int64_t InnerProductBackwardDataOp::countFlops() {
 bool InnerProductBackwardDataOp::hasLibraryCall() {
   return isCall(getDx(), getW(), getDy(), getAxis());
 }
-Operation *InnerProductBackwardDataOp::buildPlanStep(OpBuilder &b, Buffer buffer) {
+Operation *InnerProductBackwardDataOp::buildPlanStep(OpBuilder &b,
+                                                     Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
   return productCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
 }
@@ -256,7 +259,7 @@ bool InnerProductBackwardWeightsOp::hasLibraryCall() {
   return isCall(getX(), getDw(), getDy(), getAxis());
 }
 Operation *InnerProductBackwardWeightsOp::buildPlanStep(OpBuilder &b,
-                                                    Buffer buffer) {
+                                                        Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
   return productCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);

@@ -12,8 +12,8 @@ Value brew::dialects::orZero(ScalarBuilder &s, Value valid, Value x) {
   return valid ? s.select(valid, x, s.constant(x.getType(), 0)) : x;
 }
 
-Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis, Value out,
-                                  Value tap, Value &valid) {
+Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis,
+                                  Value out, Value tap, Value &valid) {
   Value position = s.addi(s.muli(out, axis.stride), s.muli(tap, axis.dilation));
   if (!axis.clipped())
     return position;
@@ -26,7 +26,8 @@ Value brew::dialects::tapPosition(ScalarBuilder &s, const WindowAxis &axis, Valu
   return s.clamp(position, axis.in);
 }
 
-/// With dilation, taps of different windows interleave: every tap is looked at.
+/// Whether coveringWindow() iterates over taps: with dilation, the taps of
+/// different windows interleave.
 static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
 
 int64_t brew::dialects::coveringWindows(const WindowAxis &axis) {
@@ -61,7 +62,7 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
     if (axis.kernel > 1)
       valid = andIfAny(s, valid, s.atLeast(start, s.index(0)));
     if (axis.stride > 1) {
-      // What is before the first window must not be divided.
+      // The division requires a non-negative index.
       start = s.clamp(start, axis.in + axis.pad);
       valid =
           andIfAny(s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
@@ -71,7 +72,8 @@ Value brew::dialects::coveringWindow(ScalarBuilder &s, const WindowAxis &axis,
       valid = andIfAny(s, valid, s.less(out, s.index(axis.out)));
     return axis.kernel > 1 || mayPass ? s.clamp(out, axis.out) : out;
   }
-  // The last window that starts at or before the position, and those before it.
+  // The last window that starts at or before the position, and its
+  // predecessors.
   Value last = s.divi(padded, axis.stride);
   int64_t shifts = coveringWindows(axis);
   Value out = shifts > 1 ? s.subi(last, shift) : last;

@@ -14,14 +14,16 @@ class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, LoopNests, Roundab
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
-  let summary = "Largest element of each cell of the regions of Fast R-CNN";
+def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
+  let summary = "Maximum of each cell of regions (Fast R-CNN)";
   let description = [{
-    A row of `rois` is image, left, top, right, bottom, in pixels of which one is
-    `spatial_scale` positions of x. `argmax` is saved for the backward pass: the position
-    row * width + column of the maximum, or -1 where a cell is empty (y is 0 there).
-    Before that a region is made larger on each side by `pad_ratio` times its size in
-    pixels.
+    Shapes: x [N, C, H, W], rois [R, 5], y [R, C, pooled_h, pooled_w]. A row of `rois` is image,
+    left, top, right, bottom, in pixels; `spatial_scale` is positions of x per pixel. First a
+    region grows on each side by `pad_ratio` times its size in pixels.
+
+    `argmax` is saved for the backward pass: the position row * width + column of the maximum,
+    or -1 if the cell is empty (then y is 0).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAttributes,
     (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio));
@@ -29,14 +31,14 @@ def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, LoopNests, 
 }
 
 def Brew_RoiPoolingBackwardOp : RoiBackward<"roi_pooling_backward"> {
-  let summary = "Gradient of region pooling by the features";
+  let summary = "Gradient of region pooling with respect to the features";
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, AnyTensor:$argmax, StrAttr:$layer),
     RoiAttributes);
 }
 
 def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
     [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
-  let summary = "Mean of each cell of the regions of R-FCN, from channels of its own";
+  let summary = "Mean of each cell of regions, each cell with its own channels (R-FCN)";
   let description = [{
     Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j.
   }];
@@ -46,36 +48,39 @@ def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
 }
 
 def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
-  let summary = "Gradient of position-sensitive region pooling by the features";
+  let summary = "Gradient of position-sensitive region pooling with respect to the features";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
 }
 
-def Brew_RoiAlignOp : Brew_LayerOp<"roi_align", [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
+def Brew_RoiAlignOp : Brew_LayerOp<"roi_align",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableTops]> {
   let summary = "Features interpolated at points of the cells of regions";
   let description = [{
-    A region is divided into `pooled_h` * `pooled_w` equal cells whose corners are not
-    rounded. An element of y is the mean of `samples` * `samples` points of its cell, all
-    equally far apart; with 0 there are as many as positions of x that a cell spans, at
-    least 1 (Mask R-CNN). With `corners` y has one element for each corner of the cells
-    instead, pixels have their centre at half positions, and a region without extent gives
-    0 (Cascade R-CNN). Points too far outside the plane count as 0.
+    A region is divided into `pooled_h` x `pooled_w` equal cells, whose corners are not rounded.
+    An element of y is the mean of the features at `samples` x `samples` equally spaced points of
+    its cell. With 0 samples, a cell has as many points as it spans positions of x, at least 1
+    (Mask R-CNN).
+
+    With `corners`, y has one element for each corner of the cells instead, pixel centres are at
+    half positions, and a region without extent yields 0 (Cascade R-CNN). Points too far outside
+    of the plane count as 0.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAlignAttributes);
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_RoiAlignBackwardOp : RoiBackward<"roi_align_backward"> {
-  let summary = "Gradient of interpolated regions by the features";
+  let summary = "Gradient of interpolated regions with respect to the features";
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer), RoiAlignAttributes);
 }
 
 def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, RoundableOperands]> {
-  let summary = "The default boxes of SSD around every position of x";
+  let summary = "SSD's default boxes around every position of x";
   let description = [{
-    [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of
-    `image` only the shape counts, and only where `image_size` (height, width) is not
-    given. `widths` and `heights` are in pixels, one per box of a position. A `step` of 0
-    is the image's extent divided by x's.
+    y is [1, 2, H * W * boxes * 4]: the corners as fractions of the image, then the variances.
+    `widths` and `heights` are in pixels, one per box of a position. A `step` of 0 is the image's
+    extent divided by that of x. `image_size` (height, width) defaults to the shape of `image`,
+    whose elements are not read.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$image), layerAttributes,
     (ins DenseF32ArrayAttr:$widths, DenseF32ArrayAttr:$heights,
@@ -86,23 +91,26 @@ def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, LoopNests, ItemCounts, Ro
 
 def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
     [Pure, LoopNests, ItemCounts, RoundableOperands]> {
-  let summary = "The boxes that SSD finds, without those that overlap better ones";
+  let summary = "SSD's detections after non-maximum suppression";
   let description = [{
-    A row of the top is image, label, score, left, top, right, bottom; `count` says
-    how many there are along dimension 2 (see ItemCounts.h). An image without any has
-    none; if no image has any, there is a row of -1 for each, behind its number.
+    A row of y is image, label, score, left, top, right, bottom. `count` is the number of valid
+    rows along dimension 2 (see ItemCounts.h). An image without detections has no row. If no
+    image has any, there is one row per image, of -1 after the image's number.
 
-    `locations` are relative to `priors` (1, 2, 4 * boxes: corners, then variances): added
-    to their corners, with `corner_size` in units of their size, or with
-    `center_size` to their centre, in the same units, and to the logarithm of their
-    size; times the variances unless `variance_encoded`. They are the same for all
-    classes with `share_location`.
+    `priors` [1, 2, 4 * boxes] are corners, then variances. `locations` are relative to them,
+    multiplied by the variances unless `variance_encoded`:
 
-    Of each class but `background`, the `top_k` best scores above
-    `confidence_threshold` are candidates. One is kept unless the intersection with a
-    better kept one, over their union, is above `nms_threshold`, which every kept
-    one multiplies by `eta` while it is above 0.5. The `keep_top_k` best of an image
-    stay. Both are -1 where there is no limit.
+    - by default, offsets to the corners;
+    - with `corner_size`, offsets to the corners in units of the prior's size;
+    - with `center_size`, offsets to the centre in units of the prior's size, and logarithms
+      of the ratio of sizes.
+
+    With `share_location`, all classes share the locations.
+
+    For each class except `background`, the `top_k` best scores above `confidence_threshold` are
+    candidates. A candidate is kept unless its intersection over union with a better kept one
+    exceeds `nms_threshold`, which every kept candidate multiplies by `eta` while it is above
+    0.5. Of an image, the `keep_top_k` best remain. Both limits are -1 for no limit.
   }];
   let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
     layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,

@@ -1,9 +1,9 @@
-//===- DetectionOutput.cpp - The boxes that SSD finds ---------------------===//
+//===- DetectionOutput.cpp - SSD's detections -----------------------------===//
 //
-// As in SSD's fork of Caffe: per image and class, candidates are the top_k best
-// scores above a threshold; one is kept unless it overlaps a better kept one
-// too much; per image the keep_top_k best stay. All of it is loop nests, the
-// same on every target.
+// As in SSD's fork of Caffe: per image and class, the top_k best scores above a
+// threshold are candidates; a candidate is kept unless it overlaps a better
+// kept one too much; per image, the keep_top_k best remain. All steps are loop
+// nests, the same on every target.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Sort.h"
@@ -75,12 +75,14 @@ LogicalResult DetectionOutputOp::propagateItemCounts(ItemCounts &counts) {
 // Tensors and their elements
 //===----------------------------------------------------------------------===//
 
-DetectionOutputBuilder::DetectionOutputBuilder(DetectionOutputOp op, OpBuilder &b)
+DetectionOutputBuilder::DetectionOutputBuilder(DetectionOutputOp op,
+                                               OpBuilder &b)
     : op(op), b(b), loc(op->getLoc()), sizes(op),
       number(elementTypeOf(op.getConf())), i32(b.getI32Type()) {}
 
-Value DetectionOutputBuilder::each(RankedTensorType type,
-                       llvm::function_ref<Value(NestBuilder::Body &)> element) {
+Value DetectionOutputBuilder::each(
+    RankedTensorType type,
+    llvm::function_ref<Value(NestBuilder::Body &)> element) {
   NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   return nest.build(
@@ -112,17 +114,17 @@ Value DetectionOutputBuilder::infinity(ScalarBuilder &s) {
 // Candidates
 //===----------------------------------------------------------------------===//
 
-/// Element of a tensor (N, C) or (N, C, 1, 1).
-Value DetectionOutputBuilder::channel(NestBuilder::Body &body, Value x, Value image,
-                          Value index) {
+/// Reads an element of a tensor (N, C) or (N, C, 1, 1).
+Value DetectionOutputBuilder::channel(NestBuilder::Body &body, Value x,
+                                      Value image, Value index) {
   SmallVector<Value> at = {image, index};
   at.resize(shapeOf(x).size(), body.s.index(0));
   return body.read(x, at);
 }
 
-/// Side `side` of prior box `box`, or its variance.
-Value DetectionOutputBuilder::prior(NestBuilder::Body &body, int64_t which, Value box,
-                        Value side) {
+/// Reads side `side` of prior box `box`, or its variance.
+Value DetectionOutputBuilder::prior(NestBuilder::Body &body, int64_t which,
+                                    Value box, Value side) {
   ScalarBuilder &s = body.s;
   SmallVector<Value> at = {s.index(0), s.index(which),
                            s.addi(s.muli(box, 4), side)};
@@ -130,7 +132,7 @@ Value DetectionOutputBuilder::prior(NestBuilder::Body &body, int64_t which, Valu
   return body.read(op.getPriors(), at);
 }
 
-/// The boxes that the locations mean: images, boxes per prior, priors, sides.
+/// Decodes the locations to boxes: images, boxes per prior, priors, sides.
 Value DetectionOutputBuilder::decode() {
   auto type =
       tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, number);
@@ -138,7 +140,7 @@ Value DetectionOutputBuilder::decode() {
     ScalarBuilder &s = body.s;
     Value box = body.loop(2), side = body.loop(3);
     Value axis = s.remi(side, 2), far = s.addi(axis, s.index(2));
-    // What the net says of a side, times its variance.
+    // The net's offset of a side, times its variance.
     auto offset = [&](Value side) {
       Value each = s.addi(s.muli(box, sizes.boxesPerPrior), body.loop(1));
       Value value = channel(body, op.getLocations(), body.loop(0),
@@ -163,7 +165,8 @@ Value DetectionOutputBuilder::decode() {
   });
 }
 
-/// Scores of images, classes, priors; those that do not count are -infinity.
+/// Builds the scores: images, classes, priors. Those of boxes that are not
+/// candidates are -infinity.
 Value DetectionOutputBuilder::scores() {
   auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
@@ -173,17 +176,17 @@ Value DetectionOutputBuilder::scores() {
     double least = op.getConfidenceThreshold()
                        ? op.getConfidenceThreshold()->convertToDouble()
                        : -std::numeric_limits<float>::max();
-    Value result =
-        s.select(s.greater(score, s.constant(number, least)), score, noCandidateScore(s));
+    Value result = s.select(s.greater(score, s.constant(number, least)), score,
+                            noCandidateScore(s));
     int64_t background = op.getBackground();
     if (background >= 0 && background < sizes.classes)
-      result = s.select(s.equali(body.loop(1), s.index(background)), noCandidateScore(s),
-                        result);
+      result = s.select(s.equali(body.loop(1), s.index(background)),
+                        noCandidateScore(s), result);
     return result;
   });
 }
 
-/// The candidates' boxes: images, classes, candidates, sides.
+/// Gathers the candidates' boxes: images, classes, candidates, sides.
 Value DetectionOutputBuilder::gatherBoxes(Value boxes, Value places) {
   auto type =
       tensor({sizes.images, sizes.classes, sizes.candidates, 4}, number);

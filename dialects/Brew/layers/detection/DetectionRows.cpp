@@ -1,7 +1,7 @@
-//===- DetectionRows.cpp - The top of DetectionOutput ---------------------===//
+//===- DetectionRows.cpp - Rows of the top of DetectionOutput -------------===//
 //
-// DetectionOutputBuilder stand by image, label and score. How many there are is known at
-// run time only, so every row finds out what it shows.
+// Detections are ordered by image, label and score. Their number is known at
+// run time only, so every row searches for its candidate.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/detection/DetectionNests.h"
@@ -14,13 +14,14 @@ using namespace brew::dialects;
 /// Candidates that are counted together.
 constexpr int64_t kTile = 128;
 
-SmallVector<Value> DetectionOutputBuilder::positionOf(ScalarBuilder &s, Value flat) {
+SmallVector<Value> DetectionOutputBuilder::positionOf(ScalarBuilder &s,
+                                                      Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
           s.remi(flat, sizes.candidates)};
 }
 
-/// The first row of each class, given how many it has.
+/// Builds the first row of each class from the number of its rows.
 Value DetectionOutputBuilder::firstRows(Value perLabel) {
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, sizes.images, sizes.classes},
@@ -39,11 +40,11 @@ Value DetectionOutputBuilder::firstRows(Value perLabel) {
   })[0];
 }
 
-/// The row behind each candidate and those before it, given the first one of
-/// each class: those of earlier tiles are added up tile by tile.
+/// Builds, for each candidate, the row after it, from the first row of each
+/// class. Rows of earlier tiles are counted tile by tile.
 Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
   const int64_t tiles = llvm::divideCeil(sizes.candidates, kTile);
-  // Loops 2 and 3 are a tile and a place in it.
+  // Loops 2 and 3 are a tile and a position in it.
   NestBuilder tally(b, loc, {sizes.images, sizes.classes, tiles, kTile},
                     {false, false, false, true});
   auto perTile = tensor({sizes.images, sizes.classes, tiles}, i32);
@@ -57,7 +58,7 @@ Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
     return {s.addi(body.out[0], s.select(isValid, each, s.constant(i32, 0)))};
   })[0];
 
-  // The row that each tile begins with.
+  // The first row of each tile.
   NestBuilder sum(b, loc, {sizes.images, sizes.classes, tiles, tiles},
                   {false, false, false, true});
   sum.input(counts, {0, 1, 3});
@@ -91,7 +92,7 @@ Value DetectionOutputBuilder::rowEnds(Value kept, Value firstRows) {
   })[0];
 }
 
-/// The candidate that each row shows: the first one that has a row behind it.
+/// Builds the candidate of each row: the first one with a later row after it.
 Value DetectionOutputBuilder::candidateOfRow(Value behind) {
   const int64_t all = sizes.images * sizes.classes * sizes.candidates;
   return each(
@@ -113,8 +114,9 @@ Value DetectionOutputBuilder::candidateOfRow(Value behind) {
       });
 }
 
-/// The top and its count.
-SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values, Value boxes) {
+/// Builds the top and its item count.
+SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values,
+                                                Value boxes) {
   const ArrayRef<int64_t> scalar;
   NestBuilder tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
   tally.input(kept, iota(3));
@@ -150,7 +152,7 @@ SmallVector<Value> DetectionOutputBuilder::rows(Value kept, Value values, Value 
     put(0, asNumber(at[0]));
     put(1, asNumber(at[1]));
     put(2, body.read(values, at));
-    // Without any detection, a row for each image tells so.
+    // Without any detection, there is one row per image.
     Value isImage = s.both(s.equali(column, s.index(0)),
                            s.less(row, s.index(sizes.images)));
     Value isEmpty = s.equali(body.in[1], s.constant(i32, 0));

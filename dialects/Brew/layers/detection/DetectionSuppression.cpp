@@ -1,4 +1,4 @@
-//===- DetectionSuppression.cpp - Which candidates DetectionOutput keeps --===//
+//===- DetectionSuppression.cpp - Suppression in DetectionOutput ----------===//
 #include "dialects/Brew/Sort.h"
 #include "dialects/Brew/layers/detection/DetectionNests.h"
 
@@ -10,18 +10,19 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Candidates whose fate one integer holds.
+/// Candidates per integer of bits that mark kept ones.
 constexpr int64_t kWord = 32;
 
-/// What is known of a candidate's box: its sides, and its area, which is 0 if
-/// it is inside out.
+/// Facts of a candidate's box: its four sides, and its area, which is 0 if the
+/// sides are exchanged.
 constexpr int64_t kArea = 4, kSidesAndArea = 5;
 
-/// Facts of the candidates' boxes: images, classes, facts, candidates, with as
-/// many of these as fill words.
+/// Builds the facts of the candidates' boxes: images, classes, facts,
+/// candidates, padded to complete words.
 Value DetectionOutputBuilder::sidesAndAreas(Value boxes) {
   const int64_t padded = llvm::alignTo(sizes.candidates, kWord);
-  auto type = tensor({sizes.images, sizes.classes, kSidesAndArea, padded}, number);
+  auto type =
+      tensor({sizes.images, sizes.classes, kSidesAndArea, padded}, number);
   return each(type, [&](NestBuilder::Body &body) -> Value {
     ScalarBuilder &s = body.s;
     Value box = s.clamp(body.loop(3), sizes.candidates);
@@ -40,10 +41,10 @@ Value DetectionOutputBuilder::sidesAndAreas(Value boxes) {
   });
 }
 
-/// Intersection over union of candidates i and j of the class at loops 0 and 1;
-/// 0 where they do not meet.
-Value DetectionOutputBuilder::overlap(NestBuilder::Body &body, Value facts, Value i,
-                          Value j) {
+/// Builds the intersection over union of candidates i and j of the class at
+/// loops 0 and 1; 0 if they are disjoint.
+Value DetectionOutputBuilder::overlap(NestBuilder::Body &body, Value facts,
+                                      Value i, Value j) {
   ScalarBuilder &s = body.s;
   auto fact = [&](Value box, int64_t which) {
     return body.read(facts, {body.loop(0), body.loop(1), s.index(which), box});
@@ -72,23 +73,26 @@ Value DetectionOutputBuilder::layerThreshold(ScalarBuilder &s) {
   return s.constant(number, op.getNmsThreshold().convertToFloat());
 }
 
-/// Whether the threshold is another one after a candidate has been kept.
+/// Whether kept candidates lower the threshold.
 bool DetectionOutputBuilder::shrinks() {
   return op.getEta().convertToFloat() < 1 && op.getNmsThreshold().isFinite();
 }
 
-/// What is no number exceeds every limit.
-Value DetectionOutputBuilder::exceeds(ScalarBuilder &s, Value share, Value limit) {
+/// NaN exceeds every limit.
+Value DetectionOutputBuilder::exceeds(ScalarBuilder &s, Value share,
+                                      Value limit) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UGT, share,
                                limit);
 }
 
-/// The most that each of the `count` candidates from `first` on, with which a
-/// word begins, overlaps one that is kept among those before (`words`; null:
-/// there are noCandidateScore): infinity for more than the layer's threshold, and where no
-/// candidate is; 0 for less than one that does not shrink.
-Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value facts,
-                                int64_t first, int64_t count) {
+/// Builds, for each of the `count` candidates from `first` (the start of a
+/// word) on, the largest overlap with a kept earlier candidate (bits of
+/// `words`; null: no earlier candidates). The result is infinity if it exceeds
+/// the layer's threshold and for boxes that are not candidates, and 0 if it is
+/// below a constant threshold.
+Value DetectionOutputBuilder::overlapBefore(Value values, Value words,
+                                            Value facts, int64_t first,
+                                            int64_t count) {
   auto type = tensor({sizes.images, sizes.classes, count}, number);
   auto ifValid = [&](NestBuilder::Body &body, Value share) -> Value {
     ScalarBuilder &s = body.s;
@@ -118,9 +122,10 @@ Value DetectionOutputBuilder::overlapBefore(Value values, Value words, Value fac
   })[0];
 }
 
-/// Which candidates of a block each one of it overlaps too much: images,
-/// classes, candidates, words.
-Value DetectionOutputBuilder::overlapWithin(Value facts, int64_t first, int64_t count) {
+/// Builds, for each candidate of a block, the bits of those of the block that
+/// it overlaps too much: images, classes, candidates, words.
+Value DetectionOutputBuilder::overlapWithin(Value facts, int64_t first,
+                                            int64_t count) {
   const int64_t wordCount = llvm::divideCeil(count, kWord);
   NestBuilder nest(b, loc,
                    {sizes.images, sizes.classes, count, wordCount, kWord},
@@ -138,21 +143,22 @@ Value DetectionOutputBuilder::overlapWithin(Value facts, int64_t first, int64_t 
   })[0];
 }
 
-/// Decides the `count` candidates from `first` on one after the other, better
-/// ones first, for every class of every image by itself. `before` is what they
-/// overlap of earlier blocks. Returns the words that say which are kept;
-/// `threshold` (null: the layer's), if it shrinks, becomes that behind them. If
-/// it does not, all blocks are decided by the same code.
-SmallVector<Value> DetectionOutputBuilder::suppressBlock(Value facts, Value before, int64_t first,
+/// Decides which of the `count` candidates from `first` on are kept, one after
+/// the other, best first, separately for every class of every image. `before`
+/// is their overlap with kept candidates of earlier blocks. Returns the words
+/// of bits of kept candidates. A shrinking `threshold` (null: the layer's) is
+/// updated; without one, all blocks share the same code.
+SmallVector<Value>
+DetectionOutputBuilder::suppressBlock(Value facts, Value before, int64_t first,
                                       int64_t count, Value &threshold) {
   const int64_t wordCount = llvm::divideCeil(count, kWord);
   const double eta = op.getEta().convertToFloat();
-  // Below the infinity that `before` has for those that cannot be kept.
+  // Less than infinity, which `before` contains for suppressed candidates.
   const double most = std::min(op.getNmsThreshold().convertToFloat(),
                                std::numeric_limits<float>::max());
-  // A threshold that shrinks is known only when a candidate's turn comes: it is
-  // compared with the others one by one then, else with as many as a word
-  // holds.
+  // A shrinking threshold is known only when the candidate is decided, which is
+  // then compared with the others one by one; else with a word of others at a
+  // time.
   Value within = shrinks() ? Value() : overlapWithin(facts, first, count);
   const int64_t steps = within ? 1 : kWord;
   NestBuilder nest(b, loc,
@@ -179,7 +185,7 @@ SmallVector<Value> DetectionOutputBuilder::suppressBlock(Value facts, Value befo
     Value limit = shrinks() ? body.out.back() : s.constant(number, most);
     if (threshold)
       limit = s.select(s.both(starts, isAt(2, 0)), body.in[1], limit);
-    // Of those whose turn comes later nothing is kept yet.
+    // The bits of later candidates are not set yet.
     Value fates = words[0];
     for (int64_t word = 1; word < wordCount; ++word)
       fates = s.select(isAt(3, word), words[word], fates);
@@ -219,12 +225,13 @@ SmallVector<Value> DetectionOutputBuilder::suppressBlock(Value facts, Value befo
   return results;
 }
 
-/// Which candidates are kept: images, classes, candidates. They are decided in
-/// blocks: against all earlier blocks at once, and within a block one by one.
+/// Builds which candidates are kept: images, classes, candidates. Suppression
+/// is blocked: against all earlier blocks at once, and within a block one by
+/// one.
 Value DetectionOutputBuilder::suppress(Value values, Value boxes) {
   const int64_t wordCount = llvm::divideCeil(sizes.candidates, kWord);
-  // As many words make a block as there are blocks: both take code, words in
-  // the one kernel that decides, blocks in those that compare.
+  // A block has as many words as there are blocks: both increase code size,
+  // words that of the kernel that decides, blocks that of those that compare.
   const int64_t block = std::ceil(std::sqrt(wordCount));
   auto type = tensor({sizes.images, sizes.classes, wordCount}, i32);
   Value facts = sidesAndAreas(boxes), words, threshold;
@@ -232,7 +239,8 @@ Value DetectionOutputBuilder::suppress(Value values, Value boxes) {
     const int64_t first = word * kWord;
     const int64_t count = std::min(block * kWord, sizes.candidates - first);
     Value before = overlapBefore(values, words, facts, first, count);
-    SmallVector<Value> decided = suppressBlock(facts, before, first, count, threshold);
+    SmallVector<Value> decided =
+        suppressBlock(facts, before, first, count, threshold);
     NestBuilder gather(b, loc, type.getShape());
     for (Value each : decided)
       gather.input(each, {0, 1});
@@ -256,8 +264,8 @@ Value DetectionOutputBuilder::suppress(Value values, Value boxes) {
   });
 }
 
-/// Of an image's detections, only the keep_top_k with the best scores. The last
-/// of those, by a sort, tells which are better.
+/// Keeps the keep_top_k best detections of each image. A sort finds the last of
+/// these, with which all others are compared.
 Value DetectionOutputBuilder::keepBest(Value kept, Value values) {
   int64_t all = sizes.classes * sizes.candidates;
   if (sizes.perImage == all)

@@ -1,4 +1,4 @@
-//===- PriorBox.cpp - The default boxes of SSD ----------------------------===//
+//===- PriorBox.cpp - SSD's default boxes ---------------------------------===//
 #include "dialects/Brew/layers/detection/Detection.h"
 #include "dialects/Brew/layers/detection/Regions.h"
 
@@ -20,7 +20,7 @@ LogicalResult PriorBoxOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// There is one set of boxes, whatever the number of images.
+/// The boxes do not depend on the number of images.
 LogicalResult PriorBoxOp::propagateItemCounts(ItemCounts &counts) {
   for (Value bottom : getOperands())
     if (failed(counts.requireStaticExtents(*this, bottom, 2)))
@@ -28,8 +28,9 @@ LogicalResult PriorBoxOp::propagateItemCounts(ItemCounts &counts) {
   return success();
 }
 
-/// values[index], of a few constants.
-static Value pick(ScalarBuilder &s, Value index, ArrayRef<double> values, Type type) {
+/// Builds values[index], for a few constants.
+static Value pick(ScalarBuilder &s, Value index, ArrayRef<double> values,
+                  Type type) {
   Value result = s.constant(type, values[0]);
   for (size_t i = 1; i < values.size(); ++i)
     if (values[i] != values[i - 1])
@@ -58,7 +59,7 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
     extent[i] = getImageSize()[i];
     step[i] = getStep()[i];
   }
-  // Both steps are given or neither counts.
+  // A step counts only if both are set.
   if (step[0] == 0 || step[1] == 0)
     for (int i = 0; i < 2; ++i)
       step[i] = static_cast<float>(extent[i]) / static_cast<float>(x[2 + i]);
@@ -73,7 +74,7 @@ SmallVector<Value> PriorBoxOp::buildNests(OpBuilder &b) {
       Value offset = s.constant(element, getOffset().convertToFloat());
       return s.mul(s.add(at, offset), s.constant(element, each));
     };
-    // Sides 0 and 2 are horizontal; those from 2 on the far ones.
+    // Sides 0 and 2 are horizontal, sides 2 and 3 the far ones.
     Value horizontal = s.equali(s.remi(side, 2), s.index(0));
     Value middle = s.select(horizontal, centre(2, step[1]), centre(1, step[0]));
     Value half = s.select(horizontal, pick(s, box, halfWidths, element),

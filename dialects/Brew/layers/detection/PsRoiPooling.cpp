@@ -1,7 +1,7 @@
 //===- PsRoiPooling.cpp - Region pooling of R-FCN -------------------------===//
 //
-// A region's corners are rounded and then scaled; each of its cells is averaged
-// over channels that belong to the cell.
+// A region's corners are rounded and then scaled. Each of its cells is averaged
+// over the cell's own channels.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/detection/Detection.h"
@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
-/// `from` and `from` + 2 of a region.
+/// Builds the bounds of cell `cell` of `cells` in the dimension whose corners
+/// are fields `from` and `from` + 2 of a region.
 static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
                                int64_t from, Value cell, int64_t cells,
                                double scale, int64_t extent) {
@@ -25,7 +25,7 @@ static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
   };
   Value start = s.mul(corner(from), factor);
   Value end = s.mul(s.add(corner(from + 2), one), factor);
-  // No region is without extent.
+  // The extent is at least 0.1.
   Value size = s.maximum(s.sub(end, start), s.constant(type, 0.1));
   Value step = s.div(size, s.constant(type, cells));
   auto edge = [&](Value number) { return s.add(s.mul(number, step), start); };
@@ -34,7 +34,8 @@ static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
           clampNumber(s, ceilOf(s, edge(s.add(number, one))), extent)};
 }
 
-/// Places of a cell, as a number; at least 1.
+/// Builds the number of positions of a cell, at least 1, as a floating-point
+/// number.
 static Value cellArea(ScalarBuilder &s, const CellBounds &rows,
                       const CellBounds &columns) {
   Value area =

@@ -33,8 +33,9 @@ LogicalResult brew::dialects::rejectRegionGradient(Operation *layer,
                               "propagate_down: true and false";
 }
 
-LogicalResult brew::dialects::propagateRegionCount(Operation *layer, ItemCounts &counts,
-                                           Value x, Value rois) {
+LogicalResult brew::dialects::propagateRegionCount(Operation *layer,
+                                                   ItemCounts &counts, Value x,
+                                                   Value rois) {
   if (failed(counts.requireAllItems(layer, x)))
     return failure();
   return counts.propagate(layer, rois);

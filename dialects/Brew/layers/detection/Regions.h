@@ -1,7 +1,7 @@
 //===- Regions.h - Regions of interest in nests -----------------*- C++ -*-===//
 //
-// The pieces that both region poolings share. A cell's bounds depend on data,
-// so nests look at every place of the plane and ask whether it is in the cell.
+// Shared by the region poolings. The bounds of a cell depend on data, so nests
+// iterate over all positions of the plane and test whether each is in the cell.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,40 +11,41 @@
 
 namespace brew::dialects {
 
-/// Reports a bottom that is not features, or regions, of a region pooling.
+/// Emits an error if a bottom does not have the shape of features or of
+/// regions.
 mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
                                  mlir::Value rois);
 
-/// The regions may be counted items, and with them the top's; the features may
-/// not, as regions say which of them they are of.
-mlir::LogicalResult propagateRegionCount(mlir::Operation *layer, ItemCounts &counts,
-                                 mlir::Value x, mlir::Value rois);
+/// Propagates the item count of the regions to the top. Emits an error if the
+/// features have an item count: regions refer to them by index.
+mlir::LogicalResult propagateRegionCount(mlir::Operation *layer,
+                                         ItemCounts &counts, mlir::Value x,
+                                         mlir::Value rois);
 
-/// Fails, with an error at the layer, if the regions need a gradient: they have
-/// none.
+/// Emits an error and fails if `needed`: regions have no gradient.
 mlir::LogicalResult rejectRegionGradient(mlir::Operation *layer, bool needed);
 
-/// Image of region `roi`, inside [0, images).
+/// Builds the image of region `roi`, clamped to [0, images).
 mlir::Value regionImage(NestBuilder::Body &body, mlir::Value rois,
                         mlir::Value roi, int64_t images);
-/// Element `field` of region `roi`.
+/// Builds element `field` of region `roi`.
 mlir::Value regionField(NestBuilder::Body &body, mlir::Value rois,
                         mlir::Value roi, int64_t field);
 
-/// An index (below 2^31) as a number of type `type`.
+/// Converts an index (below 2^31) to the floating-point type `type`.
 mlir::Value asNumber(ScalarBuilder &s, mlir::Value index, mlir::Type type);
 mlir::Value floorOf(ScalarBuilder &s, mlir::Value x);
 mlir::Value ceilOf(ScalarBuilder &s, mlir::Value x);
-/// The nearest integer, halves away from 0, as C's round.
+/// Rounds to the nearest integer, halves away from 0, like C's round.
 mlir::Value rounded(ScalarBuilder &s, mlir::Value x);
-/// x inside [0, limit].
+/// Clamps x to [0, limit].
 mlir::Value clampNumber(ScalarBuilder &s, mlir::Value x, double limit);
 
-/// A cell's bounds in one dimension: the integers in [first, last).
+/// The bounds of a cell in one dimension: the integers in [first, last).
 struct CellBounds {
   mlir::Value first, last;
 
-  /// Whether index `at` is inside; `atNumber` is the same as a number.
+  /// Builds whether the index `atNumber`, a floating-point number, is inside.
   mlir::Value contains(ScalarBuilder &s, mlir::Value atNumber) const;
   mlir::Value isEmpty(ScalarBuilder &s) const;
 };

@@ -1,11 +1,11 @@
 //===- RoiAlign.cpp - Features interpolated at points of regions ----------===//
 //
-// A point between positions is interpolated from the four around it, with
-// weights that are a product of one per dimension. So for each dimension, each
-// region and each of its cells there is a table of weights by position of the
-// plane, which gradients gather with. Forward reads only the positions around
-// points where their number is fixed, and goes through the tables where it
-// depends on the regions.
+// A point between positions is interpolated from the four positions around it,
+// with weights that are a product of one weight per dimension. So for each
+// dimension, each region and each of its cells, there is a table of weights by
+// position of the plane, from which gradients gather. The forward pass reads
+// only the positions around points if the number of points is fixed, and
+// iterates over the tables if it depends on the regions.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/detection/Detection.h"
@@ -19,11 +19,11 @@ using namespace brew::dialects;
 
 namespace {
 
-/// What both passes know of the regions.
+/// The settings of the regions, for both passes.
 struct Alignment {
   Value rois;
   double scale, padRatio;
-  int64_t samples; ///< of a cell in each dimension; 0: as many as it spans
+  int64_t samples; ///< points of a cell per dimension; 0: positions spanned
   bool corners;
 };
 
@@ -35,11 +35,11 @@ template <typename Op> Alignment alignmentOf(Op op) {
 
 /// One dimension of the regions.
 struct Axis {
-  int64_t field;  ///< of a region where it begins; it ends at `field` + 2
-  int64_t cells;  ///< of a region
-  int64_t extent; ///< of the plane
+  int64_t field;  ///< field of a region's start; the end is `field` + 2
+  int64_t cells;  ///< cells of a region
+  int64_t extent; ///< extent of the plane
 
-  /// Elements of the result.
+  /// Returns the number of elements of the result.
   int64_t results(const Alignment &a) const { return cells + a.corners; }
 };
 
@@ -51,8 +51,8 @@ struct Span {
 
 /// A point of a cell.
 struct Point {
-  Value place;   ///< inside [0, extent - 1]
-  Value isValid; ///< whether it is close enough to the plane
+  Value place;   ///< clamped to [0, extent - 1]
+  Value isValid; ///< whether it is close enough to the plane to count
 };
 
 } // namespace
@@ -81,15 +81,17 @@ static Span spanOf(NestBuilder::Body &body, const Alignment &a,
           s.greater(size, s.constant(type, 0))};
 }
 
-/// How many points a cell has in one dimension, as a number.
-static Value pointCount(ScalarBuilder &s, const Alignment &a, const Span &span) {
+/// Builds the number of points of a cell in one dimension, as a floating-point
+/// number.
+static Value pointCount(ScalarBuilder &s, const Alignment &a,
+                        const Span &span) {
   Type type = elementTypeOf(a.rois);
   if (a.samples > 0)
     return s.constant(type, a.samples);
   return s.maximum(ceilOf(s, span.step), s.constant(type, 1));
 }
 
-/// Point number `number` of `count` in cell `cell` (both as numbers).
+/// Builds point `number` of `count` in cell `cell` (floating-point numbers).
 static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
                      const Span &span, Value cell, Value number, Value count) {
   Type type = elementTypeOf(a.rois);
@@ -107,12 +109,12 @@ static Point pointOf(ScalarBuilder &s, const Alignment &a, const Axis &axis,
   return {clampNumber(s, place, last), isValid};
 }
 
-/// The weights of positions: regions, results, extent.
+/// Builds the table of the weights of positions: regions, results, extent.
 static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
                           const Axis &axis) {
-  // Where points are as many as positions, they are more than half a position
-  // apart, unless there is only one. So at most five are less than a position
-  // away; rounding may add one.
+  // If a cell has as many points as positions, they are more than half a
+  // position apart, unless there is only one. So at most five are less than one
+  // position away; rounding may add one.
   constexpr int64_t kNear = 6;
   const int64_t regions = shapeOf(a.rois)[0];
   const int64_t tries = a.corners ? 1 : a.samples > 0 ? a.samples : kNear;
@@ -133,7 +135,7 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
     Value count = pointCount(s, a, span);
     Value exists;
     if (!a.corners && a.samples <= 0) {
-      // The first point that is less than a position before this one.
+      // The first point less than one position before this position.
       Value start = s.add(span.start, s.mul(cell, span.step));
       Value apart = s.div(span.step, count);
       Value before = s.sub(s.sub(position, one), start);
@@ -153,7 +155,7 @@ static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
 }
 
 namespace {
-/// The positions around points, two for each, and their weights: regions,
+/// The positions around points, two per point, and their weights: regions,
 /// results, positions.
 struct Taps {
   Value places, weights;

@@ -15,8 +15,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
-/// `from` and `from` + 2 of a region.
+/// Builds the bounds of cell `cell` of `cells` in the dimension whose corners
+/// are fields `from` and `from` + 2 of a region.
 static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, double padRatio, int64_t extent) {
@@ -113,7 +113,7 @@ SmallVector<Value> RoiPoolingOp::buildNests(OpBuilder &b) {
         return {s.select(larger, element, body.out[0]),
                 s.select(larger, place, body.out[1])};
       });
-  // An empty cell gives 0.
+  // An empty cell yields 0.
   NestBuilder finish(b, getLoc(), out);
   finish.input(largest[0], {0, 1, 2, 3});
   finish.output(tensorTypeOf(getY()), {0, 1, 2, 3});
@@ -156,9 +156,9 @@ SmallVector<Value> RoiPoolingBackwardOp::buildNests(OpBuilder &b) {
       chosen =
           s.both(chosen, s.equali(regionImage(body, rois, body.loop(4), in[0]),
                                   body.loop(0)));
-    return {
-        s.accumulate(body.out[0], s.select(chosen, body.in[0],
-                                           s.constant(elementTypeOf(rois), 0)))};
+    return {s.accumulate(
+        body.out[0],
+        s.select(chosen, body.in[0], s.constant(elementTypeOf(rois), 0)))};
   });
 }
 

@@ -1,4 +1,4 @@
-//===- Dropout.cpp - Dropout while training -------------------------------===//
+//===- Dropout.cpp - Dropout in training ----------------------------------===//
 #include "dialects/Brew/RandomBits.h"
 #include "dialects/Brew/layers/elementwise/Neuron.h"
 
@@ -12,7 +12,7 @@ LogicalResult DropoutOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// The layer multiplies by a mask, and so does its gradient by the same one.
+/// The gradient is multiplied by the same mask as the bottom.
 LogicalResult DropoutOp::buildGradients(OpBuilder &b,
                                         ArrayRef<Value> resultGradients,
                                         ArrayRef<bool> needed,
@@ -37,7 +37,7 @@ SmallVector<Value> DropoutOp::buildNests(OpBuilder &b) {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
     Value bits = randomBits(body, key, elementNumber(body, type.getShape()));
-    // Of 2^32 equally likely words this many are below.
+    // The number of the 2^32 equally likely words that drop an element.
     auto dropped = static_cast<uint32_t>(ratio * 0x1p32);
     Value keep = arith::CmpIOp::create(
         s.b, s.loc, arith::CmpIPredicate::uge, bits,

@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - Layers that are one scalar expression ------------===//
+//===- Elementwise.cpp - Power, Bias, Scale, Eltwise ----------------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// The tops of a layer that keeps its first bottom's shape.
+/// Infers the top of a layer with the shape of its first bottom.
 static LogicalResult sameShape(Operation *op, Shapes &tops) {
   tops.emplace_back(shapeOf(op->getOperand(0)));
   return success();
@@ -49,15 +49,15 @@ Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 // Bias, Scale
 //===----------------------------------------------------------------------===//
 
-/// The shape of what is broadcast to the first bottom from `op`'s axis on:
-/// that of the second bottom `operand`, or if that is a parameter, the one it
-/// has to have. Makes the axis one from the front.
+/// Returns the shape of the operand that is broadcast to the first bottom from
+/// `op`'s axis on: that of the second bottom or, if `operand` is a parameter,
+/// the shape that the parameter must have. Makes the axis non-negative.
 template <typename Op>
 static FailureOr<SmallVector<int64_t>> broadcastShape(Op op, Value operand) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   int64_t rank = x.size(), axis = op.getAxis(), axes = op.getNumAxes();
   bool isParameter = operand.getDefiningOp<ParamValueOp>();
-  // A scalar second bottom goes with any axis.
+  // A scalar second bottom fits any axis.
   if (!isParameter && shapeOf(operand).empty()) {
     op.setAxis(0);
     return SmallVector<int64_t>();
@@ -95,7 +95,7 @@ LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
 }
 
 Value BiasOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  return Scalars(b, loc).add(x[0], x[1]);
+  return ScalarBuilder(b, loc).add(x[0], x[1]);
 }
 
 int64_t BiasOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
@@ -156,8 +156,8 @@ Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
       result = s.add(result, term(i));
       break;
     case EltwiseKind::Max:
-      // Of two equal first bottoms Caffe takes the second; a later one must
-      // be larger.
+      // If the first two bottoms are equal, Caffe selects the second; a later
+      // bottom must be larger.
       if (i == 1)
         result = s.select(s.greater(result, xs[1]), result, xs[1]);
       else

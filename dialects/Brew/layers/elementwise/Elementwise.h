@@ -1,4 +1,4 @@
-//===- Elementwise.h - Layers that are one scalar expression ----*- C++ -*-===//
+//===- Elementwise.h - Power, Bias, Scale, Eltwise --------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,4 +1,4 @@
-//===- Elementwise.td - Layers that are one scalar expression -------------===//
+//===- Elementwise.td - Power, Bias, Scale, Eltwise --------*- tablegen -*-===//
 #ifndef BREW_LAYERS_ELEMENTWISE_TD
 #define BREW_LAYERS_ELEMENTWISE_TD
 
@@ -11,19 +11,22 @@ def Brew_PowerOp : Brew_Elementwise<"power", [Scalar]> {
 }
 
 def Brew_BiasOp : Brew_Elementwise<"bias", [ScalarBroadcast]> {
-  let summary = "x + b, b broadcast from `axis` on";
+  let summary = "x + b, with b broadcast from dimension `axis` on";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$b), layerAttributes,
     (ins I64Attr:$axis, I64Attr:$num_axes));
 }
 
 def Brew_ScaleOp : Brew_Elementwise<"scale", [ScalarBroadcast]> {
-  let summary = "x * s, plus b if there is one, both broadcast from `axis` on";
+  let summary = "x * s + b, with s and the optional b broadcast from dimension `axis` on";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$s, Optional<AnyTensor>:$b),
     layerAttributes, (ins I64Attr:$axis, I64Attr:$num_axes));
 }
 
 def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [Scalar]> {
-  let summary = "Product, weighted sum or maximum of equal shapes";
+  let summary = "Product, weighted sum or maximum of blobs of one shape";
+  let description = [{
+    `coeff` are the weights of a sum.
+  }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes,
     (ins Brew_EltwiseKindAttr:$kind, DenseF32ArrayAttr:$coeff));
 }

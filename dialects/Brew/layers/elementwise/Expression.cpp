@@ -149,17 +149,17 @@ Value FormulaBuilder::build(const Node &node) {
     return s.select(x[0], x[1], x[2]);
   case Kind::BooleanToNumber:
     return s.select(x[0], constant(1), constant(0));
-  case Kind::Max: // of equals the first, and with it the gradient
+  case Kind::Max: // of equal operands the first, which gets the gradient
     return s.select(s.greaterEqual(x[0], x[1]), x[0], x[1]);
   case Kind::Min:
     return s.select(s.greaterEqual(x[1], x[0]), x[0], x[1]);
   default:
     return x.size() == 1 && !node.isBoolean() ? buildFunction(node.kind, x[0])
-                                            : buildTruth(node.kind, x);
+                                              : buildTruth(node.kind, x);
   }
 }
 
-/// Exponents that people write as numbers need no logarithm.
+/// Constant exponents do not need a logarithm.
 Value FormulaBuilder::buildPower(const Node &node) {
   const Node &exponent = *node.operands[1];
   Value base = build(*node.operands[0]);
@@ -201,8 +201,8 @@ Value FormulaBuilder::buildFunction(Kind kind, Value x) {
   case Kind::Rsqrt:
     return s.div(constant(1), unary<math::SqrtOp>(x));
   case Kind::Sigmoid: {
-    // As Caffe: unlike 1 / (1 + exp(-x)), neither it nor its derivative ever
-    // meets an infinity.
+    // Caffe's formula: unlike 1 / (1 + exp(-x)), neither it nor its derivative
+    // overflows.
     Value half = constant(0.5);
     return s.add(s.mul(half, unary<math::TanhOp>(s.mul(half, x))), half);
   }

@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-// Every layer here keeps its bottom's shape.
+// The tops of these layers have the shape of the bottom.
 #define KEEPS_SHAPE(Op)                                                        \
   LogicalResult Op::inferShapes(Shapes &tops, Shapes &) {                      \
     tops.emplace_back(shapeOf(getX()));                                        \
@@ -68,8 +68,8 @@ SmallVector<Value> ThresholdOp::buildNests(OpBuilder &b) {
 // Exponentials and logarithms
 //===----------------------------------------------------------------------===//
 
-/// exp(-|x|) at most 1, so nothing overflows on either side of 0; Caffe's two
-/// cases come to the same numbers.
+/// exp(-|x|) is at most 1, so that nothing overflows; equal to Caffe's two
+/// cases.
 Value BNLLOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Value zero = s.constant(x[0].getType(), 0);
@@ -90,8 +90,8 @@ Value MishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   return s.mul(x[0], math::TanhOp::create(b, loc, softplus));
 }
 
-/// The argument of exp is never positive where it counts: the derivative of
-/// the side not taken stays finite.
+/// The argument of exp is clamped to 0, so that the derivative of the
+/// unselected side stays finite.
 Value ELUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   ScalarBuilder s(b, loc);
   Type type = x[0].getType();
@@ -105,14 +105,14 @@ Value ELUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 Value ELUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                        Value y) {
   if (real(getAlpha()) < 0)
-    return {}; // y's sign says nothing about x's
+    return {}; // y's sign does not determine x's
   ScalarBuilder s(b, loc);
   Type type = y.getType();
   return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
                   s.add(y, s.constant(type, real(getAlpha()))));
 }
 
-/// Natural logarithm of an optional base.
+/// Returns the natural logarithm of a base, e by default.
 static double logOfBase(std::optional<llvm::APFloat> base) {
   return base ? std::log(real(*base)) : 1;
 }
@@ -150,7 +150,7 @@ Value LogOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 // Sigmoids
 //===----------------------------------------------------------------------===//
 
-/// Through tanh, as Caffe does: no large exponential can overflow.
+/// Uses tanh like Caffe, so that no exponential overflows.
 static Value sigmoid(ScalarBuilder &s, Value x) {
   Value half = s.constant(x.getType(), 0.5);
   Value t = math::TanhOp::create(s.b, s.loc, s.mul(x, half));
@@ -188,7 +188,7 @@ Value TanHOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
 // Piecewise linear and polynomial
 //===----------------------------------------------------------------------===//
 
-/// Both bounds belong to the range where the gradient passes.
+/// The gradient passes at both bounds.
 static Value clip(ScalarBuilder &s, Value x, double min, double max) {
   Value low = s.constant(x.getType(), min), high = s.constant(x.getType(), max);
   Value below = s.select(s.greater(x, high), high, x);
@@ -221,7 +221,7 @@ Value ReLU6Op::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
                                          Value y) {
   double slope = real(getNegativeSlope());
   if (slope < 0)
-    return {}; // y's sign says nothing about x's
+    return {}; // y's sign does not determine x's
   ScalarBuilder s(b, loc);
   Type type = y.getType();
   Value zero = s.constant(type, 0);

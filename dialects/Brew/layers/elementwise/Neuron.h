@@ -1,4 +1,4 @@
-//===- Neuron.h - Layers of one operand, element by element -----*- C++ -*-===//
+//===- Neuron.h - Activation functions --------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -6,8 +6,7 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-/// One bottom and a top of its shape, without settings unless `settings` has
-/// some.
+/// A layer of one bottom and a top of the same shape. `settings` are attributes.
 class Brew_Neuron<string mnemonic, list<Trait> traits, dag settings = (ins)>
     : Brew_Elementwise<mnemonic, traits> {
   let arguments = !con((ins AnyTensor:$x), layerAttributes, settings);
@@ -23,14 +22,15 @@ def Brew_BNLLOp : Brew_Neuron<"bnll", [Scalar]> {
 
 def Brew_ClipOp : Brew_Neuron<"clip", [Scalar],
     (ins F32Attr:$min, F32Attr:$max)> {
-  let summary = "x, at most max, and then at least min";
+  let summary = "max(min(x, max), min)";
 }
 
 def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "x / (1 - ratio) where not dropped, 0 elsewhere";
-  let description = "Drops each element with probability `ratio`, by random bits "
-    "under `key` (dialects/Brew/RandomBits.h). With `unscaled` the others stay as "
-    "they are.";
+  let summary = "x / (1 - ratio) at kept elements, 0 at dropped ones";
+  let description = [{
+    Drops each element with probability `ratio`, by random bits of `key`
+    (dialects/Brew/RandomBits.h). With `unscaled`, kept elements are not divided.
+  }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$key), layerAttributes,
     (ins F32Attr:$ratio, UnitAttr:$unscaled));
   let results = (outs AnyTensor:$y);
@@ -42,7 +42,7 @@ def Brew_ELUOp : Brew_Neuron<"elu", [ScalarInPlace], (ins F32Attr:$alpha)> {
 
 def Brew_ExpOp : Brew_Neuron<"exp", [ScalarInPlace],
     (ins OptionalAttr<F32Attr>:$base, F32Attr:$scale, F32Attr:$shift)> {
-  let summary = "base ^ (shift + scale * x), base e unless given";
+  let summary = "base ^ (shift + scale * x), with base e by default";
 }
 
 def Brew_HardSwishOp : Brew_Neuron<"hard_swish", [Scalar]> {
@@ -51,7 +51,7 @@ def Brew_HardSwishOp : Brew_Neuron<"hard_swish", [Scalar]> {
 
 def Brew_LogOp : Brew_Neuron<"log", [Scalar],
     (ins OptionalAttr<F32Attr>:$base, F32Attr:$scale, F32Attr:$shift)> {
-  let summary = "Logarithm of shift + scale * x to a base, e unless given";
+  let summary = "Logarithm of shift + scale * x, with base e by default";
 }
 
 def Brew_MishOp : Brew_Neuron<"mish", [Scalar]> {
@@ -60,15 +60,16 @@ def Brew_MishOp : Brew_Neuron<"mish", [Scalar]> {
 
 def Brew_PReLUOp : Brew_Elementwise<"prelu", [ScalarBroadcast]> {
   let summary = "x where x > 0, slope * x elsewhere";
-  let description = "`slope` has an element for each channel, or no dimensions "
-    "(`channel_shared`).";
+  let description = [{
+    `slope` has one element per channel, or no dimensions (`channel_shared`).
+  }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$slope), layerAttributes,
     (ins UnitAttr:$channel_shared));
 }
 
 def Brew_ReLU6Op : Brew_Neuron<"relu6", [ScalarInPlace],
     (ins F32Attr:$negative_slope)> {
-  let summary = "x where x > 0, but at most 6; negative_slope * x elsewhere";
+  let summary = "min(x, 6) where x > 0, negative_slope * x elsewhere";
 }
 
 def Brew_SigmoidOp : Brew_Neuron<"sigmoid", [ScalarInPlace]> {
@@ -84,7 +85,7 @@ def Brew_TanHOp : Brew_Neuron<"tanh", [ScalarInPlace]> {
 }
 
 def Brew_ThresholdOp : Brew_LayerOp<"threshold", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "1 where x > threshold, 0 elsewhere; has no gradient";
+  let summary = "1 where x > threshold, 0 elsewhere; not differentiable";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins F32Attr:$threshold));
   let results = (outs AnyTensor:$y);

@@ -1,4 +1,4 @@
-//===- External.cpp - What the caller of a program computes ---------------===//
+//===- External.cpp - Layers and gradients from host code -----------------===//
 #include "dialects/Brew/layers/external/External.h"
 
 #include "dialects/Brew/DiagnosticMetadata.h"
@@ -37,7 +37,8 @@ static const HostLayerType *typeOf(HostLayerOp op) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// The dimensions that whoever compiles gives a top, or null.
+/// Returns the dimensions of a top that the caller of the compiler provides, or
+/// null.
 static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
   ArrayAttr shapes = op.getShapesAttr();
   return shapes && top < shapes.size()
@@ -45,7 +46,7 @@ static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
              : DenseI64ArrayAttr();
 }
 
-/// What the type's function says.
+/// Infers the shapes of the tops by the function of the layer's type.
 static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
                                   Shapes &tops) {
   SmallVector<SmallVector<int64_t>> bottoms;
@@ -83,9 +84,9 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
   if (unknown < count && !asks)
     return layerError(*this)
            << "its type '" << getKind()
-           << "' is computed by the program that runs the plan, which has not "
-              "told the compiler the shape of '"
-           << blob(unknown) << "'; say --input-shape " << blob(unknown)
+           << "' is computed by the program that runs the plan, which does not "
+              "provide the shape of '"
+           << blob(unknown) << "'; pass --input-shape " << blob(unknown)
            << "=d,d,...";
   if (asks && failed(askForShapes(*this, *type, tops)))
     return failure();
@@ -94,7 +95,7 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
     DenseI64ArrayAttr given = givenShape(*this, i);
     if (!given)
       continue;
-    // No shape that was given goes unheeded.
+    // A provided shape must agree with the function's.
     if (asks && ArrayRef<int64_t>(tops[i]) != given.asArrayRef()) {
       InFlightDiagnostic diagnostic = layerError(*this);
       setExitStatus(diagnostic, ExitStatus::Usage);
@@ -164,7 +165,7 @@ LogicalResult HostLayerBackwardOp::verify() {
   int64_t last = -1;
   for (auto [bottom, gradient] : llvm::zip_equal(getBottoms(), getDxs())) {
     if (bottom <= last || bottom >= static_cast<int64_t>(getXs().size()))
-      return emitOpError("numbers bottoms that are not there, or not in order");
+      return emitOpError("must number existing bottoms in ascending order");
     last = bottom;
     if (failed(verifyCompatibleShape(getXs()[bottom].getType(),
                                      gradient.getType())))

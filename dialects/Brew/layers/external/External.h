@@ -1,4 +1,4 @@
-//===- External.h - What the caller of a program computes -------*- C++ -*-===//
+//===- External.h - Layers and gradients from host code ---------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

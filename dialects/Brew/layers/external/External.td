@@ -1,4 +1,4 @@
-//===- External.td - What the caller of a program computes ----------------===//
+//===- External.td - Layers and gradients from host code ------------------===//
 #ifndef BREW_LAYERS_EXTERNAL_TD
 #define BREW_LAYERS_EXTERNAL_TD
 
@@ -7,33 +7,42 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_OutputGradientOp : Brew_Op<"output_gradient"> {
-  let summary = "The gradient of a blob's last version, which the caller writes";
+  let summary = "Gradient of a blob that the caller writes";
   let description = [{
-    Stands between a program's forward and backward pass: the caller may look at
-    outputs and kept blobs there, and write before the backward pass begins. Nothing
-    of the forward pass that it can see may move behind the first of them, and nothing
-    overwrites the seed before backward reads it.
+    The gradient of the blob's last version. The operation stands between the forward and the
+    backward pass of a program: there the caller reads outputs and pinned blobs, and writes the
+    gradient, before the backward pass starts. Operations of the forward pass whose results the
+    caller can see must not move below the first output gradient. Nothing overwrites the
+    gradient before the backward pass reads it.
+
+    Example:
+
+    ```mlir
+    %g = brew.output_gradient "scores" : tensor<64x10xf32>
+    ```
   }];
   let arguments = (ins StrAttr:$blob);
   let results = (outs AnyTensor:$gradient);
   let assemblyFormat = "$blob attr-dict `:` type($gradient)";
 }
 
-// Which layer it is, for the functions that compute it.
+// Identify the layer for the host functions that compute it.
 defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_str,
   UnitAttr:$test_phase);
 defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_PlanStepInterface>,
   RoundablePartly, Brew_AcceptsSubviews]>;
 
 def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, ItemCounts, HostCall]> {
-  let summary = "A layer that the program around the runtime, or the runtime itself, computes";
+  let summary = "A layer that host code computes: the application or the runtime";
   let description = [{
-    `kind` is the type that its functions are registered for; `settings` the layer as
-    text of the prototxt, `param_str` that of its python_param. Shapes of tops come from
-    the types that the dialect knows (dialects/Brew/HostLayers.h), or are those of
-    `shapes`, which has an entry for each top: its dimensions, or unit where nobody gave
-    them. Its functions may keep what they like between calls, so that calls are neither
-    dropped nor joined. They get and give all digits.
+    `kind` is the layer type under which its functions are registered, `settings` the layer as
+    prototxt text, `param_str` the `param_str` of its python_param. The shapes of the tops come
+    from the types registered with the dialect (dialects/Brew/HostLayers.h) or from `shapes`,
+    which has one entry per top: its dimensions, or unit if the caller of the compiler did not
+    provide them.
+
+    The functions may keep state between calls, so that calls are neither eliminated nor merged.
+    Their operands and results are never rounded to 16 bits.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes, hostAttributes,
     (ins OptionalAttr<ArrayAttr>:$shapes));
@@ -44,8 +53,8 @@ def Brew_HostLayerBackwardOp : Brew_Op<"host_layer_backward",
     [AttrSizedOperandSegments, HostCall]> {
   let summary = "The backward pass of a host layer";
   let description = [{
-    Reads bottoms, tops and the gradients of all tops; its results are the gradients of
-    the bottoms that `bottoms` numbers.
+    Operands are the bottoms, the tops and the gradients of all tops. The results are the
+    gradients of the bottoms whose indices are in `bottoms`.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, Variadic<AnyTensor>:$ys,
     Variadic<AnyTensor>:$dys, StrAttr:$layer, DenseI64ArrayAttr:$bottoms),

@@ -1,7 +1,7 @@
-//===- RuntimeLayers.cpp - What the runtime computes on the host ----------===//
+//===- RuntimeLayers.cpp - Host layers of the runtime ---------------------===//
 //
-// The shapes of layers that are host layers in the plan, but whose functions
-// are the runtime's own (runtime/host).
+// Shapes of the layers that are host layers in the plan and whose functions are
+// part of the runtime (runtime/host_layers, runtime/detection).
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/HostLayers.h"
@@ -47,7 +47,8 @@ void requireBottoms(const HostLayerSetup &setup, size_t count) {
                    std::to_string(setup.bottoms.size()));
 }
 
-/// Rows of `width` numbers: 1 x 1 x rows x width.
+/// Throws unless a bottom consists of rows of `width` numbers: 1 x 1 x rows x
+/// width.
 void requireRows(const HostLayerSetup &setup, size_t bottom, int64_t width,
                  const char *what) {
   const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
@@ -98,14 +99,15 @@ Shapes detectionEvaluate(const HostLayerSetup &setup) {
        kVerdictRow}};
 }
 
-/// The result files of a DetectionOutput.
+/// Shapes of the layer that writes the result files of a DetectionOutput.
 Shapes detectionFiles(const HostLayerSetup &setup) {
   requireBottoms(setup, 2);
   requireRows(setup, 0, kDetectionRow, "detections");
   return {};
 }
 
-/// Regions, with a second top their scores, and how many they are.
+/// Shapes of regions, of their scores if there is a second top, and of their
+/// number.
 Shapes proposals(const HostLayerSetup &setup) {
   requireBottoms(setup, 3);
   const auto settings = settingsOf(setup).proposal_param();
@@ -143,8 +145,9 @@ Shapes nothing(const HostLayerSetup &) { return {}; }
 
 } // namespace
 
-const HostLayerType *brew::dialects::findBuiltinHostLayer(const std::string &name) {
-  // A row without an image, label or score.
+const HostLayerType *
+brew::dialects::findBuiltinHostLayer(const std::string &name) {
+  // Marks rows without an image, label or score.
   constexpr double kNobody = -1;
   static const HostLayerTypes types = {
       {"DetectionEvaluate", detectionEvaluate, false, kNobody},

@@ -1,4 +1,4 @@
-//===- ArgMax.cpp - Places of the largest elements ------------------------===//
+//===- ArgMax.cpp - Positions of the largest elements ---------------------===//
 #include "dialects/Brew/Sort.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/indexing/Gather.h"
@@ -10,7 +10,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Places need not be numbers of 16 bits.
+/// Positions may exceed the integers that 16-bit types represent.
 bool ArgMaxOp::staysF32(unsigned) { return true; }
 
 LogicalResult ArgMaxOp::inferShapes(Shapes &tops, Shapes &) {
@@ -47,21 +47,21 @@ LogicalResult ArgMaxOp::buildGradients(OpBuilder &, ArrayRef<Value>,
                               "it; give it propagate_down: false";
 }
 
-/// Largest elements that are found one after the other, each in a pass over
-/// all; more are sorted. Passes are nests, whose code grows with them; they are
-/// quicker than sorting up to about 10 elements of each of a few rows, 60 of
-/// each of sixteen, which vectorise.
+/// Up to this many largest elements are found one after the other, each by a
+/// nest over all elements; more are found by sorting. The code grows with the
+/// number of nests. They are faster than sorting for up to about 10 elements of
+/// each of a few rows, and 60 of each of sixteen, which vectorise.
 constexpr int64_t kMostPasses = 32;
 
 namespace {
 
-/// Values and places of elements: of one rank, or of all along a last
+/// Values and positions of elements: of one rank, or of all ranks along a last
 /// dimension.
 struct Ranked {
   Value value, place;
 };
 
-/// What ArgMax chooses among: the elements along the dimensions `first`...
+/// The elements that ArgMax compares: those along the dimensions `first`...
 /// `last`-1 of x, for each index of the others.
 struct Choice {
   explicit Choice(ArgMaxOp op)
@@ -73,7 +73,7 @@ struct Choice {
   }
 
   bool isChosen(int64_t dim) const { return dim >= first && dim < last; }
-  /// Extents of the other dimensions.
+  /// Returns the extents of the other dimensions.
   SmallVector<int64_t> kept() const {
     return llvm::map_to_vector(
         others, [&](int64_t dim) { return type.getDimSize(dim); });
@@ -92,8 +92,8 @@ struct Choice {
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-/// The largest element that comes behind `before` (if any), by value, then by
-/// place.
+/// Builds the largest element after `before` (if not null), ordered by value,
+/// then by position.
 static Ranked buildNextLargest(OpBuilder &b, Location loc, const Choice &choice,
                                std::optional<Ranked> before) {
   auto type = choice.type;
@@ -133,15 +133,15 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, const Choice &choice,
   return {results[0], results[1]};
 }
 
-/// The `count` largest elements, in their order. Where numbers end, a value of
-/// -infinity at place -1.
+/// Builds the `count` largest elements, in order. If only NaN are left, the
+/// value is -infinity at position -1.
 static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
                            int64_t count) {
   const int64_t all = choice.count();
   SmallVector<int64_t> shape = choice.kept();
   const int64_t last = shape.size();
   shape.push_back(all);
-  // Backwards, since of equal elements the last comes first.
+  // In reverse order, since of equal elements the last comes first.
   auto type = RankedTensorType::get(shape, choice.type.getElementType());
   NestBuilder reverse(b, loc, shape);
   reverse.output(type, iota(last + 1));
@@ -166,7 +166,8 @@ static Ranked buildLargest(OpBuilder &b, Location loc, const Choice &choice,
   for (Value each : {values, places})
     nest.input(each, iota(last + 1));
   for (Value each : {values, places})
-    nest.output(RankedTensorType::get(shape, elementTypeOf(each)), iota(last + 1));
+    nest.output(RankedTensorType::get(shape, elementTypeOf(each)),
+                iota(last + 1));
   SmallVector<Value> results =
       nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         ScalarBuilder &s = body.s;
@@ -194,7 +195,7 @@ SmallVector<Value> ArgMaxOp::buildNests(OpBuilder &b) {
           b, loc, choice,
           ranked.empty() ? std::nullopt : std::optional(ranked.back())));
 
-  // Rank k stands at position k of the axis; without one, at position k of
+  // Rank k is at position k of the axis or, without an axis, at position k of
   // dimension 2.
   auto type = tensorTypeOf(getY());
   const int64_t along = getAxis() ? choice.first : 2;

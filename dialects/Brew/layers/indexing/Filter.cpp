@@ -1,4 +1,4 @@
-//===- Filter.cpp - Choice of items by a selector -------------------------===//
+//===- Filter.cpp - Selection of items ------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -9,12 +9,12 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// What is nearly 0 selects.
+/// A selector close to 0 must not be rounded to 0.
 bool FilterOp::mustStayExact(unsigned operand) {
   return operand == getSelectorMutable().getOperandNumber();
 }
 
-/// Tops stand in the order of the bottoms.
+/// The tops are in the order of the bottoms.
 bool FilterOp::copiesElements(unsigned operand, unsigned result) {
   return operand == result && operand < getXs().size();
 }
@@ -39,7 +39,7 @@ LogicalResult FilterOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// A selector that is counted itself selects nothing of its rest.
+/// Padding items of a selector with an item count do not select.
 LogicalResult FilterOp::propagateItemCounts(ItemCounts &counts) {
   FailureOr<Value> count = counts.commonCount(*this);
   if (failed(count))
@@ -78,7 +78,7 @@ Value asIndex(ScalarBuilder &s, Value i32) {
 Value asI32(ScalarBuilder &s, Value index) {
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
 }
-/// Anything but zero selects, NaN too.
+/// Everything but zero selects, including NaN.
 Value isSelected(ScalarBuilder &s, Value selector) {
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, selector,
                                s.constant(selector.getType(), 0));
@@ -87,7 +87,7 @@ Value oneIf(ScalarBuilder &s, Value condition) {
   Type i32 = s.b.getI32Type();
   return s.select(condition, s.constant(i32, 1), s.constant(i32, 0));
 }
-/// The loops of an item's elements, behind `first`.
+/// Appends the loops over an item's elements to the indices `at`.
 void addElements(NestBuilder::Body &body, RankedTensorType type,
                  SmallVector<Value> &at) {
   for (int64_t dim = 1; dim < type.getRank(); ++dim)
@@ -99,14 +99,15 @@ void addElements(NestBuilder::Body &body, RankedTensorType type,
 SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
   Location loc = getLoc();
   int64_t items = shapeOf(getSelector())[0];
-  auto selectorType = RankedTensorType::get({items}, elementTypeOf(getSelector()));
+  auto selectorType =
+      RankedTensorType::get({items}, elementTypeOf(getSelector()));
   Value selector = getSelector();
   if (selector.getType() != selectorType)
     selector = ReinterpretOp::create(b, loc, selectorType, selector);
   auto perItem = RankedTensorType::get({items}, b.getI32Type());
   const ArrayRef<int64_t> scalar;
 
-  // How many are selected before each item, and in all.
+  // The number of items selected before each item, and in total.
   NestBuilder rank(b, loc, {items, items}, {false, true});
   rank.input(selector, {1});
   rank.output(perItem, {0}, 0);
@@ -134,7 +135,7 @@ SmallVector<Value> FilterOp::buildNests(OpBuilder &b) {
     return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
   })[0];
 
-  // Where each item of the tops comes from; the last one's place for the rest.
+  // The source of each item of the tops; padding repeats the last one.
   NestBuilder find(b, loc, {items, items}, {false, true});
   find.input(place, {1});
   find.input(count, scalar);

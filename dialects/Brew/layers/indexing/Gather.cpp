@@ -1,8 +1,7 @@
-//===- Gather.cpp - Layers that choose items by index ---------------------===//
+//===- Gather.cpp - ArgMax, BatchReindex, Embed ---------------------------===//
 //
-// Backward passes gather too: every element of a gradient sums, in a fixed
-// order, what belongs to it. So the result has the same bits at any number of
-// threads.
+// Backward passes gather too: every element of a gradient sums its terms in a
+// fixed order, so that the result has the same bits with any number of threads.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/indexing/Gather.h"
@@ -13,8 +12,9 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Nest that sums, for each item of the result, the items of dy whose index is
-/// that item. The dimensions of dy before the items' own are `indices`'s.
+/// Builds the nest that sums, for each item of the result, the items of dy
+/// whose index is that item. The leading dimensions of dy are those of
+/// `indices`.
 static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
                              Value indices, RankedTensorType type) {
   ArrayRef<int64_t> from = shapeOf(indices);
@@ -66,7 +66,8 @@ LogicalResult BatchReindexOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Indices may be counted; which of x's items are there is not checked.
+/// The indices may have an item count. Their values are not checked against an
+/// item count of x.
 LogicalResult BatchReindexOp::propagateItemCounts(ItemCounts &counts) {
   if (failed(counts.requireAllItems(*this, getX())))
     return failure();
@@ -105,7 +106,8 @@ SmallVector<Value> BatchReindexOp::buildNests(OpBuilder &b) {
 }
 
 SmallVector<Value> BatchReindexBackwardOp::buildNests(OpBuilder &b) {
-  return {buildSumByIndex(b, getLoc(), getDy(), getIndex(), tensorTypeOf(getDx()))};
+  return {
+      buildSumByIndex(b, getLoc(), getDy(), getIndex(), tensorTypeOf(getDx()))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,7 +143,7 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
     operandGradients[1] = EmbedBackwardOp::create(b, getLoc(), getW().getType(),
                                                   dy, getX(), getLayerAttr());
   if (getB() && needed[2]) {
-    // Loops: outputs, then the rows.
+    // Loops: outputs, then rows.
     ArrayRef<int64_t> y = shapeOf(dy);
     int64_t rows = y.size() - 1;
     SmallVector<int64_t> extents = {y.back()}, loops;

@@ -1,4 +1,4 @@
-//===- Gather.h - Layers that look places up --------------------*- C++ -*-===//
+//===- Gather.h - ArgMax, BatchReindex, Embed -------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,4 +1,4 @@
-//===- Items.cpp - Which items of a blob count ----------------------------===//
+//===- Items.cpp - Item counts of blobs -----------------------------------===//
 #include "dialects/Brew/layers/indexing/Items.h"
 #include "dialects/Brew/NestBuilder.h"
 
@@ -13,7 +13,7 @@ using namespace brew::dialects;
 // Bottoms
 //===----------------------------------------------------------------------===//
 
-/// What a value is a view of or another name for.
+/// Returns the value that `value` is a view or another name of.
 static Value sourceOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ReinterpretOp, SplitOp>(op))
@@ -28,7 +28,7 @@ static bool isBottom(Value operand) {
          isa<FloatType>(elementTypeOf(operand));
 }
 
-/// The blob's name in the prototxt.
+/// Returns the blob's name in the prototxt.
 static StringRef nameOf(Value blob) {
   auto result = dyn_cast<OpResult>(blob);
   auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
@@ -54,7 +54,8 @@ LogicalResult ItemCounts::reject(Operation *layer, Value bottom,
   return diagnostic;
 }
 
-LogicalResult ItemCounts::requireAllItems(Operation *layer, Value bottom) const {
+LogicalResult ItemCounts::requireAllItems(Operation *layer,
+                                          Value bottom) const {
   if (!of(bottom))
     return success();
   return reject(layer, bottom,
@@ -63,7 +64,7 @@ LogicalResult ItemCounts::requireAllItems(Operation *layer, Value bottom) const 
 }
 
 LogicalResult ItemCounts::requireStaticExtents(Operation *layer, Value bottom,
-                                         int64_t first) const {
+                                               int64_t first) const {
   Value count = of(bottom);
   if (!count || tensorTypeOf(count).getRank() < first)
     return success();
@@ -77,8 +78,9 @@ Value ItemCounts::countForSelector(Value selector, Value count) {
   return bySelector.try_emplace(sourceOf(selector), count).first->second;
 }
 
-FailureOr<Value> ItemCounts::commonCount(Operation *layer,
-                                    std::optional<ValueRange> bottoms) const {
+FailureOr<Value>
+ItemCounts::commonCount(Operation *layer,
+                        std::optional<ValueRange> bottoms) const {
   Value counted, always;
   for (Value operand : bottoms.value_or(layer->getOperands())) {
     if (!isBottom(operand))
@@ -89,16 +91,17 @@ FailureOr<Value> ItemCounts::commonCount(Operation *layer,
       continue;
     }
     if (tensorTypeOf(count).getRank() != 0)
-      return reject(
-          layer, operand,
-          "does not accept bottom '" + nameOf(operand) + "', whose dimension " +
-              Twine(tensorTypeOf(count).getRank()) + " is only known at run time");
+      return reject(layer, operand,
+                    "does not accept bottom '" + nameOf(operand) +
+                        "', whose dimension " +
+                        Twine(tensorTypeOf(count).getRank()) +
+                        " is only known at run time");
     if (counted && of(counted) != count) {
       (void)reject(layer, operand,
                    "bottoms '" + nameOf(counted) + "' and '" + nameOf(operand) +
-                       "' need not have as many items as each other: layers '" +
+                       "' may have different numbers of items: layers '" +
                        layerOf(of(counted)) + "' and '" + layerOf(count) +
-                       "' choose them");
+                       "' select them");
       return failure();
     }
     counted = operand;
@@ -120,7 +123,7 @@ FailureOr<Value> ItemCounts::commonCount(Operation *layer,
 //===----------------------------------------------------------------------===//
 
 LogicalResult ItemCounts::propagate(Operation *layer,
-                               std::optional<ValueRange> bottoms) {
+                                    std::optional<ValueRange> bottoms) {
   FailureOr<Value> count = commonCount(layer, bottoms);
   if (failed(count))
     return failure();
@@ -132,9 +135,9 @@ LogicalResult ItemCounts::propagate(Operation *layer,
     if (axis.getInt() == 0 || axis.getInt() == -tensorTypeOf(bottom).getRank())
       return reject(layer, bottom,
                     "axis 0 of bottom '" + nameOf(bottom) +
-                        "' is the items, of which only some are there");
-  // Tops, which have no names inside of a layer that is several operations;
-  // nothing that counts items reads other results.
+                        "' is the items, of which only some are valid");
+  // All results, since inside of a layer of several operations tops have no
+  // names; item counts of results that are not tops are not read.
   for (Value result : layer->getResults())
     set(result, *count);
   return success();
@@ -151,7 +154,7 @@ LogicalResult ItemCounts::propagateElementwise(ScalarBodyInterface layer) {
                     "does not accept bottom '" + nameOf(operand) +
                         "', whose number of items is only known at run time");
     if (count && counted && of(counted) != count)
-      return commonCount(layer); // says why
+      return commonCount(layer); // emits the error
     if (count)
       counted = operand;
     else if (alongItems)
@@ -211,7 +214,7 @@ Value brew::dialects::isValidItem(ScalarBuilder &s, Value item, Value count) {
   return s.less(number, count);
 }
 
-/// y, each element of it made of x's and of the count.
+/// Builds y from the elements of x and the item count.
 template <typename Op, typename Body>
 static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
   auto type = tensorTypeOf(op.getY());

@@ -1,5 +1,4 @@
-//===- ItemCounts.h - Layers whose number of items only the run knows -*- C++
-//-*-===//
+//===- Items.h - Blobs with a dynamic number of items -----------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,4 +1,4 @@
-//===- Items.td - Blobs whose number of items the data decide -------------===//
+//===- Items.td - Blobs with a dynamic number of items --------------------===//
 #ifndef BREW_LAYERS_ITEMS_TD
 #define BREW_LAYERS_ITEMS_TD
 
@@ -6,22 +6,30 @@ include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, LoopNests, ItemCounts, RoundableSelection]> {
-  let summary = "The items of each x whose selector is not zero";
+def Brew_FilterOp : Brew_LayerOp<"filter",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableSelection]> {
+  let summary = "The items of each x whose selector is not 0";
   let description = [{
-    They stand first in the tops, in their order, and `count` says how many they
-    are; what follows repeats the last of them, or is zero if there is none. `position`
-    is the position of each item of x in the tops, or -1.
+    The selected items come first in the tops, in their order; `count` is their number. The
+    other items of the tops repeat the last selected one, or are 0 if there is none (see
+    ItemCounts.h). `position` is the position of each item of x in the tops, or -1.
+
+    Example:
+
+    ```mlir
+    %y, %count, %position = brew.filter "f"(%x, %selector) {tops = ["y"]}
+        : (tensor<8x3xf32>, tensor<8xf32>) -> (tensor<8x3xf32>, tensor<i32>, tensor<8xi32>)
+    ```
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$selector), layerAttributes);
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$position);
 }
 
 def Brew_WithItemCountOp : Brew_LayerOp<"with_item_count", [Pure, LoopNests, ItemCounts]> {
-  let summary = "The items of each x, of which `number` says how many count";
+  let summary = "Blobs of which only the first `number` items are valid";
   let description = [{
-    `number` is one floating-point number; in the xs the last item that counts has been
-    repeated (see ItemCounts.h). No gradient passes.
+    `number` is one floating-point number. The other items of each x must repeat the last valid
+    item (see ItemCounts.h). Not differentiable.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$number), layerAttributes);
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count);
@@ -33,21 +41,22 @@ class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward", [Roundable]> {
-  let summary = "dx is dy at `position`, and 0 for items that were not selected";
+  let summary = "Gradient of filter: dy at `position`, 0 for items not selected";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$position, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
 }
 
 def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient, RoundableMove]> {
-  let summary = "The first `count` items of x, then `fill`";
+  let summary = "The first `count` items of x, and `fill` for all others";
   let arguments = (ins AnyTensor:$x, AnyTensor:$count, StrAttr:$layer, F64Attr:$fill);
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient, Roundable]> {
   let summary = "x * items / count, or 0 if count is 0";
-  let description = "Of a sum that was divided by `items`, the most there can be, it "
-    "makes one that is divided by how many there are.";
+  let description = [{
+    Turns a mean over `items`, the maximal number of items, into a mean over the valid items.
+  }];
   let arguments = (ins AnyTensor:$x, AnyTensor:$count, StrAttr:$layer,
     StrArrayAttr:$tops, OptionalAttr<DenseF32ArrayAttr>:$loss_weights, I64Attr:$items);
   let results = (outs AnyTensor:$y);

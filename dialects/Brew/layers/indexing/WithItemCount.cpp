@@ -1,4 +1,4 @@
-//===- WithItemCount.cpp - Items whose number the host tells --------------------===//
+//===- WithItemCount.cpp - Items whose number is an operand ---------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/indexing/Items.h"
 

@@ -27,12 +27,12 @@ LogicalResult ContrastiveLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Pairs that are not there count as similar and equal.
+/// Padding pairs are similar and equal, so that they contribute 0.
 LogicalResult ContrastiveLossOp::propagateItemCounts(ItemCounts &counts) {
   return maskPaddingPairs(*this, counts, {0, 0, 1});
 }
 
-/// Both sides as N, C and the labels as N.
+/// Returns both sides as (N, C) and the labels as (N).
 static SmallVector<Value> contrastiveInputs(ContrastiveLossOp op,
                                             OpBuilder &b) {
   int64_t items = shapeOf(op.getA())[0], channels = shapeOf(op.getA())[1];
@@ -40,13 +40,14 @@ static SmallVector<Value> contrastiveInputs(ContrastiveLossOp op,
     if (shapeOf(value) == shape)
       return value;
     return ReinterpretOp::create(
-        b, op.getLoc(), RankedTensorType::get(shape, elementTypeOf(value)), value);
+        b, op.getLoc(), RankedTensorType::get(shape, elementTypeOf(value)),
+        value);
   };
   return {as(op.getA(), {items, channels}), as(op.getB(), {items, channels}),
           as(op.getSimilar(), {items})};
 }
 
-/// Whether a pair counts as similar: Caffe truncates the label to an integer.
+/// Builds whether a pair is similar. Caffe truncates the label to an integer.
 static Value isSimilar(ScalarBuilder &s, Value label) {
   Value whole = math::TruncOp::create(s.b, s.loc, label);
   return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, whole,
@@ -115,21 +116,21 @@ SmallVector<Value> ContrastiveLossOp::buildNests(OpBuilder &b) {
         Value d = body.s.sub(body.in[0], body.in[1]);
         return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
       })[0];
-  Value sum = buildSumOver(b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
-                           [&](ScalarBuilder &s, ValueRange in) -> Value {
-                             Type type = in[0].getType();
-                             Value zero = s.constant(type, 0),
-                                   limit = s.constant(type, margin);
-                             Value apart;
-                             if (getLegacy()) {
-                               apart = s.maximum(s.sub(limit, in[0]), zero);
-                             } else {
-                               Value root =
-                                   math::SqrtOp::create(s.b, s.loc, in[0]);
-                               Value room = s.maximum(s.sub(limit, root), zero);
-                               apart = s.mul(room, room);
-                             }
-                             return s.select(isSimilar(s, in[1]), in[0], apart);
-                           });
+  Value sum =
+      buildSumOver(b, loc, {distance, inputs[2]}, tensorTypeOf(getLoss()),
+                   [&](ScalarBuilder &s, ValueRange in) -> Value {
+                     Type type = in[0].getType();
+                     Value zero = s.constant(type, 0),
+                           limit = s.constant(type, margin);
+                     Value apart;
+                     if (getLegacy()) {
+                       apart = s.maximum(s.sub(limit, in[0]), zero);
+                     } else {
+                       Value root = math::SqrtOp::create(s.b, s.loc, in[0]);
+                       Value room = s.maximum(s.sub(limit, root), zero);
+                       apart = s.mul(room, room);
+                     }
+                     return s.select(isSimilar(s, in[1]), in[0], apart);
+                   });
   return {buildScaled(b, loc, sum, 0.5 / rowType.getDimSize(0)), distance};
 }

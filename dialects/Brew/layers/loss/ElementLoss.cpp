@@ -1,4 +1,4 @@
-//===- ElementLoss.cpp - Losses that compare elements ---------------------===//
+//===- ElementLoss.cpp - Losses that compare blobs elementwise ------------===//
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/external/External.h"
@@ -74,7 +74,7 @@ LogicalResult SmoothL1LossOp::propagateItemCounts(ItemCounts &counts) {
   return maskPaddingPairs(*this, counts, {0, 0});
 }
 
-/// The bottoms with x's shape: x, t, inside and outside weights.
+/// Returns the bottoms in x's shape: x, t, inside and outside weights.
 static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
   SmallVector<Value> inputs;
   for (Value bottom : op->getOperands())
@@ -82,7 +82,7 @@ static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
   return inputs;
 }
 
-/// (x - t), times the inside weight.
+/// Builds (x - t), times the inside weight.
 static Value smoothDifference(ScalarBuilder &s, ValueRange in) {
   Value d = s.sub(in[0], in[1]);
   return in.size() > 2 ? s.mul(in[2], d) : d;
@@ -110,7 +110,7 @@ SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
         Value slope = s.select(s.greater(s.constant(type, 1 / square), size),
                                s.mul(s.constant(type, square), d), sign);
         slope = s.mul(slope, s.mul(dloss[0], s.constant(type, scale)));
-        // The forks multiply by both weights or by none.
+        // The forks multiply by both weights or by neither.
         return in.size() > 3 ? s.mul(s.mul(slope, in[2]), in[3]) : slope;
       });
   if (needed[0])
@@ -150,11 +150,13 @@ LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
   return checkPair(*this, getX(), getT(), "number of items and elements");
 }
 
-LogicalResult SigmoidCrossEntropyLossOp::propagateItemCounts(ItemCounts &counts) {
+LogicalResult
+SigmoidCrossEntropyLossOp::propagateItemCounts(ItemCounts &counts) {
   return propagateCountsOfLoss(*this, counts, getTMutable(), {getX(), getT()});
 }
 
-/// Whether a target is the ignored one; Caffe truncates targets to integers.
+/// Builds whether a target is `ignoreLabel`. Caffe truncates targets to
+/// integers.
 static Value isIgnored(ScalarBuilder &s, Value target, int64_t ignoreLabel) {
   return s.equal(math::TruncOp::create(s.b, s.loc, target),
                  s.constant(target.getType(), ignoreLabel));
@@ -189,7 +191,8 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getLoss());
   Value t = reshapeLike(b, loc, getT(), getX());
   Value sum = buildSumOver(
-      b, loc, {getX(), t}, scalar, [&](ScalarBuilder &s, ValueRange in) -> Value {
+      b, loc, {getX(), t}, scalar,
+      [&](ScalarBuilder &s, ValueRange in) -> Value {
         Type type = in[0].getType();
         Value zero = s.constant(type, 0), x = in[0], target = in[1];
         // log(1 + exp(-|x|)) + x (positive - t), which cannot overflow.
@@ -240,8 +243,8 @@ LogicalResult MemoryLossOp::propagateItemCounts(ItemCounts &counts) {
   return success();
 }
 
-/// Where its normalization is of rows: the elements of `shape` but for those of
-/// dimension 1, which make one row.
+/// Returns the number of rows for the normalization: the elements of `shape`
+/// without dimension 1, along which a row extends.
 static int64_t countRows(ArrayRef<int64_t> shape) {
   return shape[0] * countOf(shape.drop_front(2));
 }
@@ -269,19 +272,19 @@ MemoryLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                              MutableArrayRef<Value> operandGradients) {
   if (!resultGradients[0])
     return success();
-  llvm::StringMap<OutputGradientOp> seeds;
-  for (auto seed : getOperation()->getBlock()->getOps<OutputGradientOp>())
-    seeds[seed.getBlob()] = seed;
+  llvm::StringMap<OutputGradientOp> gradients;
+  for (auto gradient : getOperation()->getBlock()->getOps<OutputGradientOp>())
+    gradients[gradient.getBlob()] = gradient;
   const double scale = 1 / normalizerOf(*this);
   for (auto [i, blob] : llvm::enumerate(getBlobs().getAsRange<StringAttr>())) {
     if (!needed[i])
       continue;
-    OutputGradientOp seed = seeds.lookup(blob.getValue());
-    if (!seed)
-      return layerError(*this)
-             << "nothing brings in the gradient of '" << blob.getValue() << "'";
+    OutputGradientOp gradient = gradients.lookup(blob.getValue());
+    if (!gradient)
+      return layerError(*this) << "the program has no output gradient of '"
+                               << blob.getValue() << "'";
     operandGradients[i] = buildPairGradient(
-        b, getLoc(), seed.getGradient(), resultGradients[0],
+        b, getLoc(), gradient.getGradient(), resultGradients[0],
         [&](ScalarBuilder &s, ValueRange in, ValueRange dloss) -> Value {
           Type type = in[0].getType();
           return s.mul(in[0], s.mul(dloss[0], s.constant(type, scale)));

@@ -1,4 +1,4 @@
-//===- ElementLoss.h - Losses of pairs of elements --------------*- C++ -*-===//
+//===- ElementLoss.h - Losses that compare blobs elementwise ----*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -15,10 +15,10 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Smallest probability whose logarithm Caffe takes (kLOG_THRESHOLD).
+/// Smallest argument of the logarithm in Caffe (kLOG_THRESHOLD).
 constexpr double kLeastProbability = 1e-20;
 
-/// Scores N, ... whose dimensions after the first number the classes.
+/// Scores (N, ...), whose dimensions after the first index the classes.
 struct Scores {
   RankedTensorType type;
   int64_t items, classes;
@@ -27,7 +27,7 @@ struct Scores {
       : type(tensorTypeOf(x)), items(type.getDimSize(0)),
         classes(type.getNumElements() / type.getDimSize(0)) {}
 
-  /// The class of the element at the body's loops.
+  /// Builds the class of the element at the body's loops.
   Value classOf(NestBuilder::Body &body) const {
     Value index = body.s.index(0);
     for (int64_t dim = 1; dim < type.getRank(); ++dim)
@@ -35,7 +35,7 @@ struct Scores {
           body.s.addi(body.s.muli(index, type.getDimSize(dim)), body.loop(dim));
     return index;
   }
-  /// The indices of the element of class `index` of the item at loop 0.
+  /// Builds the indices of the element of class `index` of the item at loop 0.
   SmallVector<Value> elementTypeOf(NestBuilder::Body &body, Value index) const {
     SmallVector<Value> at(type.getRank());
     at[0] = body.loop(0);
@@ -61,7 +61,7 @@ LogicalResult checkScores(Operation *op, Value x, Value label) {
   return success();
 }
 
-/// The labels as N.
+/// Reshapes the labels to (N).
 Value flatLabels(OpBuilder &b, Location loc, Value label) {
   auto type =
       RankedTensorType::get({countOf(shapeOf(label))}, elementTypeOf(label));
@@ -74,8 +74,8 @@ TensorType statusType(MLIRContext *context) {
   return UnrankedTensorType::get(IntegerType::get(context, 32));
 }
 
-/// max(0, 1 - x) for the label's class, max(0, 1 + x) for others, and which; 0
-/// for an ignored label.
+/// Builds max(0, 1 - x) for the label's class and max(0, 1 + x) for others, or
+/// 0 for an ignored label, and whether the class is the label's.
 std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
                                 Value x, Value labelValue,
                                 std::optional<int64_t> ignore) {
@@ -92,9 +92,11 @@ std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
   return {hinge, own};
 }
 
-/// A loss that N divides, with no normalisation of its own.
+/// Sets the item counts of a loss that is divided by N and has no other
+/// normalization.
 template <typename Op>
-LogicalResult propagateCountsOfMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
+LogicalResult propagateCountsOfMeanLoss(Op op, ItemCounts &counts,
+                                        ValueRange bottoms) {
   FailureOr<Value> count =
       ignorePaddingLabels(op, counts, op.getLabelMutable(), bottoms);
   if (failed(count))
@@ -204,7 +206,8 @@ LogicalResult MultinomialLogisticLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult MultinomialLogisticLossOp::propagateItemCounts(ItemCounts &counts) {
+LogicalResult
+MultinomialLogisticLossOp::propagateItemCounts(ItemCounts &counts) {
   return propagateCountsOfMeanLoss(*this, counts, {getP(), getLabel()});
 }
 
@@ -277,7 +280,7 @@ bool InfogainLossOp::mustStayExact(unsigned operand) {
   return operand != getXMutable().getOperandNumber();
 }
 
-/// The probabilities.
+/// The probabilities stay f32.
 bool InfogainLossOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
@@ -303,13 +306,14 @@ LogicalResult InfogainLossOp::propagateItemCounts(ItemCounts &counts) {
   if (failed(counts.requireAllItems(*this, getH())))
     return failure();
   return propagateCountsOfLoss(*this, counts, getLabelMutable(),
-                           {getX(), getLabel()});
+                               {getX(), getLabel()});
 }
 
-/// H as classes x classes.
+/// Returns H as (classes, classes).
 static Value infogainMatrix(InfogainLossOp op, OpBuilder &b) {
   int64_t classes = op.labelLimit();
-  auto type = RankedTensorType::get({classes, classes}, elementTypeOf(op.getH()));
+  auto type =
+      RankedTensorType::get({classes, classes}, elementTypeOf(op.getH()));
   if (op.getH().getType() == type)
     return op.getH();
   return ReinterpretOp::create(b, op.getLoc(), type, op.getH());

@@ -1,4 +1,4 @@
-//===- Labels.cpp - What layers that compare with labels share ------------===//
+//===- Labels.cpp - Labels, normalizers and scalars of losses -------------===//
 #include "dialects/Brew/layers/loss/Labels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

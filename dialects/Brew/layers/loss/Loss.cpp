@@ -16,7 +16,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Shape rules of a layer that compares scores with one label per row.
+/// Checks the shapes of a layer that compares scores with one label per row.
 template <typename Op> static LogicalResult checkLabels(Op op) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x.size());
@@ -34,7 +34,7 @@ bool SoftmaxLossOp::mustStayExact(unsigned operand) {
   return operand != getXMutable().getOperandNumber();
 }
 
-/// The probabilities.
+/// The probabilities stay f32.
 bool SoftmaxLossOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
@@ -192,7 +192,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
     return {body.read(x, at)};
   })[0];
 
-  // Scores at least as large as the label's, itself included.
+  // The number of scores at least as large as the label's, including itself.
   NestBuilder compare(b, loc, type.getShape(), rows.reduction);
   compare.input(x, iota(type.getRank()));
   compare.input(truth, rows.others);
@@ -207,7 +207,7 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
                                       s.constant(element, 0)))};
       })[0];
 
-  // Per row: 1 if correct; counts 0 if ignored.
+  // Per row: 1 if correct, 0 if ignored.
   auto hit = [&](ScalarBuilder &s, Value better, const Label &label) {
     Type element = better.getType();
     Value correct = s.greaterEqual(s.constant(element, topK), better);
@@ -291,15 +291,16 @@ SmallVector<Value> AccuracyOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Labels and counted items
+// Labels and item counts
 //===----------------------------------------------------------------------===//
 
 LogicalResult SoftmaxLossOp::propagateItemCounts(ItemCounts &counts) {
   return propagateCountsOfLoss(*this, counts, getLabelMutable(),
-                           {getX(), getLabel()});
+                               {getX(), getLabel()});
 }
 LogicalResult AccuracyOp::propagateItemCounts(ItemCounts &counts) {
-  return ignorePaddingLabels(*this, counts, getLabelMutable(), {getX(), getLabel()});
+  return ignorePaddingLabels(*this, counts, getLabelMutable(),
+                             {getX(), getLabel()});
 }
 
 int64_t SoftmaxLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }

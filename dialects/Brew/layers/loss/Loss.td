@@ -10,10 +10,18 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
     [Pure, Gradient, LoopNests, Labels, ItemCounts, RoundablePartly]> {
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
-    `prob` is the softmax, `normalizer` what the summed loss was divided by and
-    `status` the label check's result (see `brew.check_labels`). With
-    `class_weights`, one for each class, every item's loss is multiplied by the
-    weight of its label; the normalizer counts items as without them.
+    `prob` is the softmax, `normalizer` the divisor of the summed loss, `status` the result of
+    the label check (see `brew.check_labels`). With `class_weights`, one per class, the loss of
+    each item is multiplied by the weight of its label; the normalizer ignores the weights.
+
+    Example:
+
+    ```mlir
+    %loss, %prob, %normalizer, %status = brew.softmax_loss "loss"(%x, %label) {axis = 1 : i64,
+        normalization = #brew<normalization valid>, tops = ["loss"]}
+        : (tensor<64x10xf32>, tensor<64xf32>)
+        -> (tensor<f32>, tensor<64x10xf32>, tensor<f32>, tensor<i32>)
+    ```
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label,
       Optional<AnyTensor>:$class_weights), layerAttributes,
@@ -31,10 +39,11 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, LoopNes
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, LoopNests, Labels, ItemCounts, RoundablePartly]> {
-  let summary = "Share of samples whose label is among the top_k scores";
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy",
+    [Pure, LoopNests, Labels, ItemCounts, RoundablePartly]> {
+  let summary = "Fraction of samples whose label is among the `top_k` scores";
   let description = [{
-    `per_class` is the same for each class (0 for a class without samples).
+    `per_class` is the accuracy of each class, 0 for a class without samples.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
     (ins I64Attr:$axis, I64Attr:$top_k, OptionalAttr<I64Attr>:$ignore_label));

@@ -20,11 +20,12 @@ LogicalResult brew::dialects::checkPair(Operation *op, Value x, Value t,
 }
 
 Value brew::dialects::reshapeLike(OpBuilder &b, Location loc, Value value,
-                                 Value like) {
+                                  Value like) {
   if (shapeOf(value) == shapeOf(like))
     return value;
   return ReinterpretOp::create(
-      b, loc, RankedTensorType::get(shapeOf(like), elementTypeOf(value)), value);
+      b, loc, RankedTensorType::get(shapeOf(like), elementTypeOf(value)),
+      value);
 }
 
 Value brew::dialects::buildSumOver(
@@ -44,7 +45,8 @@ Value brew::dialects::buildSumOver(
 Value brew::dialects::buildPairGradient(
     OpBuilder &b, Location loc, ValueRange inputs, ValueRange scalars,
     llvm::function_ref<Value(ScalarBuilder &, ValueRange, ValueRange)> term) {
-  auto type = RankedTensorType::get(shapeOf(inputs[0]), elementTypeOf(inputs[0]));
+  auto type =
+      RankedTensorType::get(shapeOf(inputs[0]), elementTypeOf(inputs[0]));
   SmallVector<int64_t> all = iota(type.getRank());
   NestBuilder nest(b, loc, type.getShape());
   for (Value input : inputs)
@@ -60,13 +62,13 @@ Value brew::dialects::buildPairGradient(
 
 Value brew::dialects::buildNegated(OpBuilder &b, Location loc, Value x) {
   return buildPairGradient(b, loc, x, {},
-                           [](ScalarBuilder &s, ValueRange in, ValueRange) -> Value {
-                             return s.neg(in[0]);
-                           });
+                           [](ScalarBuilder &s, ValueRange in,
+                              ValueRange) -> Value { return s.neg(in[0]); });
 }
 
-LogicalResult brew::dialects::maskPaddingPairs(Operation *op, ItemCounts &counts,
-                                         ArrayRef<double> fills) {
+LogicalResult brew::dialects::maskPaddingPairs(Operation *op,
+                                               ItemCounts &counts,
+                                               ArrayRef<double> fills) {
   FailureOr<Value> count = counts.commonCount(op);
   if (failed(count))
     return failure();

@@ -1,6 +1,6 @@
 //===- Pairs.h - Losses over pairs of elements ------------------*- C++ -*-===//
 //
-// The pieces that losses which compare two blobs element by element share.
+// Shared by the losses that compare two blobs element by element.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,36 +10,38 @@
 
 namespace brew::dialects {
 
-/// Caffe's LossLayer: as many items on both sides; and as much in each. `what`
-/// is said to have to be the same.
+/// Emits an error unless both blobs have the same number of items, as in
+/// Caffe's LossLayer, and items of the same size. `what` is the error's term
+/// for these.
 mlir::LogicalResult checkPair(mlir::Operation *op, mlir::Value x, mlir::Value t,
                               const char *what);
 
-/// `value` under the shape of `like`, element by element in row-major order.
+/// Reshapes `value` to the shape of `like`, in row-major order.
 mlir::Value reshapeLike(mlir::OpBuilder &b, mlir::Location loc,
-                       mlir::Value value, mlir::Value like);
+                        mlir::Value value, mlir::Value like);
 
-/// A sum over elements of all inputs, which have the first's shape.
-mlir::Value
-buildSumOver(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inputs,
-             mlir::RankedTensorType type,
-             llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange)> term);
+/// Builds the sum of `term` over the elements of the inputs, which have one
+/// shape.
+mlir::Value buildSumOver(
+    mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inputs,
+    mlir::RankedTensorType type,
+    llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange)> term);
 
-/// A gradient: `term` of the inputs' elements and of scalars, for each element.
-mlir::Value
-buildPairGradient(mlir::OpBuilder &b, mlir::Location loc,
-                  mlir::ValueRange inputs, mlir::ValueRange scalars,
-                  llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange,
-                                                 mlir::ValueRange)>
-                      term);
+/// Builds a gradient: `term` of the inputs' elements and of scalars, for each
+/// element.
+mlir::Value buildPairGradient(
+    mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange inputs,
+    mlir::ValueRange scalars,
+    llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange,
+                                   mlir::ValueRange)>
+        term);
 
-/// -x.
+/// Builds -x.
 mlir::Value buildNegated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
-/// Items that are not there (see ItemCounts.h) are made to contribute nothing:
-/// operand i reads fills[i] in their place. The loss is a sum over the number
-/// of items.
+/// Masks padding items (see ItemCounts.h), which contribute 0: those of operand
+/// i become fills[i]. Rescales the loss, a sum divided by the number of items.
 mlir::LogicalResult maskPaddingPairs(mlir::Operation *op, ItemCounts &counts,
-                               llvm::ArrayRef<double> fills);
+                                     llvm::ArrayRef<double> fills);
 
 } // namespace brew::dialects

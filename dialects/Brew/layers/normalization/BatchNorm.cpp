@@ -12,7 +12,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// x as (N, C, ...): a vector is one channel.
+/// Returns x as (N, C, ...). A vector is one channel.
 Value withChannels(OpBuilder &b, Location loc, Value x) {
   auto type = tensorTypeOf(x);
   if (type.getRank() != 1)
@@ -22,13 +22,14 @@ Value withChannels(OpBuilder &b, Location loc, Value x) {
       RankedTensorType::get({type.getDimSize(0), 1}, type.getElementType()), x);
 }
 
-/// The type in which to compute `result`, given an operand as withChannels has
-/// it: its own, with its layout.
+/// Returns the type in which to compute `result` from an operand returned by
+/// withChannels.
 RankedTensorType channelsType(Value result, Value operand) {
-  return tensorTypeOf(result).getRank() == 1 ? tensorTypeOf(operand) : tensorTypeOf(result);
+  return tensorTypeOf(result).getRank() == 1 ? tensorTypeOf(operand)
+                                             : tensorTypeOf(result);
 }
 
-/// `computed` as the type of what it is the value of.
+/// Returns `computed` in the shape of `type`.
 Value asResult(OpBuilder &b, Location loc, Value computed, Type type) {
   return computed.getType() == type
              ? computed
@@ -42,49 +43,50 @@ Value inverseDeviation(ScalarBuilder &s, Value variance, double eps) {
   return s.div(s.constant(type, 1), math::SqrtOp::create(s.b, s.loc, sum));
 }
 
-/// The elements of a channel: those of all items, or of the first `count`.
+/// The elements of a channel: those of all items, or of the first `count` ones.
 /// Nests read `scalars()` last.
 class ChannelElements {
 public:
   /// `count` may be null.
-  ChannelElements(const ElementGroups &channels, RankedTensorType type, Value count)
+  ChannelElements(const ElementGroups &channels, RankedTensorType type,
+                  Value count)
       : size(channels.size()), perItem(size / type.getDimSize(0)),
         element(type.getElementType()), count(count) {}
 
-  /// `others` and what the number of elements depends on.
+  /// Returns `others` and the scalars that determine the number of elements.
   SmallVector<Value> scalars(ValueRange others = {}) const {
     SmallVector<Value> values(others);
     if (count)
       values.push_back(count);
     return values;
   }
-  /// `x` if the item at loop `loop` counts.
+  /// Builds `x` if the item at loop `loop` is valid, else 0.
   Value ifValid(NestBuilder::Body &body, unsigned loop, Value x) const {
-    return count
-               ? body.s.select(isValidItem(body.s, body.loop(loop), body.in.back()),
-                               x, body.s.constant(element, 0))
-               : x;
+    return count ? body.s.select(
+                       isValidItem(body.s, body.loop(loop), body.in.back()), x,
+                       body.s.constant(element, 0))
+                 : x;
   }
-  /// `x` if any item counts.
+  /// Builds `x` if any item is valid, else `otherwise`.
   Value ifAny(NestBuilder::Body &body, Value x, Value otherwise) const {
     if (!count)
       return x;
     Value none = body.s.constant(body.in.back().getType(), 0);
     return body.s.select(body.s.less(none, body.in.back()), x, otherwise);
   }
-  /// 1 / the number of elements.
+  /// Builds 1 / the number of elements.
   Value share(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, 1.0 / size);
     return body.s.div(body.s.constant(element, 1), number(body));
   }
-  /// The number of elements.
+  /// Builds the number of elements.
   Value weight(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, static_cast<double>(size));
     return ifAny(body, number(body), body.s.constant(element, 0));
   }
-  /// What makes a variance over the elements an estimate without bias.
+  /// Builds the factor that makes a variance over the elements unbiased.
   Value correction(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, size > 1 ? size / (size - 1.0) : 1);
@@ -93,7 +95,7 @@ public:
   }
 
 private:
-  /// At least 1.
+  /// Builds the number of elements, at least 1.
   Value number(NestBuilder::Body &body) const {
     ScalarBuilder &s = body.s;
     Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
@@ -106,8 +108,8 @@ private:
   Value count;
 };
 
-/// Sums of `values` over all ranks; they get their bucket when those of
-/// gradients do.
+/// Builds the sums of `values` over all ranks. Their bucket is assigned
+/// together with those of gradients.
 SmallVector<Value> sumOverRanks(OpBuilder &b, Location loc, ValueRange values) {
   const TypeRange types = values.getTypes();
   IntegerAttr bucket = b.getI64IntegerAttr(0);
@@ -119,15 +121,16 @@ SmallVector<Value> sumOverRanks(OpBuilder &b, Location loc, ValueRange values) {
           .getYs());
 }
 
-/// What statistics a batch of all ranks has: one element for each channel.
+/// Statistics of the batches of all ranks: one element per channel.
 struct SharedMoments {
   Value mean, squares, number; ///< squares: of differences from the mean
 };
 
-/// From each rank's sums of differences from `shift` and of their squares. Two
-/// sums over ranks one after the other: the second one is of differences from
-/// the mean of all, so that no digits cancel.
-SharedMoments shareMoments(OpBuilder &b, Location loc, const ElementGroups &channels,
+/// Builds the statistics from each rank's sums of differences from `shift` and
+/// of their squares, by two successive all-reduces: the second is of
+/// differences from the common mean, to avoid cancellation.
+SharedMoments shareMoments(OpBuilder &b, Location loc,
+                           const ElementGroups &channels,
                            const ChannelElements &elements, ValueRange sums,
                            Value shift) {
   SmallVector<Value> own = channels.map(
@@ -160,12 +163,13 @@ SharedMoments shareMoments(OpBuilder &b, Location loc, const ElementGroups &chan
   return {centred[0], sumOverRanks(b, loc, centred[1])[0], all[1]};
 }
 
-/// (x - mean) * inverse deviation.
+/// Builds (x - mean) * inverse deviation.
 SmallVector<Value> normalized(NestBuilder::Body &body) {
   return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
 }
 
-/// Shapes of `count` statistics: mean, variance and what both are divided by.
+/// Appends the shapes of `count` statistics: mean, variance, and the factor
+/// that divides both.
 template <typename Op>
 LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
@@ -180,7 +184,7 @@ LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// By the batch's statistics
+// Statistics of the batch
 //===----------------------------------------------------------------------===//
 
 LogicalResult BatchNormOp::inferShapes(Shapes &tops, Shapes &params) {
@@ -200,7 +204,7 @@ LogicalResult BatchNormOp::propagateItemCounts(ItemCounts &counts) {
   if (!*count)
     return success();
   getOperation()->insertOperands(getNumOperands(), *count);
-  setCounted(true);
+  setHasItemCount(true);
   counts.set(getY(), *count);
   return success();
 }
@@ -232,10 +236,10 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   double fraction = getFraction().convertToFloat();
   double weight = getBlend() ? 1 - fraction : 1;
   OperandRange running = getStatistics();
-  // What the batch makes of the statistics; `correction` makes its variance an
-  // estimate without bias, and `ifAny` takes the first where it has any item.
-  auto finish = [&](ScalarBuilder &s, Value mean, Value variance, ValueRange old,
-                    function_ref<Value()> correction,
+  // Builds the new statistics. `correction` is the factor that makes the
+  // variance unbiased; `ifAny` selects its first argument if any item is valid.
+  auto finish = [&](ScalarBuilder &s, Value mean, Value variance,
+                    ValueRange old, function_ref<Value()> correction,
                     function_ref<Value(Value, Value)> ifAny) {
     Value zero = s.constant(element, 0);
     Value inverse = inverseDeviation(s, variance, getEps().convertToFloat());
@@ -253,7 +257,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
       results.push_back(ifAny(sum, before));
     };
     next(old[0], mean);
-    // The sums keep an estimate of the variance without bias.
+    // The weighted sums are of the unbiased variance.
     if (!getBlend() || getFromFirst())
       variance = s.mul(variance, correction());
     next(old[1], variance);
@@ -296,7 +300,7 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
           Value mean = s.add(body.in[2], distance);
           Value variance =
               s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
-          // Rounding may leave less than nothing; NaN stays.
+          // Rounding may make the variance negative; NaN stays.
           variance = s.select(s.greater(zero, variance), zero, variance);
           return finish(
               s, mean, variance, body.in.slice(3, finishedCount - 2),
@@ -334,8 +338,8 @@ SmallVector<Value> BatchNormOp::buildNests(OpBuilder &b) {
   return results;
 }
 
-/// The gradients of items that are not there are 0 (see ItemCounts.h), so sums of
-/// them need no mask.
+/// The gradients of padding items are 0 (see ItemCounts.h), so that sums of
+/// gradients need no mask.
 SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
   Value y = withChannels(b, getLoc(), getY());
   Value dy = withChannels(b, getLoc(), getDy());
@@ -375,7 +379,7 @@ SmallVector<Value> BatchNormBackwardOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// By running statistics
+// Running statistics
 //===----------------------------------------------------------------------===//
 
 LogicalResult BatchNormGlobalOp::inferShapes(Shapes &tops, Shapes &params) {
@@ -414,7 +418,7 @@ brew::dialects::buildGlobalStatistics(OpBuilder &b, Location loc, Value mean,
   });
 }
 
-/// Those of `op`, where `b` stands.
+/// Builds the statistics of `op` at the insertion point of `b`.
 static SmallVector<Value> statisticsOf(BatchNormGlobalOp op, OpBuilder &b) {
   return buildGlobalStatistics(b, op.getLoc(), op.getRunningMean(),
                                op.getRunningVariance(), op.getRunningFactor(),

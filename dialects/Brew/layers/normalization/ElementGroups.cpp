@@ -1,11 +1,11 @@
-//===- ElementGroups.cpp - Statistics of groups of a tensor's elements -----------===//
+//===- ElementGroups.cpp - Statistics of groups of elements ---------------===//
 #include "dialects/Brew/layers/normalization/ElementGroups.h"
 
 using namespace mlir;
 using namespace brew::dialects;
 
-ElementGroups::ElementGroups(OpBuilder &b, Location loc, RankedTensorType tensor,
-               ArrayRef<int64_t> kept)
+ElementGroups::ElementGroups(OpBuilder &b, Location loc,
+                             RankedTensorType tensor, ArrayRef<int64_t> kept)
     : b(b), loc(loc), kept(kept), dims(tensor.getRank()) {
   SmallVector<int64_t> order(kept);
   for (int64_t dim : iota(tensor.getRank()))
@@ -21,8 +21,10 @@ ElementGroups::ElementGroups(OpBuilder &b, Location loc, RankedTensorType tensor
   elements = countOf(tensor.getShape()) / countOf(shape);
 }
 
-SmallVector<Value> ElementGroups::sum(ValueRange tensors, ValueRange perGroupValues,
-                               unsigned results, const Body &terms) const {
+SmallVector<Value> ElementGroups::sum(ValueRange tensors,
+                                      ValueRange perGroupValues,
+                                      unsigned results,
+                                      const Body &terms) const {
   NestBuilder nest(b, loc, extents, reduction);
   for (Value tensor : tensors)
     nest.input(tensor, dims);
@@ -38,8 +40,9 @@ SmallVector<Value> ElementGroups::sum(ValueRange tensors, ValueRange perGroupVal
   });
 }
 
-SmallVector<Value> ElementGroups::moments(Value x, Value shift, ValueRange scalars,
-                                   const Term &term) const {
+SmallVector<Value> ElementGroups::moments(Value x, Value shift,
+                                          ValueRange scalars,
+                                          const Term &term) const {
   SmallVector<Value> perGroupValues = {shift};
   llvm::append_range(perGroupValues, scalars);
   return sum(x, perGroupValues, 2,
@@ -55,8 +58,8 @@ Value ElementGroups::medianSample(Value x, bool first) const {
   ArrayRef<int64_t> shape = shapeOf(x);
   return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
-    // A quarter, half and three quarters of the way along each dimension:
-    // edges differ from the rest where convolutions pad.
+    // At a quarter, half and three quarters of each dimension: padding of
+    // convolutions changes the edges.
     SmallVector<Value> taken;
     for (int64_t quarter : {1, 2, 3}) {
       SmallVector<Value> at;
@@ -76,8 +79,9 @@ Value ElementGroups::medianSample(Value x, bool first) const {
   })[0];
 }
 
-SmallVector<Value> ElementGroups::map(ValueRange perGroupValues, unsigned results,
-                               const Body &body) const {
+SmallVector<Value> ElementGroups::map(ValueRange perGroupValues,
+                                      unsigned results,
+                                      const Body &body) const {
   NestBuilder nest(b, loc, perGroup.getShape());
   for (Value value : perGroupValues)
     nest.input(value, iota(tensorTypeOf(value).getRank()));
@@ -87,17 +91,17 @@ SmallVector<Value> ElementGroups::map(ValueRange perGroupValues, unsigned result
 }
 
 Value ElementGroups::apply(RankedTensorType result, ValueRange tensors,
-                    ValueRange perGroupValues, const Body &body,
-                    ValueRange along, int64_t dimension) const {
+                           ValueRange perGroupValues, const Body &body,
+                           ValueRange along, int64_t dimension) const {
   NestBuilder nest(b, loc, result.getShape());
   for (Value tensor : tensors)
     nest.input(tensor, iota(result.getRank()));
   for (Value value : perGroupValues)
     nest.input(value, tensorTypeOf(value).getRank() ? ArrayRef(kept)
-                                                : ArrayRef<int64_t>());
+                                                    : ArrayRef<int64_t>());
   for (Value value : along)
     nest.input(value, tensorTypeOf(value).getRank() ? ArrayRef(dimension)
-                                                : ArrayRef<int64_t>());
+                                                    : ArrayRef<int64_t>());
   nest.output(result, iota(result.getRank()));
   return nest.build(body)[0];
 }

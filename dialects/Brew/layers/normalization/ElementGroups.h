@@ -1,8 +1,8 @@
-//===- ElementGroups.h - Statistics of groups of a tensor's elements ---*- C++ -*-===//
+//===- ElementGroups.h - Statistics of groups of elements -------*- C++ -*-===//
 //
 // Layers that normalise compute sums over groups of elements (a channel, a
-// sample, a place) and go on with one number for each group. All nests have the
-// groups as their outermost loops, so that they can become one kernel.
+// sample, a position) and continue with one number per group. The groups are
+// the outermost loops of all nests, so that the nests can form one kernel.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,6 +11,7 @@
 
 namespace brew::dialects {
 
+/// Groups of a tensor's elements, with the nests over them.
 class ElementGroups {
 public:
   using Body =
@@ -18,41 +19,43 @@ public:
 
   using Term = std::function<mlir::Value(NestBuilder::Body &, mlir::Value)>;
 
-  /// Elements of `tensor` that agree in the dimensions `kept` are a group.
-  ElementGroups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,
-         llvm::ArrayRef<int64_t> kept);
+  /// Groups the elements of `tensor` by their indices in the dimensions `kept`.
+  ElementGroups(mlir::OpBuilder &b, mlir::Location loc,
+                mlir::RankedTensorType tensor, llvm::ArrayRef<int64_t> kept);
 
-  /// Type of one element for each group: the kept dimensions.
+  /// Returns the type of one element per group, with the kept dimensions.
   mlir::RankedTensorType type() const { return perGroup; }
-  /// Elements of a group.
+  /// Returns the number of elements of a group.
   int64_t size() const { return elements; }
 
-  /// The loop of a sum that is the tensor's dimension `dim`.
+  /// Returns the loop of a sum that iterates over dimension `dim` of the
+  /// tensor.
   unsigned loopOf(int64_t dim) const { return dims[dim]; }
 
-  /// `results` sums over each group of what `terms` makes of the elements of
-  /// `tensors`, followed by those of `perGroup`, and scalars.
+  /// Builds `results` sums over each group. `terms` computes their terms from
+  /// the elements of `tensors`, followed by those of `perGroup` (or scalars).
   llvm::SmallVector<mlir::Value> sum(mlir::ValueRange tensors,
                                      mlir::ValueRange perGroup,
                                      unsigned results, const Body &terms) const;
-  /// Sums over each group of x - shift and of its square, where `shift` is what
-  /// `medianSample` gives: from them follow mean and variance in one pass over `x`.
-  /// With `term` only what it leaves of both counts; it may read `scalars`.
+  /// Builds the sums over each group of x - shift and of its square, where
+  /// `shift` is the result of `medianSample`. Mean and variance follow from
+  /// them, in one pass over `x`. `term` can modify both terms; it may read
+  /// `scalars`.
   llvm::SmallVector<mlir::Value> moments(mlir::Value x, mlir::Value shift,
                                          mlir::ValueRange scalars = {},
                                          const Term &term = {}) const;
-  /// The medianSample one of three elements of each group of `x`, one of its values
-  /// that is no outlier. Sums of differences from it lose about as many digits
-  /// as the mean is deviations away, which is few, whatever the mean itself is.
-  /// `first` says that only a group's elements at index 0 of dimension 0 may be
-  /// read.
+  /// Builds the median of three elements of each group of `x`, which is not an
+  /// outlier. Sums of differences from it lose about as many digits as the mean
+  /// is deviations away from it: few, whatever the mean is. With `first`, only
+  /// elements at index 0 of dimension 0 are read.
   mlir::Value medianSample(mlir::Value x, bool first = false) const;
-  /// `results` tensors of one element for each group; `body` reads those of
-  /// `perGroup`, and scalars.
+  /// Builds `results` tensors of one element per group. `body` reads the
+  /// elements of `perGroup` (or scalars).
   llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,
                                      unsigned results, const Body &body) const;
-  /// A tensor of type `result`; `body` reads the elements of `tensors`, those
-  /// of `perGroup`, scalars, and what `along` has at index `dimension`.
+  /// Builds a tensor of type `result`. `body` reads the elements of `tensors`,
+  /// of `perGroup` (or scalars), and of `along`, which has dimension
+  /// `dimension` alone.
   mlir::Value apply(mlir::RankedTensorType result, mlir::ValueRange tensors,
                     mlir::ValueRange perGroup, const Body &body,
                     mlir::ValueRange along = {}, int64_t dimension = 0) const;
@@ -61,8 +64,8 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
   llvm::SmallVector<int64_t> kept;
-  /// Loops of a sum: the kept dimensions, then the others; `dims` says which
-  /// loop each dimension of the tensor is.
+  /// Extents of the loops of a sum: the kept dimensions, then the others.
+  /// `dims` maps each dimension of the tensor to its loop.
   llvm::SmallVector<int64_t> extents, dims;
   llvm::SmallVector<bool> reduction;
   mlir::RankedTensorType perGroup;

@@ -9,7 +9,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// The window around an element: `size` places of each of some dimensions.
+/// The window around an element: `size` positions along some dimensions.
 struct Window {
   Window(int64_t size, bool withinChannel)
       : size(size), dims(withinChannel ? SmallVector<int64_t>{2, 3}
@@ -20,7 +20,8 @@ struct Window {
 
   int64_t places() const { return dims.size() == 2 ? size * size : size; }
 
-  /// Loops over an element of (N, C, H, W) and then the window around it.
+  /// Returns a nest with loops over the elements of (N, C, H, W), then over the
+  /// window.
   NestBuilder nest(OpBuilder &b, Location loc, ArrayRef<int64_t> shape) const {
     SmallVector<int64_t> extents(shape);
     SmallVector<bool> reduction(shape.size(), false);
@@ -31,8 +32,8 @@ struct Window {
     return NestBuilder(b, loc, extents, reduction);
   }
 
-  /// What `element` makes of the indices of the window's present place, or 0
-  /// outside of `shape`.
+  /// Builds `element` of the indices of the current position in the window, or
+  /// 0 outside of `shape`.
   Value at(const NestBuilder::Body &body, ArrayRef<int64_t> shape,
            function_ref<Value(ValueRange)> element) const {
     ScalarBuilder s = body.s;
@@ -52,7 +53,7 @@ struct Window {
     return s.select(inside, value, s.constant(value.getType(), 0));
   }
 
-  /// The sums of squares of `x` around each element, as a tensor of `type`.
+  /// Builds the sums of squares of `x` around each element, a tensor of `type`.
   Value squares(OpBuilder &b, Location loc, Value x,
                 RankedTensorType type) const {
     NestBuilder sums = nest(b, loc, type.getShape());
@@ -66,7 +67,7 @@ struct Window {
     })[0];
   }
 
-  /// What such a sum makes of alpha and k.
+  /// Builds the scale from such a sum, alpha and k.
   Value scale(ScalarBuilder &s, Value squares, const APFloat &alpha,
               const APFloat &k) const {
     Type type = squares.getType();
@@ -76,7 +77,7 @@ struct Window {
   }
 };
 
-/// scale ^ -beta. Roots are faster than powers, and exact.
+/// Builds scale ^ -beta. Roots are faster than powers, and exact.
 Value power(ScalarBuilder &s, Value scale, double beta) {
   Type type = scale.getType();
   Value one = s.constant(type, 1);
@@ -137,7 +138,7 @@ SmallVector<Value> LRNBackwardOp::buildNests(OpBuilder &b) {
   Window window(getSize(), getWithinChannel());
   const double beta = getBeta().convertToFloat();
 
-  // dy * y / scale, and the factor that made y of x.
+  // dy * y / scale, and the factor y / x.
   NestBuilder ratios(b, getLoc(), shape);
   ratios.input(getX(), all);
   ratios.input(getDy(), all);

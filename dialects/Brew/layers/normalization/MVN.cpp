@@ -9,7 +9,8 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Caffe reads a blob of up to four dimensions as (N, C, H, W).
+/// Checks the rank: Caffe reads a blob of up to four dimensions as (N, C, H,
+/// W).
 LogicalResult checkRank(Operation *op, StringRef type, ArrayRef<int64_t> x) {
   if (x.size() > 4)
     return layerError(op) << type
@@ -19,12 +20,12 @@ LogicalResult checkRank(Operation *op, StringRef type, ArrayRef<int64_t> x) {
   return success();
 }
 
-/// The leading dimensions that tell groups apart.
+/// Returns the leading dimensions, which index the groups.
 SmallVector<int64_t> leading(RankedTensorType type, bool acrossChannels) {
   return iota(std::min<int64_t>(acrossChannels ? 1 : 2, type.getRank()));
 }
 
-/// Sum of the elements themselves.
+/// Builds the term of a sum of elements.
 SmallVector<Value> element(NestBuilder::Body &body) { return {body.in[0]}; }
 
 } // namespace
@@ -82,7 +83,7 @@ SmallVector<Value> MVNOp::buildNests(OpBuilder &b) {
         Value distance = share(s, body.in[0]);
         Value zero = s.constant(real, 0);
         Value variance = s.sub(share(s, body.in[1]), s.mul(distance, distance));
-        // Rounding may leave less than nothing; NaN stays.
+        // Rounding may make the variance negative; NaN stays.
         variance = s.select(s.greater(zero, variance), zero, variance);
         Value deviation = math::SqrtOp::create(s.b, s.loc, variance);
         Value eps = s.constant(real, getEps().convertToFloat());
@@ -129,7 +130,7 @@ SmallVector<Value> MVNBackwardOp::buildNests(OpBuilder &b) {
 // Normalize
 //===----------------------------------------------------------------------===//
 
-/// Dimensions that tell the groups of one norm apart.
+/// Returns the dimensions that index the norms.
 static SmallVector<int64_t> normGroups(RankedTensorType type,
                                        bool acrossSpatial) {
   SmallVector<int64_t> kept = iota(type.getRank());
@@ -225,7 +226,7 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
                       });
   }
   if (!getDscale().use_empty()) {
-    // Sum of dy * x / norm over what the scale was spread to.
+    // Sum of dy * x / norm over the elements that a scale multiplies.
     Value unit = groups.apply(
         type, {getX(), getDy()}, getInverseNorm(),
         [](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -235,7 +236,8 @@ SmallVector<Value> NormalizeBackwardOp::buildNests(OpBuilder &b) {
     SmallVector<int64_t> channel;
     if (!getChannelShared())
       channel.push_back(1);
-    dscale = ElementGroups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
+    dscale =
+        ElementGroups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
   }
   return {dx, dscale};
 }

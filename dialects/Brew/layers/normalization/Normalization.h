@@ -12,8 +12,8 @@
 
 namespace brew::dialects {
 
-/// Mean and 1 / sqrt(variance + eps) of each channel, from the running
-/// statistics that a BatchNorm layer keeps; `factor` may be null.
+/// Builds mean and 1 / sqrt(variance + eps) of each channel from the running
+/// statistics of a BatchNorm layer. `factor` may be null.
 llvm::SmallVector<mlir::Value>
 buildGlobalStatistics(mlir::OpBuilder &b, mlir::Location loc, mlir::Value mean,
                       mlir::Value variance, mlir::Value factor, double eps);

@@ -1,4 +1,4 @@
-//===- MaxUnpooling.cpp - Elements back to where a pooling took them ------===//
+//===- MaxUnpooling.cpp - Inverse of max pooling by its mask --------------===//
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/pooling/Pooling.h"
@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// The pooling that made `mask`, whose bottom is as large as the result, or
-/// null.
+/// Returns the pooling that computed `mask` if its bottom has the size of the
+/// result, or null.
 static MaxPoolingOp poolingOf(Value mask, ArrayRef<int64_t> size) {
   while (auto split = mask.getDefiningOp<SplitOp>())
     mask = split.getX();
@@ -66,7 +66,7 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(x);
   int64_t places = labelLimit();
   bool hasWindow = !getKernel().empty();
-  // The pooling's windows that cover a place, or all elements of the plane.
+  // The pooling's windows that cover a position, or all elements of the plane.
   WindowAxis axes[2];
   SmallVector<int64_t> extents(type.getShape());
   for (int i : {0, 1}) {
@@ -82,8 +82,8 @@ SmallVector<Value> MaxUnpoolingOp::buildNests(OpBuilder &b) {
     Value valid;
     for (int i : {0, 1}) {
       Value number = body.loop(4 + i), tap;
-      // Later windows come first in coveringWindow; here they have to be last,
-      // since the last element counts.
+      // coveringWindow() starts with the last window, but here it must be last,
+      // since the last element wins.
       if (hasWindow)
         number = coveringWindow(s, axes[i], body.loop(2 + i),
                                 s.subi(s.index(extents[4 + i] - 1), number),

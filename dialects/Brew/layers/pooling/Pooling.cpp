@@ -1,6 +1,6 @@
 //===- Pooling.cpp - Max and average pooling ------------------------------===//
 //
-// Window clipping follows Caffe; sizes are in PoolingShapes.h.
+// Window clipping follows Caffe; PoolingShapes.h computes sizes.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/pooling/Pooling.h"
@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace brew::dialects;
 
 namespace {
-/// Loops and reductions of a gathering backward pass: n c h w | windows.
+/// Returns the loops of a gathering backward pass: n c h w | windows.
 SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
                                    const WindowAxis &columns) {
   SmallVector<int64_t> extents(x);
@@ -29,7 +29,7 @@ SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
 // Max
 //===----------------------------------------------------------------------===//
 
-/// A mask numbers the places of a plane.
+/// A mask contains positions.
 bool MaxPoolingOp::staysF32(unsigned result) { return result == 1; }
 
 LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
@@ -37,7 +37,7 @@ LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(poolShape(*this, y)))
     return failure();
   tops.assign(getNumResults(), y);
-  // The window decides how wide the saved positions must be.
+  // The size of the window determines the type of the saved positions.
   getArgmax().setType(UnrankedTensorType::get(
       positionType(getContext(), getKernel()[0] * getKernel()[1])));
   return success();
@@ -54,7 +54,7 @@ MaxPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-/// Caffe's mask: where in the input plane each maximum is.
+/// Builds Caffe's mask: the position of each maximum in the input plane.
 static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
                        const WindowAxis &columns, Value y, Value argmax) {
   NestBuilder nest(b, op.getLoc(), shapeOf(y));
@@ -172,7 +172,8 @@ AveragePoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
-/// Elements of the window at `out` inside the padded input, along one axis.
+/// Builds the number of elements of the window at `out` inside the padded
+/// input, along one axis.
 static Value windowExtent(ScalarBuilder &s, const WindowAxis &axis, Value out) {
   Value start = s.muli(out, axis.stride);
   Value end = s.addi(start, s.index(axis.kernel));
@@ -180,7 +181,7 @@ static Value windowExtent(ScalarBuilder &s, const WindowAxis &axis, Value out) {
   return s.subi(arith::MinSIOp::create(s.b, s.loc, end, limit), start);
 }
 
-/// The divisor of the window at (p, q), as a number of the element type.
+/// Builds the divisor of the window at (p, q), in the element type.
 static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
                      const WindowAxis &columns, Value p, Value q, Type type) {
   auto complete = [](const WindowAxis &axis) {
@@ -195,12 +196,12 @@ static Value divisor(ScalarBuilder &s, const WindowAxis &rows,
   return arith::SIToFPOp::create(s.b, s.loc, type, integer);
 }
 
-/// Whether one window covers all of the input.
+/// Whether one window covers the complete input.
 static bool isWhole(const WindowAxis &axis) {
   return axis.out == 1 && axis.kernel >= axis.in + axis.pad;
 }
 
-/// The sums of one window that covers each plane: they read it as it lies.
+/// Builds the sums of windows that cover complete planes, in memory order.
 static Value sumPlanes(OpBuilder &b, Location loc, Value x,
                        RankedTensorType y) {
   ArrayRef<int64_t> in = shapeOf(x);
@@ -213,7 +214,7 @@ static Value sumPlanes(OpBuilder &b, Location loc, Value x,
   })[0];
 }
 
-/// The sums of all windows, of what is inside the bottom.
+/// Builds the sums of all windows over elements inside the bottom.
 static Value sumWindows(OpBuilder &b, AveragePoolingOp op,
                         const WindowAxis &rows, const WindowAxis &columns) {
   ArrayRef<int64_t> out = shapeOf(op.getY());
@@ -252,16 +253,17 @@ SmallVector<Value> AveragePoolingOp::buildNests(OpBuilder &b) {
   });
 }
 
-/// The gradient of one window that covers each plane: one quotient for all of
-/// its elements, which readers take where it lies.
+/// Builds the gradient of windows that cover complete planes: one quotient for
+/// all elements of a plane, in memory order.
 static Value spreadOverPlanes(OpBuilder &b, AveragePoolingBackwardOp op,
                               const WindowAxis &rows,
                               const WindowAxis &columns) {
   const Value dy = op.getDy();
   NestBuilder quotient(b, op.getLoc(), shapeOf(dy));
   quotient.input(dy, {0, 1, 2, 3});
-  quotient.output(tensorTypeOf(dy).clone(tensorTypeOf(op.getDx()).getElementType()),
-                  {0, 1, 2, 3});
+  quotient.output(
+      tensorTypeOf(dy).clone(tensorTypeOf(op.getDx()).getElementType()),
+      {0, 1, 2, 3});
   const Value each =
       quotient.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),

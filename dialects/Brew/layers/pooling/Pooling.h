@@ -1,4 +1,4 @@
-//===- Pooling.h - Layers that pool -----------------------------*- C++ -*-===//
+//===- Pooling.h - Pooling layers -------------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

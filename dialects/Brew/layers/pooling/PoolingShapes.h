@@ -1,7 +1,7 @@
 //===- PoolingShapes.h - Extents of poolings --------------------*- C++ -*-===//
 //
 // Output sizes follow Caffe: they round up unless `floor`, and a last window
-// that would start in the padding beyond the input is dropped.
+// that would start in the padding after the input is dropped.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace brew::dialects {
 
-/// Which loops of n c p q | window rows and columns are reductions.
+/// Reduction flags of the loops n c p q | window rows and columns.
 constexpr bool kWindowReduction[] = {false, false, false, false, true, true};
 
-/// Type of a place in a window of that many elements.
+/// Returns the type of a position in a window of that many elements.
 inline mlir::Type positionType(mlir::MLIRContext *context, int64_t elements) {
   return mlir::IntegerType::get(context, elements <= 127 ? 8 : 32);
 }
@@ -25,7 +25,7 @@ WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in,
           op.getPad()[i]};
 }
 
-/// Turns `global` and `bins` into a window.
+/// Replaces `global` and `bins` by a window.
 template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
   if (op.getGlobal())
     op.setKernel({x[2], x[3]});
@@ -41,7 +41,7 @@ template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
   op.setPad(pad);
 }
 
-/// Shapes of all poolings; settles their window.
+/// Infers the shape of a pooling's top and sets its window.
 template <typename Op>
 mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
   llvm::ArrayRef<int64_t> x = shapeOf(op.getX());

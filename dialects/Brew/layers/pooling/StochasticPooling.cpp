@@ -1,7 +1,7 @@
-//===- StochasticPooling.cpp - Pooling that draws an element --------------===//
+//===- StochasticPooling.cpp - Pooling of a random element ----------------===//
 //
-// As Caffe's GPU code has it: of a window without padding the first element at
-// which the running sum reaches a random share of the window's sum.
+// Like Caffe's GPU code: of a window without padding, the first element at
+// which the running sum reaches a random fraction of the window's sum.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/RandomBits.h"
@@ -28,7 +28,8 @@ public:
     extents.push_back(columns.kernel);
   }
 
-  /// The element at hand; `valid` is null where it always is in the input.
+  /// Reads the current element. `valid` stays null if the element is always
+  /// inside of the input.
   Value element(NestBuilder::Body &body, Value &valid) const {
     ScalarBuilder &s = body.s;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);

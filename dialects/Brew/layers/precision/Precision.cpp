@@ -1,4 +1,4 @@
-//===- Precision.cpp - Narrow types and the scale of losses ---------------===//
+//===- Precision.cpp - 16-bit types and loss scaling ----------------------===//
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -31,7 +31,7 @@ LogicalResult CastOp::verify() {
 OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getX().getType() == getY().getType())
     return getX();
-  // A wider type holds every number of a narrower one.
+  // A wider type represents every number of a narrower one.
   auto inner = getX().getDefiningOp<CastOp>();
   if (inner && inner.getX().getType() == getY().getType() &&
       elementTypeOf(getX()).getIntOrFloatBitWidth() >
@@ -56,10 +56,10 @@ SmallVector<Value> CastOp::buildNests(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// The scale of losses
+// Loss scaling
 //===----------------------------------------------------------------------===//
 
-/// A nest without loops: scalars in, scalars out.
+/// Builds a nest without loops, over scalars.
 static SmallVector<Value>
 buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
              function_ref<SmallVector<Value>(NestBuilder::Body &)> body) {
@@ -121,7 +121,7 @@ SmallVector<Value> UnscaleOp::buildNests(OpBuilder &b) {
   });
 }
 
-/// 1 where x is infinite or NaN, else 0.
+/// Builds 1 if x is infinite or NaN, else 0.
 static Value isNotFinite(ScalarBuilder &s, Value x) {
   Type type = x.getType();
   Value size = math::AbsFOp::create(s.b, s.loc, x);
@@ -135,7 +135,7 @@ SmallVector<Value> CountNonFiniteOp::buildNests(OpBuilder &b) {
   auto scalar = tensorTypeOf(getCount());
   Value sum = getBefore();
   for (Value x : getXs()) {
-    // Rows first, all at the same time, then their sum.
+    // First all rows in parallel, then their sum.
     ArrayRef<int64_t> shape = shapeOf(x);
     SmallVector<bool> reduction(shape.size(), true);
     Value rows = x;

@@ -1,4 +1,4 @@
-//===- Precision.h - Narrow types and the scale of losses -------*- C++ -*-===//
+//===- Precision.h - 16-bit types and loss scaling --------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -9,12 +9,12 @@
 
 namespace brew::dialects {
 
-/// Whether elements of that type have 16 bits and are computed with in f32.
+/// Whether the type has 16 bits, so that computations with it are in f32.
 inline bool isNarrowFloat(mlir::Type type) {
   return type.isBF16() || type.isF16();
 }
 
-/// What a value is a cast of, through all casts.
+/// Returns the source of a value through all casts.
 inline mlir::Value castSource(mlir::Value value) {
   while (auto cast = value.getDefiningOp<CastOp>())
     value = cast.getX();

@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
+//===- Recurrent.cpp - LSTM, RNN and the LSTM cell ------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -22,8 +22,8 @@ std::string textOf(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
-/// Checks the bottoms of a layer with `states` hidden blobs and gives the
-/// shapes of its tops and of the parameters that read the bottoms: weights and
+/// Checks the bottoms of a layer with `states` hidden blobs. Infers the shapes
+/// of its tops and of the parameters that multiply the bottoms: weights and
 /// bias of `gates` rows per output, and static weights.
 template <typename Op>
 LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
@@ -67,8 +67,8 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
   return success();
 }
 
-/// There is one copy of the cell for each time step, as in Caffe, which ends
-/// where the number of steps changes.
+/// Rejects item counts: the layer has one copy of the cell for each time step,
+/// and Caffe aborts if the number of steps changes.
 LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
   for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
     if (counts.of(operand))
@@ -110,7 +110,7 @@ bool LSTMUnitOp::mustStayExact(unsigned operand) {
   return operand == getContMutable().getOperandNumber();
 }
 
-/// The cell is a sum over all time steps.
+/// The cell state is a sum over all time steps.
 bool LSTMUnitOp::staysF32(unsigned result) { return result == 0; }
 
 LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
@@ -130,7 +130,7 @@ LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// 1 / (1 + exp(-x)).
+/// Builds 1 / (1 + exp(-x)).
 static Value sigmoid(ScalarBuilder &s, Value x) {
   Value one = s.constant(x.getType(), 1);
   return s.div(one, s.add(one, s.exp(s.neg(x))));
@@ -155,7 +155,8 @@ SmallVector<Value> LSTMUnitOp::buildNests(OpBuilder &b) {
           f = s.mul(body.in[1], sigmoid(s, gateInput(1))),
           o = sigmoid(s, gateInput(2)),
           g = math::TanhOp::create(s.b, s.loc, gateInput(3));
-    // Where a sequence begins the old state must not count, whatever it is.
+    // At the start of a sequence, the old state must not contribute, even if it
+    // is not finite.
     Value zero = s.constant(type.getElementType(), 0);
     Value kept =
         s.select(s.equal(body.in[1], zero), zero, s.mul(f, body.in[0]));
@@ -174,7 +175,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   auto type = RankedTensorType::get(shapeOf(getC()), elementTypeOf(getC()));
   int64_t width = type.getDimSize(2);
   Value dc = resultGradients[0], dh = resultGradients[1];
-  // The gradient that reaches c, through h as well.
+  // The gradient of c, including that through h.
   NestBuilder total(b, getLoc(), type.getShape());
   for (Value value : {getO(), getTanhC()})
     total.input(value, iota(3));
@@ -208,7 +209,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   }
   if (!needed[1])
     return success();
-  // One gate after the other along the last dimension.
+  // The gates are concatenated along the last dimension.
   auto xType = RankedTensorType::get(shapeOf(getX()), elementTypeOf(getX()));
   NestBuilder nest(b, getLoc(), xType.getShape());
   nest.output(xType, iota(3));
@@ -225,7 +226,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
           return s.equali(gate, s.index(number));
         };
         Value one = s.constant(xType.getElementType(), 1);
-        // A gate's derivative is y (1 - y), but for the cell's tanh.
+        // A gate's derivative is y (1 - y), except for the cell's tanh.
         Value y = s.select(
             is(0), read(i),
             s.select(is(1), read(f), s.select(is(2), read(o), read(g))));

@@ -1,4 +1,4 @@
-//===- Recurrent.h - LSTM, RNN and their cell -------------------*- C++ -*-===//
+//===- Recurrent.h - LSTM, RNN and the LSTM cell ----------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -8,10 +8,10 @@ include "dialects/Brew/PrecisionInterface.td"
 
 class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [ItemCounts]> {
   let description = [{
-    `inputs` are the sequence x (T, N, ...), the indicators cont (T, N), which are 0
-    where a new sequence begins, with `has_static` an input N, ... for all time
-    steps, with `expose_hidden` the state before the first step, then the
-    parameters. brew-unroll-recurrent replaces the layer by T copies of its cell.
+    `inputs` are, in order: the sequence x [T, N, ...]; the continuation indicators cont [T, N],
+    which are 0 where a new sequence starts; with `has_static`, an input [N, ...] for all time
+    steps; with `expose_hidden`, the state before the first step; then the parameters.
+    brew-unroll-recurrent replaces the layer by T copies of its cell.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$inputs), layerAttributes,
     (ins I64Attr:$num_output, UnitAttr:$has_static, UnitAttr:$expose_hidden));
@@ -29,9 +29,9 @@ def Brew_RNNOp : Brew_RecurrentOp<"rnn"> {
 def Brew_LSTMUnitOp : Brew_LayerOp<"lstm_unit", [Pure, Gradient, LoopNests, RoundablePartly]> {
   let summary = "One time step of an LSTM's cell";
   let description = [{
-    x (1, N, 4 D) holds the inputs of the input, forget and output gates and of the
-    cell: c = f c_prev + i g and h = o tanh(c) with i, o = sigmoid, g = tanh and
-    f = cont * sigmoid. i, f, o, g and tanh(c) are saved for the backward pass.
+    x [1, N, 4 D] contains the inputs of the input gate i, the forget gate f, the output gate o
+    and the cell input g. Then c = f c_prev + i g and h = o tanh(c), where i and o are sigmoids,
+    f = cont * sigmoid and g = tanh. i, f, o, g and tanh(c) are saved for the backward pass.
   }];
   let arguments = !con((ins AnyTensor:$c_prev, AnyTensor:$x, AnyTensor:$cont),
     layerAttributes);

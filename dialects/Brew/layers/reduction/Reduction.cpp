@@ -44,7 +44,7 @@ LogicalResult ReductionOp::propagateItemCounts(ItemCounts &counts) {
   return success();
 }
 
-/// coeff, divided by the number of elements for MEAN.
+/// Returns coeff, divided by the number of elements for MEAN.
 static double reductionScale(ReductionOp op) {
   double scale = op.getCoeff().convertToFloat();
   if (op.getKind() == ReductionKind::Mean)

@@ -9,13 +9,17 @@ include "dialects/Brew/PrecisionInterface.td"
 def Brew_ReductionOp : Brew_LayerOp<"reduction",
     [Pure, Gradient, LoopNests, ItemCounts, RoundableOperands]> {
   let summary = "Reduces the dimensions from `axis` on to one number";
+  let description = [{
+    `coeff` multiplies the result.
+  }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
-  let summary = "exp(x) over its sum along `axis`";
+def Brew_SoftmaxOp : Brew_LayerOp<"softmax",
+    [Pure, Gradient, LoopNests, ItemWise, RoundableOperands]> {
+  let summary = "exp(x) divided by its sum along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }

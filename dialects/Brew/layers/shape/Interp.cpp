@@ -35,19 +35,20 @@ LogicalResult InterpOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Of the reference only the plane counts.
+/// Only the plane of the reference is read.
 LogicalResult InterpOp::propagateItemCounts(ItemCounts &counts) {
-  if (getReference() && failed(counts.requireStaticExtents(*this, getReference(), 2)))
+  if (getReference() &&
+      failed(counts.requireStaticExtents(*this, getReference(), 2)))
     return failure();
   return counts.propagate(*this, getX());
 }
 
 namespace {
-/// The rows, or columns, of a resizing.
+/// The rows or the columns of a resizing.
 struct Axis {
-  int64_t full; ///< of x
-  int64_t crop; ///< not used at x's beginning
-  int64_t in;   ///< used
+  int64_t full; ///< extent of x
+  int64_t crop; ///< cropped at the start of x
+  int64_t in;   ///< extent after cropping
   int64_t out;
 
   Axis(ArrayRef<int64_t> x, ArrayRef<int64_t> y, int i, int64_t padBeg,
@@ -55,12 +56,14 @@ struct Axis {
       : full(x[2 + i]), crop(-padBeg), in(x[2 + i] + padBeg + padEnd),
         out(y[2 + i]) {}
 
-  /// Used places per place of the result, as Caffe's forks compute it.
+  /// Returns cropped positions per position of the result, as Caffe's forks
+  /// compute it.
   float ratio() const {
     return out > 1 ? static_cast<float>(in - 1) / (out - 1) : 0;
   }
-  /// Places of the result that may lie between the used place `i` - 1 and
-  /// i + 1: `window` of them from `windowStart` on, allowing for rounding.
+  /// Return the range of positions of the result that may be interpolated from
+  /// cropped position `i`: `window` ones from `windowStart` on, including a
+  /// margin for rounding.
   int64_t window() const {
     return in > 1 ? std::min(out, 2 * (out - 1) / (in - 1) + 4) : out;
   }
@@ -75,9 +78,10 @@ struct Axis {
   }
 };
 
-/// What a place of the result is made of: two neighbours and their weights.
+/// The two neighbours from which a position of the result is interpolated, and
+/// their weights.
 struct Neighbours {
-  Value first, second; ///< used places
+  Value first, second; ///< cropped positions
   Value weight1, weight2;
 
   Neighbours(ScalarBuilder &s, const Axis &axis, Value place, Type type) {
@@ -85,8 +89,8 @@ struct Neighbours {
     auto indexOf = [&](Value x) -> Value {
       return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), x);
     };
-    // In single precision and without contraction, so that forward and
-    // backward pass round to the same neighbours.
+    // Single precision without contraction, so that forward and backward pass
+    // round to the same neighbours.
     Value number = arith::SIToFPOp::create(
         s.b, s.loc, single,
         arith::IndexCastOp::create(s.b, s.loc, integer, place));
@@ -103,7 +107,7 @@ struct Neighbours {
     weight1 = s.sub(s.constant(type, 1), rest);
   }
 
-  /// How much the used place `i` counts.
+  /// Builds the weight of the cropped position `i`.
   Value weightOf(ScalarBuilder &s, Value i) const {
     Value zero = s.constant(weight1.getType(), 0);
     return s.add(s.select(s.equali(first, i), weight1, zero),
@@ -142,7 +146,7 @@ LogicalResult
 InterpOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                          ArrayRef<bool> needed,
                          MutableArrayRef<Value> operandGradients) {
-  // The reference gives its size only.
+  // Only the size of the reference is read.
   if (needed[0])
     operandGradients[0] = InterpBackwardOp::create(
         b, getLoc(), getX().getType(), resultGradients[0], getLayerAttr(),
@@ -164,8 +168,8 @@ SmallVector<Value> InterpBackwardOp::buildNests(OpBuilder &b) {
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     ScalarBuilder &s = body.s;
     Type element = type.getElementType();
-    // Place of the result and its weight; outside of what is used, both
-    // neighbours differ from the place, so the weight is 0.
+    // Position of the result and its weight. Outside of the cropped range, both
+    // neighbours differ from the position, so that the weight is 0.
     auto along = [&](const Axis &axis, Value place, Value shift) {
       Value used = s.subi(place, s.index(axis.crop));
       Value result = s.addi(axis.windowStart(s, used), shift);

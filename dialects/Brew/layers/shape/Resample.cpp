@@ -1,4 +1,4 @@
-//===- Resample.cpp - Layers of forks that move places --------------------===//
+//===- Resample.cpp - Forks' layers that move elements --------------------===//
 #include "dialects/Brew/layers/shape/Resample.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Reports a bottom that is no image.
+/// Emits an error if a bottom is not an image.
 static LogicalResult requireImage(Operation *layer, Value x) {
   if (shapeOf(x).size() == 4)
     return success();
@@ -33,7 +33,7 @@ LogicalResult ShuffleChannelOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// The channels as a table of `rows` rows, read column by column.
+/// Builds the transposition of the channels, a table of `rows` rows.
 static Value buildShuffle(OpBuilder &b, Location loc, Value x, int64_t rows,
                           RankedTensorType type) {
   NestBuilder nest(b, loc, type.getShape());
@@ -89,10 +89,11 @@ LogicalResult ReorgOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Moves elements between an image `tight`, of x's C, H and W, and the `wide`
-/// one of C / stride^2, H * stride, W * stride: element (c, h, w) of the tight
-/// one is at channel c % (C / stride^2) of the wide one. Without `reverse` the
-/// layer reads the wide order, laid over x, into the tight one, laid over y.
+/// Moves elements between a `tight` image of x's C, H and W, and a `wide` one
+/// of C / stride^2, H * stride, W * stride: element (c, h, w) of the tight
+/// image is in channel c % (C / stride^2) of the wide one. Without `reverse`,
+/// the layer reads the elements of x in wide order and writes those of y in
+/// tight order.
 static Value buildReorg(OpBuilder &b, Location loc, Value source,
                         ArrayRef<int64_t> tight, int64_t stride, bool gathers,
                         RankedTensorType type) {
@@ -228,7 +229,7 @@ LogicalResult AxpyOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Map from the loops of x to the elements of a.
+/// Returns the map from the loops of x to the elements of a.
 static AffineMap scaleMap(Builder &b, AxpyOp op) {
   SmallVector<AffineExpr> indices(tensorTypeOf(op.getA()).getRank(),
                                   b.getAffineConstantExpr(0));

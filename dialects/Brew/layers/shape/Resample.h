@@ -1,4 +1,4 @@
-//===- Resample.h - Layers of forks that move places ------------*- C++ -*-===//
+//===- Resample.h - Forks' layers that move elements ------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

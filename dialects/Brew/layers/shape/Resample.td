@@ -1,4 +1,4 @@
-//===- Resample.td - Forks' layers that move positions -----*- tablegen -*-===//
+//===- Resample.td - Forks' layers that move elements ------*- tablegen -*-===//
 #ifndef BREW_LAYERS_RESAMPLE_TD
 #define BREW_LAYERS_RESAMPLE_TD
 
@@ -14,12 +14,12 @@ def Brew_ShuffleChannelOp : Brew_LayerOp<"shuffle_channel",
 }
 
 def Brew_ReorgOp : Brew_LayerOp<"reorg", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "Positions become channels, or channels positions with `reverse`";
+  let summary = "Moves positions into channels, or channels into positions with `reverse`";
   let description = [{
-    As Darknet does it, whose weights rely on it: of an image of C channels, H rows
-    and W columns, the elements in order are those of C / stride^2 channels, H *
-    stride rows and W * stride columns, whose every stride-th position in either
-    direction belongs to one of the C channels.
+    Uses the element order of Darknet, on which its weights rely: the elements of an image of C
+    channels, H rows and W columns, in order, are read as C / stride^2 channels of H * stride rows
+    and W * stride columns, of which each of the C channels takes every stride-th position in both
+    directions.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins I64Attr:$stride, UnitAttr:$reverse));
@@ -27,14 +27,14 @@ def Brew_ReorgOp : Brew_LayerOp<"reorg", [Pure, Gradient, LoopNests, ItemWise, R
 }
 
 def Brew_ReorgBackwardOp : Brew_Op<"reorg_backward", [Pure, LoopNests, Roundable]> {
-  let summary = "Puts the gradient back";
+  let summary = "Gradient of reorg: moves elements back";
   let arguments = (ins AnyTensor:$dy, StrAttr:$layer, I64Attr:$stride, UnitAttr:$reverse);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
 def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "Every position repeated scale[0] times down, scale[1] times across";
+  let summary = "Repeats every position scale[0] times down and scale[1] times across";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$scale));
   let results = (outs AnyTensor:$y);
 }
@@ -42,9 +42,9 @@ def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, LoopNests, ItemW
 def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, LoopNests, ItemCounts, Roundable]> {
   let summary = "Bilinear resizing with aligned corners";
   let description = [{
-    The rows and columns of x without the first -pad_beg and the last -pad_end
-    become `size` (height, width) or, without it, first fewer by `shrink` and then
-    more by `zoom`, or as many as `reference` has.
+    First removes `-pad_beg` rows and columns at the start of x and `-pad_end` at the end (both
+    pads are at most 0). The result has `size` (height, width), the size of `reference`, or the
+    cropped size reduced by `shrink` and then enlarged by `zoom`.
   }];
   let arguments = !con((ins AnyTensor:$x, Optional<AnyTensor>:$reference), layerAttributes,
     (ins DenseI64ArrayAttr:$size, I64Attr:$zoom, I64Attr:$shrink, I64Attr:$pad_beg,
@@ -53,14 +53,14 @@ def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, LoopNests, ItemCount
 }
 
 def Brew_InterpBackwardOp : Brew_Op<"interp_backward", [Pure, LoopNests, Roundable]> {
-  let summary = "Sums, for each position, what the positions made of it weigh it by";
+  let summary = "Gradient of interp: weighted sums over the positions that read an element";
   let arguments = (ins AnyTensor:$dy, StrAttr:$layer, I64Attr:$pad_beg, I64Attr:$pad_end);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
 def Brew_AxpyOp : Brew_LayerOp<"axpy", [Pure, Gradient, LoopNests, ItemWise, Roundable]> {
-  let summary = "a * x + y with one a for each channel of each sample";
+  let summary = "a * x + y, with one a for each channel of each sample";
   let arguments = !con((ins AnyTensor:$a, AnyTensor:$x, AnyTensor:$y), layerAttributes);
   let results = (outs AnyTensor:$z);
 }

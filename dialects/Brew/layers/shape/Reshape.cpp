@@ -1,7 +1,7 @@
 //===- Reshape.cpp - Layers that rename or reorder dimensions -------------===//
 //
-// Reshape, Flatten, Squeeze and Parameter become views (brew.reinterpret) once
-// gradients exist.
+// Reshape, Flatten, Squeeze and Parameter become views (brew.reinterpret) after
+// differentiation.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// The gradient of a view: the same elements under x's shape.
+/// Builds the gradient of a view: the same elements in x's shape.
 static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,
                                   ArrayRef<Value> resultGradients,
                                   MutableArrayRef<Value> operandGradients) {
@@ -27,8 +27,8 @@ static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,
   return success();
 }
 
-/// Replaces a layer whose result is a view of its operand, once shapes are
-/// known.
+/// Replaces a layer whose result is a view of its operand. Requires inferred
+/// shapes.
 static LogicalResult replaceByView(Operation *op, PatternRewriter &rewriter) {
   if (!isa<RankedTensorType>(op->getResult(0).getType()))
     return failure();
@@ -44,7 +44,7 @@ static LogicalResult replaceByView(Operation *op, PatternRewriter &rewriter) {
 LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
   int64_t rank = x.size(), axis = getAxis(), axes = getNumAxes();
-  // Unlike other axes, this one may lie behind the last dimension.
+  // Unlike other axes, this one may be after the last dimension.
   int64_t start = axis < 0 ? axis + rank + 1 : axis;
   if (start < 0 || start > rank)
     return layerError(*this) << "axis " << axis << " is outside the bottom's "
@@ -85,7 +85,7 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Whether dimension 0 is x's, whatever its extent.
+/// Whether dimension 0 is that of x for every extent.
 static bool keepsItems(ReshapeOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
   const int64_t axis = op.getAxis(), axes = op.getNumAxes();
@@ -93,7 +93,7 @@ static bool keepsItems(ReshapeOp op) {
     return true;
   if (dims.empty() || axes == 0)
     return dims.empty() && axes == 0;
-  // What is left for -1 is as much as there are items if every item is.
+  // -1 is the number of items if the other dimensions have an item's size.
   return dims[0] == 0 || (dims[0] == -1 && shapeOf(op.getY())[0] == x[0]);
 }
 
@@ -101,7 +101,7 @@ LogicalResult ReshapeOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && !keepsItems(*this))
     return counts.reject(
         *this, getX(),
-        "dimension 0 of its bottom is the items, of which only some are there; "
+        "dimension 0 of its bottom is the items, of which only some are valid; "
         "'dim: 0' keeps it, whatever their number");
   if (failed(counts.commonCount(*this)))
     return failure();
@@ -134,7 +134,8 @@ LogicalResult FlattenOp::inferShapes(Shapes &tops, Shapes &) {
       canonicalAxis(*this, getEndAxis(), x.size(), "end_axis");
   if (failed(end))
     return failure();
-  // As in Caffe, an end right before the start makes a dimension of size 1.
+  // As in Caffe, an end directly before the start creates a dimension of
+  // size 1.
   if (*end + 1 < *start)
     return layerError(*this)
            << "end_axis " << *end << " lies before axis " << *start;
@@ -260,12 +261,12 @@ LogicalResult PermuteOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && getOrder()[0] != 0)
     return counts.reject(*this, getX(),
                          "moves dimension 0 of its bottom, the items, of which "
-                         "only some are there");
+                         "only some are valid");
   return counts.propagate(*this);
 }
 
-/// Nest whose loop i writes dimension i of the result and reads dimension
-/// `order[i]` of x.
+/// Builds the nest whose loop i writes dimension i of the result and reads
+/// dimension `order[i]` of x.
 static Value buildPermute(OpBuilder &b, Location loc, Value x,
                           ArrayRef<int64_t> order, RankedTensorType type) {
   SmallVector<int64_t> loops(order.size());
@@ -286,8 +287,8 @@ PermuteOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   SmallVector<int64_t> inverse(getOrder().size());
   for (auto [i, dim] : llvm::enumerate(getOrder()))
     inverse[dim] = i;
-  operandGradients[0] =
-      buildPermute(b, getLoc(), resultGradients[0], inverse, tensorTypeOf(getX()));
+  operandGradients[0] = buildPermute(b, getLoc(), resultGradients[0], inverse,
+                                     tensorTypeOf(getX()));
   return success();
 }
 
@@ -316,7 +317,7 @@ LogicalResult TileOp::buildGradients(OpBuilder &b,
                                      ArrayRef<Value> resultGradients,
                                      ArrayRef<bool>,
                                      MutableArrayRef<Value> operandGradients) {
-  // Sums over the tiles, which are the last loop.
+  // Sums over the tiles, in the last loop.
   auto type = tensorTypeOf(getX());
   int64_t rank = type.getRank(), axis = getAxis();
   SmallVector<int64_t> extents(type.getShape());

@@ -29,7 +29,7 @@ LogicalResult ReverseOp::propagateItemCounts(ItemCounts &counts) {
   if (counts.of(getX()) && llvm::is_contained(getAxes(), 0))
     return counts.reject(*this, getX(),
                          "reverses dimension 0 of its bottom, the items, of "
-                         "which only some are there");
+                         "which only some are valid");
   return counts.propagate(*this);
 }
 

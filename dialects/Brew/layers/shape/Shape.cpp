@@ -1,4 +1,4 @@
-//===- Shape.cpp - Layers that join and divide blobs ----------------------===//
+//===- Shape.cpp - Layers that concatenate and slice ----------------------===//
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
@@ -11,7 +11,7 @@ using namespace brew::dialects;
 // Subviews of tensors
 //===----------------------------------------------------------------------===//
 
-/// Offsets of a part that starts at `start` of dimension `axis`.
+/// Returns the offsets of a slice that starts at `start` of dimension `axis`.
 static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
                                          int64_t start) {
   SmallVector<int64_t> offsets(rank, 0);
@@ -19,12 +19,12 @@ static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
   return offsets;
 }
 
-RankedTensorType brew::dialects::subviewOf(RankedTensorType whole,
+RankedTensorType brew::dialects::subviewOf(RankedTensorType full,
                                            ArrayRef<int64_t> shape) {
-  Builder b(whole.getContext());
+  Builder b(full.getContext());
   NamedAttribute strides =
-      b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
-  return RankedTensorType::get(shape, whole.getElementType(),
+      b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(full)));
+  return RankedTensorType::get(shape, full.getElementType(),
                                b.getDictionaryAttr(strides));
 }
 
@@ -93,7 +93,7 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Value dy = resultGradients[0];
   int64_t start = 0, axis = getAxis();
   for (auto [i, x] : llvm::enumerate(getXs())) {
-    // A constant has no memory to cut.
+    // A constant has no memory for a subview.
     auto fill = dy.getDefiningOp<FillOp>();
     if (needed[i] && fill)
       operandGradients[i] =
@@ -108,8 +108,8 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ConcatOp::buildNests(OpBuilder &b) {
-  return {ConcatViewOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
-                         getAxisAttr())};
+  return {ConcatViewOp::create(b, getLoc(), getY().getType(), getXs(),
+                               getLayerAttr(), getAxisAttr())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,7 +148,7 @@ LogicalResult SliceOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// Where each top starts along the axis.
+/// Returns the start of each top along the axis.
 static SmallVector<int64_t> startsOf(SliceOp op) {
   SmallVector<int64_t> starts = {0};
   starts.append(op.getPoints().begin(), op.getPoints().end());
@@ -164,8 +164,8 @@ LogicalResult SliceOp::buildGradients(OpBuilder &b,
     parts.push_back(
         dy ? dy
            : FillOp::create(b, getLoc(), y.getType(), b.getF64FloatAttr(0)));
-  operandGradients[0] = ConcatViewOp::create(b, getLoc(), getX().getType(), parts,
-                                       getLayerAttr(), getAxisAttr());
+  operandGradients[0] = ConcatViewOp::create(
+      b, getLoc(), getX().getType(), parts, getLayerAttr(), getAxisAttr());
   return success();
 }
 
@@ -217,7 +217,7 @@ LogicalResult CropOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-/// The items of both bottoms may be cropped to the same ones, that is to all.
+/// Both bottoms may have the same item count, if no items are cropped.
 LogicalResult CropOp::propagateItemCounts(ItemCounts &counts) {
   if (getAxis() > 0)
     return failed(counts.requireStaticExtents(*this, getReference(), getAxis()))
@@ -237,7 +237,7 @@ LogicalResult CropOp::propagateItemCounts(ItemCounts &counts) {
   return success();
 }
 
-/// Where the part starts in every dimension.
+/// Returns the start of the slice in every dimension.
 static DenseI64ArrayAttr startOf(CropOp op, OpBuilder &b) {
   SmallVector<int64_t> start(op.getAxis(), 0);
   llvm::append_range(start, op.getOffsets());
@@ -248,17 +248,17 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
                                      ArrayRef<Value> resultGradients,
                                      ArrayRef<bool> needed,
                                      MutableArrayRef<Value> operandGradients) {
-  // The reference gives its shape only.
+  // Only the shape of the reference is read.
   if (needed[0])
     operandGradients[0] =
         ZeroPadOp::create(b, getLoc(), getX().getType(), resultGradients[0],
-                        getLayerAttr(), startOf(*this, b));
+                          getLayerAttr(), startOf(*this, b));
   return success();
 }
 
 SmallVector<Value> CropOp::buildNests(OpBuilder &b) {
-  return {SubviewOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
-                        startOf(*this, b))};
+  return {SubviewOp::create(b, getLoc(), getY().getType(), getX(),
+                            getLayerAttr(), startOf(*this, b))};
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,7 +1,7 @@
-//===- Shape.h - Operations that join and divide tensors --------*- C++ -*-===//
+//===- Shape.h - Layers that concatenate and slice --------------*- C++ -*-===//
 //
-// Passes know brew.concat_view and brew.subview, which share memory with what they join
-// and cut.
+// Passes refer to brew.concat_view and brew.subview by name: both share memory
+// with the tensors that they concatenate and slice.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace brew::dialects {
 
-/// Type of a subview, of shape `shape`, of a tensor of type `whole`: its
-/// encoding is the whole's strides, `{strides = array<i64: ...>}`.
-mlir::RankedTensorType subviewOf(mlir::RankedTensorType whole,
+/// Returns the type of a subview of shape `shape` of a tensor of type `full`.
+/// Its encoding contains the strides of `full`, `{strides = array<i64: ...>}`.
+mlir::RankedTensorType subviewOf(mlir::RankedTensorType full,
                                  llvm::ArrayRef<int64_t> shape);
 
 } // namespace brew::dialects

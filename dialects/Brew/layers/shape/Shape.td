@@ -7,33 +7,34 @@ include "dialects/Brew/ItemCountInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, LoopNests, ItemWise]> {
-  let summary = "Joins blobs along `axis`";
+  let summary = "Concatenates blobs along `axis`";
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, LoopNests, ItemWise]> {
-  let summary = "Divides a blob along `axis`";
+  let summary = "Splits a blob along `axis`";
   let description = [{
-    `points` are the positions at which each top but the first starts; without
-    them all tops are of equal size.
+    `points` are the start positions of all tops but the first. Without them, the tops have equal
+    sizes.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins I64Attr:$axis, DenseI64ArrayAttr:$points));
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
-def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
-  let summary = "The elements in reverse order along each of `axes`";
+def Brew_ReverseOp : Brew_LayerOp<"reverse",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
+  let summary = "Reverses the elements along each of `axes`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, ItemCounts]> {
-  let summary = "The part of x, from `axis` on, that has the reference's size";
+  let summary = "The slice of x that has the size of `reference`, from `axis` on";
   let description = [{
-    `offsets` has one entry for all dimensions from `axis` on, or one for each;
-    without any the part starts at 0. Shape inference gives each of them one.
+    `offsets` has one entry per dimension from `axis` on, one for all of them, or none for a slice
+    that starts at 0. Shape inference replaces them by one entry per dimension.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$reference), layerAttributes,
     (ins I64Attr:$axis, DenseI64ArrayAttr:$offsets));
@@ -43,8 +44,8 @@ def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, LoopNests, ItemCounts]> 
 def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, ItemCounts]> {
   let summary = "The same elements under another shape";
   let description = [{
-    `dims` replace `num_axes` dimensions (-1: all the rest) from `axis` on; 0
-    keeps the dimension at its position, one -1 takes what is left.
+    `dims` replace `num_axes` dimensions (-1: all) from `axis` on. A 0 keeps the dimension at its
+    position; a -1, at most one, takes the remaining elements.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins DenseI64ArrayAttr:$dims, I64Attr:$axis, I64Attr:$num_axes));
@@ -53,7 +54,7 @@ def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, ItemCounts]> {
 }
 
 def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
-  let summary = "The dimensions from `axis` to `end_axis` as one";
+  let summary = "Flattens the dimensions from `axis` to `end_axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins I64Attr:$axis, I64Attr:$end_axis));
   let results = (outs AnyTensor:$y);
@@ -61,22 +62,27 @@ def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
 }
 
 def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, ItemCounts]> {
-  let summary = "x without the dimensions `axes`, which are of size 1";
-  let description = "Without `axes`, all dimensions of size 1 go.";
+  let summary = "Removes the dimensions `axes`, which have size 1";
+  let description = [{
+    Without `axes`, removes all dimensions of size 1.
+  }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
   let results = (outs AnyTensor:$y);
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
-  let summary = "Dimension i of the result is dimension order[i] of x";
-  let description = "Dimensions that `order` does not name follow in their order.";
+def Brew_PermuteOp : Brew_LayerOp<"permute",
+    [Pure, Gradient, LoopNests, ItemCounts, RoundableMove]> {
+  let summary = "Permutes dimensions: dimension i of y is dimension order[i] of x";
+  let description = [{
+    Dimensions that `order` does not name follow in their own order.
+  }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, LoopNests, ItemWise, RoundableMove]> {
-  let summary = "x repeated `tiles` times along `axis`";
+  let summary = "Repeats x `tiles` times along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis, I64Attr:$tiles));
   let results = (outs AnyTensor:$y);
 }
@@ -98,18 +104,27 @@ class Brew_SliceViewOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Brew_ConcatViewOp : Brew_SliceViewOp<"concat_view", [Brew_View]> {
-  let summary = "Tensors one after the other along `axis`";
+  let summary = "Concatenation along `axis` without a loop nest";
   let description = [{
-    No nest: in the fused phase its operands are subviews of the result, written in
-    place (see brew-position-subviews).
+    In the fused phase, the operands are subviews of the result: their producers write them in
+    place (see brew-alias-subviews).
   }];
   let arguments = (ins Variadic<AnyTensor>:$xs, StrAttr:$layer, I64Attr:$axis);
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_SubviewOp : Brew_SliceViewOp<"subview", [Brew_View, Brew_AcceptsSubviews]> {
-  let summary = "The part of x that starts at `offsets`";
-  let description = "In the fused phase a view of x, like `brew.reinterpret`.";
+  let summary = "The slice of x that starts at `offsets`";
+  let description = [{
+    In the fused phase, a view of x, like `brew.reinterpret`.
+
+    Example: two of four channels.
+
+    ```mlir
+    %y = brew.subview "slice"(%x) {offsets = array<i64: 0, 2>}
+        : (tensor<8x4xf32>) -> tensor<8x2xf32>
+    ```
+  }];
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);
 }

@@ -10,7 +10,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// What a rule computes with, for one element.
+/// The operands of a rule, for one element.
 struct Element {
   ScalarBuilder &s;
   ArrayRef<SolverScalar> scalarNames;
@@ -30,13 +30,13 @@ struct Element {
   }
 };
 
-/// What a rule gives for one element.
+/// The results of a rule, for one element.
 struct Step {
   SmallVector<Value> states; ///< after the update
   Value update;
 };
 
-/// d/dw of the penalty, without its factor.
+/// Builds the derivative of the penalty, without its factor.
 Value penaltySlope(ScalarBuilder &s, Value w, Regularization kind) {
   if (kind == Regularization::L2)
     return w;
@@ -46,7 +46,7 @@ Value penaltySlope(ScalarBuilder &s, Value w, Regularization kind) {
                   s.select(s.greater(zero, w), s.constant(element, -1), zero));
 }
 
-/// The nest of an update: what all rules share, around `rule`.
+/// Builds the nest of an update from its `rule`.
 template <typename Op>
 SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
                                function_ref<Step(const Element &)> rule) {
@@ -59,7 +59,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
       nest.input(operand, all);
     else
       nest.input(operand, ArrayRef<int64_t>{});
-  // Writing the update costs a pass over memory that few solvers need.
+  // Few programs read the update, and writing it costs memory traffic.
   bool wantsUpdate = !op.getUpdate().use_empty();
   for (unsigned i = 0; i < op->getNumResults() - !wantsUpdate; ++i)
     nest.output(type, all);
@@ -115,7 +115,7 @@ SmallVector<Value> NesterovUpdateOp::buildNests(OpBuilder &b) {
   });
 }
 
-/// rate * g / (sqrt(history) + delta).
+/// Builds rate * g / (sqrt(history) + delta).
 static Value scaledByHistory(const Element &e, Value history) {
   Value size = e.s.add(e.sqrt(history), e.scalar(SolverScalar::Delta));
   return e.s.mul(e.rate, e.s.div(e.g, size));

@@ -6,8 +6,8 @@ include "dialects/Brew/BrewLayer.td"
 
 // One step of a solver for one parameter. Operands: the parameter, its gradient,
 // the solver's state tensors and the scalars that the rule reads, in that order.
-// Results: the new parameter, the new states, and the amount that was subtracted
-// from the parameter.
+// Results: the new parameter, the new states, and the amount subtracted from the
+// parameter.
 class Brew_SolverUpdate<string mnemonic, list<string> states,
                         list<I32EnumAttrCase> scalars>
     : Brew_Op<mnemonic, [Pure, LoopNests, Brew_SolverUpdateInterface]> {
@@ -39,8 +39,8 @@ class Brew_SolverUpdate<string mnemonic, list<string> states,
 }
 
 // In the descriptions, g = gradient_scale * gradient + weight_decay * decay_mult *
-// r(w), where r is w (L2) or its sign (L1); rate stands for learning_rate *
-// lr_mult; each rule ends in w' = w - update. Powers are elementwise.
+// r(w), where r(w) is w (L2) or its sign (L1), rate = learning_rate * lr_mult, and
+// w' = w - update. Powers are elementwise.
 
 def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd_update", ["history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
@@ -100,17 +100,18 @@ def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
 //===----------------------------------------------------------------------===//
 
 def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_PersistentRead]> {
-  let summary = "The gradients of all parameters, one behind the other";
+  let summary = "Reads the gradients of all parameters, concatenated";
   let description = [{
-    One dimension: the whole arena of gradients, with the zeros between them. With
-    `sums`, what earlier batches of an iteration (iter_size) left instead.
+    A vector of the complete gradient arena, including the zeros between gradients. With
+    `accumulated`, the sums of the gradients of an iteration's earlier batches (`iter_size`)
+    instead.
   }];
   let arguments = (ins UnitAttr:$accumulated);
   let results = (outs AnyTensor:$result);
   let assemblyFormat = "(`accumulated` $accumulated^)? attr-dict `:` type($result)";
 }
 def Brew_StoreAllGradientsOp : Brew_Op<"store_all_gradients", [Store]> {
-  let summary = "Replaces the gradients of all parameters, or their sums";
+  let summary = "Stores the gradients of all parameters, or the accumulated ones";
   let arguments = (ins AnyTensor:$value, UnitAttr:$accumulated);
   let assemblyFormat = "$value (`accumulated` $accumulated^)? attr-dict `:` type($value)";
 }

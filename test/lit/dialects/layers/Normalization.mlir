@@ -14,8 +14,8 @@ brew.program @main test {
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}) {eps
   %y3, %d3 = brew.batch_norm "n"(%x) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   %count = brew.data_input "count" "Input" {config = "", folder = "", tops = ["count"]} : tensor<i32>
-  // CHECK: brew.batch_norm "n"(%{{[^,]*}}, %[[COUNT:[^,]*]]) {counted, eps
-  %y5, %d5 = brew.batch_norm "n"(%x, %count) {counted, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>, tensor<i32>) -> (tensor<*xf32>, tensor<*xf32>)
+  // CHECK: brew.batch_norm "n"(%{{[^,]*}}, %[[COUNT:[^,]*]]) {eps = {{.*}}, has_item_count
+  %y5, %d5 = brew.batch_norm "n"(%x, %count) {eps = 0.1 : f32, fraction = 0.5 : f32, has_item_count, tops = []} : (tensor<2x3x4x5xf32>, tensor<i32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}) {eps = 1.000000e-01 : f32, fraction = 5.000000e-01 : f32, synchronized
   %y6, %d6 = brew.batch_norm "n"(%x) {synchronized, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm_backward "n"(%{{.*}}, %{{.*}}, %{{.*}}, %[[COUNT]])

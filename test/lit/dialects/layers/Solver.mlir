@@ -3,7 +3,7 @@
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
 // RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/solver/Solver.td
 
-// Every update's assembly is read as it is printed.
+// The assembly of every update round-trips.
 
 brew.param @ip.0 : tensor<2xf32> {layer = "ip", index = 0 : i64}
 brew.program @update train {
@@ -45,6 +45,6 @@ brew.program @update train {
   %all = brew.all_gradients : tensor<32xf32>
   // CHECK: brew.store_all_gradients %[[S]] : tensor<32xf32>
   brew.store_all_gradients %sums : tensor<32xf32>
-  // CHECK: brew.store_all_gradients %{{.*}} sums : tensor<32xf32>
-  brew.store_all_gradients %all sums : tensor<32xf32>
+  // CHECK: brew.store_all_gradients %{{.*}} accumulated : tensor<32xf32>
+  brew.store_all_gradients %all accumulated : tensor<32xf32>
 }
