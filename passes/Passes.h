@@ -1,8 +1,8 @@
-//===- Passes.h - The transformations between phases ------------*- C++ -*-===//
+//===- Passes.h - Passes of the compiler phases -----------------*- C++ -*-===//
 #pragma once
 
-#include "dialects/Target/TargetEnums.h"
 #include "dialects/Target/DefaultCpu.h"
+#include "dialects/Target/TargetEnums.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

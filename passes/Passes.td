@@ -1,11 +1,11 @@
-//===- Passes.td - The transformations between phases ------*- tablegen -*-===//
+//===- Passes.td - Passes of the compiler phases -----------*- tablegen -*-===//
 #ifndef BREW_PASSES_TD
 #define BREW_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
-// The values that an option of an enumeration of dialects/Target/TargetEnums.td has,
-// under the names that the enumeration gives them.
+// Accepted values of a pass option: the given cases of an enumeration in
+// dialects/Target/TargetEnums.td, under the enumeration's own spelling.
 class valuesOf<list<string> cases, string enumeration> {
   string text = "::llvm::cl::values(" # !interleave(!foreach(each, cases,
     "clEnumValN(::brew::dialects::target::" # enumeration # "::" # each #
@@ -13,53 +13,90 @@ class valuesOf<list<string> cases, string enumeration> {
     enumeration # "::" # each # "), \"\")"), ", ") # ")";
 }
 
+// The descriptions show IR before and after a pass. Attributes and types that
+// do not matter for the example are left out.
+
 //===----------------------------------------------------------------------===//
 // Phase graph
 //===----------------------------------------------------------------------===//
 
 def InferDataShapes : Pass<"brew-infer-data-shapes", "::mlir::ModuleOp"> {
-  let summary = "Gives the tops of data layers their shapes";
+  let summary = "Infer the shapes of the tops of data layers";
   let description = [{
-    From the layer's own settings, or the first record of its source. A source that
-    is not there is an error unless `input-shape` gives the top's shape; then the
-    leading dimension is still the layer's batch size. Shapes that are given of a host
-    layer's tops are noted on it. Errors carry how the tool should end (dialects/Brew/DiagnosticMetadata.h).
+    Reads the shapes from the layer's settings or from the first record of its source.
+    A missing source is an error unless `input-shape` provides the shape; the leading
+    dimension then still is the layer's batch size. Explicit shapes of a host layer's tops
+    become an attribute of that layer. Errors carry the exit status of the tool
+    (dialects/Brew/DiagnosticMetadata.h).
+
+    Input, with `batch=5`:
+
+        %x, %l = brew.data_input "db" "Data" {config = "... batch_size: 64 ..."}
+            : tensor<*xf32>, tensor<*xf32>
+
+    Output:
+
+        %x, %l = brew.data_input "db" "Data" {config = "... batch_size: 5 ..."}
+            : tensor<5x3x8x9xf32>, tensor<5xf32>
   }];
   let options = [
     ListOption<"inputShapes", "input-shape", "std::string",
       "Shapes as BLOB=d,d,...">,
     Option<"batch", "batch", "int64_t", "0",
-      "Leading dimension of every feed; 0: as the layer says">];
+      "Leading dimension of every data-layer top; 0: the layer's own">];
 }
 
 def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
-  let summary = "Gives every blob and parameter its static shape";
+  let summary = "Infer the static shapes of all blobs and parameters";
   let description = [{
-    Walks each program in order and asks every layer for the shapes of its tops
-    and parameters. Feeds must have theirs already. Checks that layers sharing a parameter
-    agree on its shape. Records blob shapes and Caffe's memory on the program.
+    Walks each program in order and calls every layer's shape function. The tops of data
+    layers must have static shapes. Checks that layers sharing a parameter agree on its
+    shape. Sets the program's attributes `blobs`, `params` and `caffe_bytes`.
+
+    Input:
+
+        %c = brew.convolution "conv"(%x, %w) {num_output = 4, kernel = [3, 3], ...}
+            : (tensor<1x3x7x7xf32>, tensor<*xf32>) -> tensor<*xf32>
+
+    Output:
+
+        %c = brew.convolution "conv"(%x, %w) {num_output = 4, kernel = [3, 3], ...}
+            : (tensor<1x3x7x7xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32>
   }];
 }
 
 def TrackItemCounts : Pass<"brew-track-item-counts", "::mlir::ModuleOp"> {
-  let summary = "Follows blobs whose number of items is only known at run time";
+  let summary = "Propagate item counts that are known only at run time";
   let description = [{
-    Such a blob has the shape of the most items there can be, and an i32 count
-    (dialects/Brew/ItemCounts.h). Layers that combine items get `brew.mask_items` and
-    `brew.average_items` around them; one that does not accept such a bottom is an
-    error. A `brew.pin count` goes with every output and pinned blob.
+    A blob with a dynamic number of items has a static shape with room for the maximal
+    number, and an i32 count (dialects/Brew/ItemCounts.h). Inserts `brew.mask_items` and
+    `brew.average_items` around layers that combine items; a layer that does not support
+    such a bottom is an error. Pins the count of every output and pinned blob.
+
+    Input, where `brew.filter` returns the items of %y and their count:
+
+        %y, %count = brew.filter "f"(%x, %selector)
+        %mean = brew.reduction "mean"(%y) {kind = mean}
+
+    Output:
+
+        %y, %count = brew.filter "f"(%x, %selector)
+        %masked = brew.mask_items "mean"(%y, %count) {fill = 0.0}
+        %sum = brew.reduction "mean"(%masked) {kind = mean}
+        %mean = brew.average_items "mean"(%sum, %count) {items = 4}
   }];
 }
 
 def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::ModuleOp"> {
-  let summary = "Lets layers read what earlier layers stored to a parameter";
+  let summary = "Forward stored parameters to later reads";
   let description = [{
-    A `brew.param_value` reads what the parameter was before the program. In Caffe layers
-    that share a parameter share its memory, so a layer reads what an earlier one stored
-    (running statistics of BatchNorm). Each `brew.param_value` after a `brew.store_param` of
-    its parameter becomes the value stored last, and of several stores the last one stays.
+    A `brew.param_value` reads the parameter's value from before the program. In Caffe,
+    layers that share a parameter share its memory, so a layer reads what an earlier one
+    stored (running statistics of BatchNorm). Replaces each `brew.param_value` after a
+    `brew.store_param` of the same parameter by the stored value, and keeps only the last
+    store.
 
-    Before:
+    Input:
 
         %next = brew.batch_norm "a"(%x, %mean) ...
         brew.store_param %next, @mean
@@ -67,7 +104,7 @@ def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::Module
         %next2 = brew.batch_norm "b"(%z, %mean2) ...
         brew.store_param %next2, @mean
 
-    After:
+    Output:
 
         %next = brew.batch_norm "a"(%x, %mean) ...
         %next2 = brew.batch_norm "b"(%z, %next) ...
@@ -76,84 +113,179 @@ def PropagateStoredParams : Pass<"brew-propagate-stored-params", "::mlir::Module
 }
 
 def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
-  let summary = "Replaces recurrent layers by one copy of their cell per time step";
+  let summary = "Unroll recurrent layers over their time steps";
   let description = [{
-    The state before the first step is a bottom (`expose_hidden`) or what the program's
-    previous run left: then it is a `brew.param` with `brew.persistent`, which starts as
-    zeros and which weight files and solvers do not know.
+    The state before the first step is a bottom (`expose_hidden`), or it persists from the
+    program's previous run: then it is a `brew.param` with `brew.persistent`, initially
+    zero, which weight files and solvers do not see.
 
-    Caffe's layer shares the data of exposed states with its unrolled net, and not their
-    gradients: none gets from a hidden top into the layer, nor from the layer into a
-    hidden bottom. Splits marked `brew.no_gradient` say so; brew-differentiate warns
-    where one keeps a gradient from something that learns.
+    In Caffe's layer, exposed states share the data with the unrolled net, but not the
+    gradients: no gradient passes from a hidden top into the layer, or from the layer to a
+    hidden bottom. Splits with `brew.no_gradient` block them; brew-differentiate warns if
+    a split blocks a gradient that a learnable parameter would receive.
+
+    Input:
+
+        %y = brew.lstm "l"(%x, %cont, %w, %b, %wh)
+
+    Output, for two steps and without the slices of %cont:
+
+        %h0 = brew.param_value @l.state0.p
+        %c0 = brew.param_value @l.state1.p
+        %xw = brew.inner_product "l"(%x, %w, %b)
+        %steps:2 = brew.slice "l"(%xw)
+        %hw0 = brew.inner_product "l"(%h0, %wh)
+        %g0 = brew.eltwise "l"(%hw0, %steps#0)
+        %c1, %h1, ... = brew.lstm_unit "l"(%c0, %g0, %cont0)
+        ...
+        %y = brew.concat "l"(%h1, %h2)
+        brew.store_param %h2, @l.state0.p
+        brew.store_param %c2, @l.state1.p
   }];
   let options = [Option<"exactHiddenGradients", "exact-hidden-gradients", "bool", "false",
-    "Gradients of exposed states are propagated, which Caffe does not do">];
+    "Propagate gradients of exposed states, which Caffe does not">];
 }
 
 def PinBlobs : Pass<"brew-pin-blobs", "::mlir::ModuleOp"> {
-  let summary = "Pins blobs so that they can be read after a run";
+  let summary = "Pin blobs so that they can be read after a run";
   let description = [{
-    Adds a `brew.pin` for the last version of each named blob. `all` names every one, and
-    marks programs with `brew.repeatable_backward` (RepeatableBackward.h).
-    The gradients of the same blobs are pinned by brew-differentiate. Programs that
-    learn also keep the blobs of `seeds` and the bottoms of `brew.memory_loss`, so that
-    a caller can look at what it gives the gradient of.
+    Adds a `brew.pin` for the last version of each blob in `blobs`. `all` pins every
+    blob, and marks programs with `brew.repeatable_backward` (RepeatableBackward.h).
+    brew-differentiate pins the gradients of the same blobs. In training programs, also
+    pins the blobs of `output-gradients` and the bottoms of `brew.memory_loss`, so that the
+    caller can read the blobs for which it writes gradients.
+
+    Input, with `blobs=conv`:
+
+        %c = brew.convolution "conv"(%x, %w) {tops = ["conv"]}
+        %r = brew.relu "relu"(%c) {tops = ["conv"]}
+
+    Output:
+
+        %c = brew.convolution "conv"(%x, %w) {tops = ["conv"]}
+        %r = brew.relu "relu"(%c) {tops = ["conv"]}
+        brew.pin data "conv", %r
   }];
   let options = [ListOption<"blobs", "blobs", "std::string", "Names, or `all`">,
-    ListOption<"seeds", "seeds", "std::string",
+    ListOption<"outputGradients", "output-gradients", "std::string",
       "Blobs whose gradient the caller writes">];
 }
 
 def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
-  let summary = "Appends the backward pass to programs marked `differentiate`";
+  let summary = "Append the backward pass to programs marked `differentiate`";
   let description = [{
-    Reverse-mode, over whole layers: gradients start at tops with a loss weight, flow where
-    Caffe would propagate them (towards parameters with lr_mult != 0, unless
-    propagate_down says no), are summed over users, and are stored per parameter. A
-    `brew.param_value` marked `brew.gradient` gets its gradient at lr_mult 0 too.
-    Behind a propagate_down that says no, gradients are built as in Caffe, for who
-    wants to see them; what nobody keeps is dropped as dead code.
-    Each of `seeds`, which brew-pin-blobs has pinned, adds the `brew.output_gradient` that the
-    caller writes to its gradient. A `brew.memory_loss` has such a seed for each bottom
-    that learns, which it scales.
+    Reverse-mode differentiation of layers. Gradients start at tops with a loss weight and
+    flow as in Caffe: towards parameters with lr_mult != 0, unless propagate_down blocks
+    them. They are summed over the users of a value and stored per parameter. A
+    `brew.param_value` with `brew.gradient` gets a gradient at lr_mult 0 too. Beyond a
+    propagate_down that blocks the gradient, gradients exist as in Caffe, so that they can
+    be pinned; others are erased as dead code.
+
+    Each blob in `output-gradients`, which brew-pin-blobs has pinned, adds a `brew.output_gradient`,
+    written by the caller, to its gradient. A `brew.memory_loss` has one for each bottom
+    that learns, and scales it.
+
+    Input:
+
+        %c = brew.convolution "conv"(%x, %w)
+        %loss = brew.reduction "loss"(%c) {loss_weights = [0.5]}
+
+    Output:
+
+        %c = brew.convolution "conv"(%x, %w)
+        %loss = brew.reduction "loss"(%c) {loss_weights = [0.5]}
+        %dloss = brew.fill 0.5 {brew.backward, brew.layer = "loss"}
+        %dc = linalg.generic ins(%dloss, ...) {brew.backward, brew.layer = "loss"}
+        %dw = brew.convolution_backward_weights "conv"(%x, %dc) {brew.backward}
+        brew.store_gradient %dw, @conv.0
   }];
-  let options = [ListOption<"keep", "keep", "std::string",
-    "Blobs whose gradients stay readable, or `all`">,
-    ListOption<"seeds", "seeds", "std::string",
+  let options = [ListOption<"pin", "pin", "std::string",
+    "Blobs whose gradients can be read after a run, or `all`">,
+    ListOption<"outputGradients", "output-gradients", "std::string",
       "Blobs whose gradient the caller writes">,
     Option<"lossScale", "loss-scale", "double", "0",
-      "Multiplies losses, for narrow gradients: at first by this power of two. What is "
-      "stored or kept is divided again. 0: not at all">];
+      "Initial factor of losses, a power of two, for narrow gradients. Stored and pinned "
+      "gradients are divided by it. 0: no loss scaling">];
 }
 
 def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
-  let summary = "Lets inner products read what a flatten or reshape views";
-  let description = "Where nothing else reads the view.";
+  let summary = "Fold flattening views into inner products";
+  let description = [{
+    Applied if the inner product is the only user of the flatten, reshape or squeeze.
+
+    Input:
+
+        %f = brew.flatten "f"(%x) : (tensor<2x3x4x2xf32>) -> tensor<2x24xf32>
+        %y = brew.inner_product "i"(%f, %w) : (tensor<2x24xf32>, tensor<4x24xf32>) -> ...
+
+    Output:
+
+        %y = brew.inner_product "i"(%x, %w) : (tensor<2x3x4x2xf32>, tensor<4x24xf32>) -> ...
+  }];
 }
 
 def SinkReluBelowMaxPool : Pass<"brew-sink-relu-below-max-pool", "::mlir::ModuleOp"> {
-  let summary = "Moves ReLUs behind the max poolings that read them";
+  let summary = "Sink ReLUs below max poolings";
   let description = [{
-    Where nothing else reads what is clipped, be it joined of several blobs or not. The
-    backward pass then needs the signs of the smaller blob.
+    Applied if the pooling is the only user of the ReLU, directly or through a Concat of
+    ReLUs. The backward pass then needs the signs of the smaller blob.
+
+    Input:
+
+        %r = brew.relu "relu"(%x)
+        %p, %argmax = brew.max_pooling "pool"(%r)
+
+    Output:
+
+        %m, %argmax = brew.max_pooling "pool"(%x)
+        %p = brew.relu "relu"(%m)
   }];
 }
 
 def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
-  let summary = "Replaces the tops of Split layers by their bottom";
-  let description = "After differentiation a split is only a name for its bottom; "
-    "Silence layers have nothing left to do either.";
+  let summary = "Replace the tops of Split layers by their bottom";
+  let description = [{
+    After differentiation a Split is only another name of its bottom. Erases Silence
+    layers, too.
+
+    Input:
+
+        %s:2 = brew.split "split"(%x)
+        %a = brew.relu "a"(%s#0)
+        brew.silence "quiet"(%s#1)
+
+    Output:
+
+        %a = brew.relu "a"(%x)
+  }];
 }
 
 def FoldNormalization : Pass<"brew-fold-normalization", "::mlir::ModuleOp"> {
-  let summary = "Folds BatchNorm, Scale and Bias into weights at inference";
+  let summary = "Fold BatchNorm, Scale and Bias into weights at inference";
   let description = [{
-    In the program `deploy`, such layers behind a convolution or inner product go
-    into its weights and bias, where nothing else reads what lies between; other
-    chains that have a BatchNorm in them become one Scale. A program `prepare`
-    computes the parameters that this needs (`brew.derived`: no weight file has
-    them).
+    In the program `deploy`, folds such layers after a convolution or inner product into
+    its weights and bias, if nothing else reads the values in between. Other chains that
+    contain a BatchNorm become one Scale. The program `prepare` computes the folded
+    parameters (`brew.derived`: weight files do not contain them).
+
+    Input:
+
+        brew.program @deploy {
+          %c = brew.convolution "c"(%x, %w)
+          %n = brew.batch_norm_global "n"(%c, %mean, %variance, %factor)
+          %z = brew.scale "s"(%n, %gamma, %beta)
+
+    Output:
+
+        brew.program @prepare {
+          ...
+          brew.store_param %scaled, @c.0.folded
+          brew.store_param %shift, @c.1.folded
+        }
+        brew.program @deploy {
+          %fw = brew.param_value @c.0.folded
+          %fb = brew.param_value @c.1.folded
+          %z = brew.convolution "c+n+s"(%x, %fw, %fb)
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
@@ -161,11 +293,26 @@ def FoldNormalization : Pass<"brew-fold-normalization", "::mlir::ModuleOp"> {
 }
 
 def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
-  let summary = "Adds the `update` program of the solver";
+  let summary = "Build the solver's `update` program";
   let description = [{
-    One update operation per parameter that has a gradient. With `keep-update` what
-    it subtracts takes the gradient's place, as Caffe leaves it: snapshots with
-    snapshot_diff hold it.
+    Adds one update operation per parameter that has a gradient. With `keep-update` the
+    update replaces the stored gradient, as in Caffe: snapshots with snapshot_diff contain
+    it.
+
+    Output, for the parameter @conv.0 and SGD:
+
+        brew.program @update train role update {
+          %rate = brew.solver_scalar learning_rate
+          %decay = brew.solver_scalar weight_decay
+          %scale = brew.solver_scalar gradient_scale
+          %momentum = brew.solver_scalar momentum
+          %w = brew.param_value @conv.0
+          %g = brew.param_gradient @conv.0
+          %h = brew.param_state @conv.0[0]
+          %nw, %nh, %update = brew.sgd_update(%w, %g, %h, %rate, %decay, %scale, %momentum)
+          brew.store_param %nw, @conv.0
+          brew.store_state %nh, @conv.0[0]
+        }
   }];
   let options = [
     Option<"solverType", "type", "std::string", "\"SGD\"", "SolverParameter.type">,
@@ -174,9 +321,48 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
     Option<"keepUpdate", "keep-update", "bool", "false",
       "Store the update as the gradient">,
     Option<"lossScale", "loss-scale", "double", "0",
-      "As of brew-differentiate: updates whose gradients are not finite are left out">,
+      "Like brew-differentiate's; updates with non-finite gradients are skipped">,
     Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000",
-      "Good iterations after which the scale is doubled; 0: it stays as it is">];
+      "Good iterations after which the scale is doubled; 0: never">];
+}
+
+def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp"> {
+  let summary = "Fuse the gradients of shared weights into one product";
+  let description = [{
+    A sum of gradients of inner products with shared weights (one per time step of an
+    LSTM) becomes one gradient of the concatenated bottoms and top gradients. Applied if
+    copying all operands would move less memory than the sum.
+
+    Input:
+
+        %g0 = brew.inner_product_backward_weights "r"(%x0, %dy0)
+        %g1 = brew.inner_product_backward_weights "r"(%x1, %dy1)
+        %g = linalg.generic ins(%g0, %g1) {arith.addf}
+
+    Output:
+
+        %x = brew.concat_view "r"(%x0, %x1) {axis = 0}
+        %dy = brew.concat_view "r"(%dy0, %dy1) {axis = 0}
+        %g = brew.inner_product_backward_weights "r"(%x, %dy)
+  }];
+  let dependentDialects = ["::brew::dialects::BrewDialect"];
+}
+
+def SyncBatchNorm : Pass<"brew-sync-batch-norm", "::mlir::ModuleOp"> {
+  let summary = "Compute batch statistics over all ranks";
+  let description = [{
+    Lets every `brew.batch_norm` of training programs compute its statistics over the
+    batches of all ranks of a data-parallel run. Runs before brew-differentiate, so that
+    gradients follow.
+
+    Input:
+
+        %y, ... = brew.batch_norm "n"(%x)
+
+    Output:
+
+        %y, ... = brew.batch_norm "n"(%x) {synchronized}
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,31 +370,49 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
-  let summary = "Names the machine that the module is for";
+  let summary = "Attach the target machine's description to the module";
   let description = [{
-    Sets the module's attribute `target.machine`, which all that follows asks for
-    the machine's numbers: a CPU, unless there are architectures of GPUs. Of these the
-    first decides; what is asked of the vendor library must suit all of them.
+    Sets the module's attribute `target.machine`, from which all later passes read the
+    machine's properties: a CPU, unless GPU architectures are listed. The first
+    architecture determines the numbers; the vendor library must support its calls on all
+    of them.
+
+    Output, with `gpu-arch=sm_90`:
+
+        module attributes {target.machine = #target.gpu<arch = "sm_90",
+            multiprocessors = 132, ...>}
   }];
   let options = [
     ListOption<"gpuArchs", "gpu-arch", "std::string", "sm_90 and the like, or sim">,
     Option<"vectorBits", "vector-bits", "int64_t",
       "::brew::dialects::target::kDefaultVectorBits",
-      "Of the CPU: width of its vectors">,
+      "Vector width of the CPU">,
     Option<"bf16", "bf16", "bool", "::brew::dialects::target::kDefaultBf16",
-      "Of the CPU: its library gains by multiplying bf16">];
+      "Whether the CPU's library gains by multiplying bf16">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def FuseSiblingConvolutions : Pass<"brew-fuse-sibling-convolutions", "::mlir::ModuleOp"> {
-  let summary = "Makes one call of convolutions that read the same blob";
+  let summary = "Fuse convolutions that read the same blob";
   let description = [{
-    Convolutions of the same windows over the same blob, with the same ReLU behind
-    them or none, become one whose weights lie one after another. Their tops are parts
-    of its top, the sum of their gradients by the blob is one call, and so are
-    those by their weights. Where what calls read no longer, write no longer and add no longer
-    is more than copies of parts (for calls, which follow no strides) and of weights
-    move. On CPUs in the program `deploy` alone, whose joined weights `prepare` makes.
+    Convolutions with the same windows over the same blob, and the same ReLU or none,
+    become one with concatenated weights. Their tops are slices of its top; one call
+    computes the sum of their data gradients, another one all weight gradients. Applied if
+    the memory traffic and calls saved exceed the cost of the copies: of slices, for calls
+    that do not support strides, and of weights. On CPUs only in the program `deploy`,
+    where `prepare` concatenates the weights.
+
+    Input:
+
+        %a = brew.convolution "a"(%x, %wa)
+        %b = brew.convolution "b"(%x, %wb)
+
+    Output:
+
+        %w = brew.concat_view "a+b"(%wa, %wb) {axis = 0}
+        %ab = brew.convolution "a+b"(%x, %w)
+        %a = brew.subview "a"(%ab) {offsets = [0, 0, 0, 0]}
+        %b = brew.subview "b"(%ab) {offsets = [0, 64, 0, 0]}
   }];
   let options = [
     ListOption<"noLibrary", "no-library", "std::string",
@@ -219,23 +423,47 @@ def FuseSiblingConvolutions : Pass<"brew-fuse-sibling-convolutions", "::mlir::Mo
 }
 
 def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
-  let summary = "Moves a ReLU into the convolution or inner product before it";
+  let summary = "Fuse ReLUs and sums into the vendor call before them";
   let description = [{
-    Only where nothing else reads the value before the ReLU, and one with a slope
-    behind an inner product only where the target's library has such a product.
+    Applied if nothing else reads the value before the ReLU. A ReLU with a slope after an
+    inner product requires support by the target's library. On CPUs also fuses the sum of
+    two blobs at inference, on GPUs the sum of two gradients of a blob.
+
+    Input:
+
+        %c = brew.convolution "conv"(%x, %w)
+        %r = brew.relu "relu"(%c) {negative_slope = 0.125}
+
+    Output:
+
+        %r = brew.convolution "conv+relu"(%x, %w) {relu = 0.125}
   }];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
-  let summary = "Keeps activations and their gradients in 16 bits";
+  let summary = "Store activations and their gradients in 16 bits";
   let description = [{
-    Behind what computes an activation, or the gradient of one, it is cast to `type`,
-    and its users read it through a cast back to f32: they compute as before. Feeds,
-    labels, losses, probabilities, statistics, parameters, their gradients and solver
-    state stay f32, as do programs without layers. Products round all their
-    operands; where the target's library gains by it they take them in `type` and give
-    such results, except that those of inner products by weights are f32.
+    Casts every activation, and the gradient of one, to `type` after its producer; users
+    read it through a cast back to f32 and compute as before. Data, labels, losses,
+    probabilities, statistics, parameters, their gradients and solver state stay f32, as do
+    programs without layers. Products round all operands. If the target's library gains by
+    it, they take operands and return results in `type`, except that weight gradients of
+    inner products are f32.
+
+    Input:
+
+        %y = brew.convolution "conv"(%x, %w) : (tensor<...xf32>, ...) -> tensor<...xf32>
+        %r = brew.sigmoid "s"(%y)
+
+    Output, with a library that multiplies bf16:
+
+        %xn = brew.cast "conv"(%x) : (tensor<...xf32>) -> tensor<...xbf16>
+        %wn = brew.cast "conv"(%w) : (tensor<...xf32>) -> tensor<...xbf16>
+        %y = brew.convolution "conv"(%xn, %wn) : (...) -> tensor<...xbf16>
+        %yw = brew.cast "conv"(%y) : (tensor<...xbf16>) -> tensor<...xf32>
+        %r = brew.sigmoid "s"(%yw)
+        %rn = brew.cast "s"(%r) : (tensor<...xf32>) -> tensor<...xbf16>
   }];
   let options = [
     Option<"type", "type", "::brew::dialects::target::Precision",
@@ -247,84 +475,134 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
 }
 
 def PadChannels : Pass<"brew-pad-channels", "::mlir::ModuleOp"> {
-  let summary = "Gives first convolutions as many channels as tensor cores want";
+  let summary = "Pad the channels of images for tensor cores";
   let description = [{
-    On a GPU a call in 16 bits reads an image of fewer than 8 channels, and weights for
-    them, with channels of zeros behind them; its gradient by the weights is cut. Not
-    where the image has a gradient, or the convolution's own channels are no multiple
-    of 8.
+    Pads images of fewer than 8 channels, and the weights for them, with channels of zeros
+    for 16-bit calls on a GPU, and slices the weight gradient. Not applied if the image has
+    a gradient, or if the convolution's output channels are not a multiple of 8.
+
+    Input:
+
+        %xn = brew.cast "conv"(%x) : (tensor<4x3x8x8xf32>) -> tensor<4x3x8x8xbf16>
+        %y = brew.convolution "conv"(%xn, %wn)
+            : (tensor<4x3x8x8xbf16>, tensor<16x3x3x3xbf16>) -> ...
+
+    Output:
+
+        %x8 = brew.zero_pad "conv"(%x) : (tensor<4x3x8x8xf32>) -> tensor<4x8x8x8xf32>
+        %xn = brew.cast "conv"(%x8) : (tensor<4x8x8x8xf32>) -> tensor<4x8x8x8xbf16>
+        %y = brew.convolution "conv"(%xn, %wn8) {brew.unpadded_channels = 3}
+            : (tensor<4x8x8x8xbf16>, tensor<16x8x3x3xbf16>) -> ...
   }];
   let options = [
     ListOption<"noLibrary", "no-library", "std::string",
-      "Operation groups that must not become vendor calls, or `all`">];
+      "Groups of vendor calls not to use (conv, ip), or `all`">];
 }
 
 def FoldInputConversions : Pass<"brew-fold-input-conversions", "::mlir::ModuleOp"> {
-  let summary = "Lets data layers deliver images as their readers want them";
+  let summary = "Fold conversions of images into their data layers";
   let description = [{
-    On a GPU, where a kernel makes images of pixels: rounded to 16 bits, and with the
-    channels of zeros that brew-pad-channels adds, if nothing reads them otherwise.
+    Applied on a GPU, where a kernel converts pixels to images: that kernel then also
+    rounds to 16 bits and adds the padding of brew-pad-channels, if all readers use the
+    same converted image.
+
+    Input:
+
+        %x = brew.data_input "in" "Data" : tensor<4x3x6x6xf32>
+        %p = brew.zero_pad "conv"(%x) : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
+        %a = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
+
+    Output:
+
+        %a = brew.data_input "in" "Data" {channels = 3} : tensor<4x8x6x6xbf16>
   }];
 }
 
 def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
-  let summary = "Chooses the memory layout of activations and weights";
+  let summary = "Assign memory layouts to activations and weights";
   let description = [{
-    One decision for the whole net: channels-last when vendor convolutions are
-    to run and the target's library is good at it in that precision, else Caffe's own
-    layout. Every consumer reads through strides, so there are
-    no transposes; the weights of an inner product behind a channels-last blob
-    are split into that blob's dimensions and laid out alike; or, without `order-weights`,
-    that blob is row-major and the weights stay as Caffe has them. With tf32, whose products
-    read parameters themselves, convolutions' weights are channels-last too. On a CPU
-    those of at most four channels have their outputs side by side, unless
-    `order-weights` is off, as vectors of generated code want them.
+    Makes one choice for the entire net: channels-last if the net has vendor convolutions
+    and the target's library is good at it in that precision, otherwise Caffe's layout. Every
+    consumer reads through strides, so no transposes are needed. The weights of an inner
+    product after a channels-last blob are split into that blob's dimensions, in the same
+    order; without `order-weights`, that blob is row-major instead and the weights keep
+    Caffe's layout. With tf32, whose products read parameters directly, weights of
+    convolutions are channels-last, too. On a CPU, weights of at most four channels have
+    the outputs innermost, as vectors of generated code require, unless `order-weights` is
+    off.
+
+    Input:
+
+        %c = brew.convolution "conv"(%x, %w) : (...) -> tensor<2x4x2x2xf32>
+        %i = brew.inner_product "ip"(%c, %v) : (..., tensor<5x16xf32>) -> ...
+
+    Output:
+
+        %c = brew.convolution "conv"(%x, %w)
+            : (...) -> tensor<2x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
+        %i = brew.inner_product "ip"(%c, %v)
+            : (..., tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>) -> ...
   }];
   let options = [Option<"layout", "layout", "::brew::dialects::target::BlobLayout",
       "::brew::dialects::target::BlobLayout::Auto", "auto, nchw or nhwc",
       valuesOf<["Auto", "NCHW", "NHWC"], "BlobLayout">.text>,
     Option<"precision", "precision", "::brew::dialects::target::Precision",
-      "::brew::dialects::target::Precision::F32", "What products compute in",
+      "::brew::dialects::target::Precision::F32", "Precision of products",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>,
     Option<"orderWeights", "order-weights", "bool", "true",
-      "Inner products' weights take the order of channels-last bottoms">,
+      "Order weights of inner products like their channels-last bottoms">,
     ListOption<"noLibrary", "no-library", "std::string",
-      "Groups of vendor calls not to use, or `all`">];
+      "Groups of vendor calls not to use (conv, ip), or `all`">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::ModuleOp"> {
-  let summary = "Adds what a solver does with gradients before its update";
+  let summary = "Build the programs that accumulate and clip gradients";
   let description = [{
-    `accumulate` adds the gradients of a batch to sums that lie behind the solver's
-    state and start as zeros; `collect` adds the sums to the gradients and clears them
-    (iter_size). `clip` has the sum of the squares of all gradients as its output
-    `sum_of_squares` (clip_gradients), added in two stages so that it can use all of
-    the device, always in the same order. They treat the arena of gradients as one
-    vector. The gaps in it are zeros.
+    `accumulate` adds the gradients of a batch to sums, which follow the solver's state and
+    are initially zero. `collect` adds the sums to the gradients and clears them
+    (iter_size). `clip` computes the sum of squares of all gradients as its output
+    `sum_of_squares` (clip_gradients), in two stages to use the entire device, always in the
+    same order. The programs treat the gradient arena as one vector, whose gaps are zeros.
+
+    Output, for `accumulate`:
+
+        brew.program @accumulate train {
+          %s = brew.all_gradients accumulated : tensor<3088xf32>
+          %g = brew.all_gradients : tensor<3088xf32>
+          %n = linalg.generic ins(%s, %g) {arith.addf}
+          brew.store_all_gradients %n accumulated : tensor<3088xf32>
+        }
   }];
   let options = [
     Option<"accumulate", "accumulate", "bool", "false",
-      "The solver adds up gradients (iter_size)">,
+      "The solver accumulates gradients (iter_size)">,
     Option<"clip", "clip", "bool", "false",
-      "The solver looks at the gradients' norm (clip_gradients)">];
+      "The solver reads the norm of the gradients (clip_gradients)">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
 }
 
-def SyncBatchNorm : Pass<"brew-sync-batch-norm", "::mlir::ModuleOp"> {
-  let summary = "Makes the batch of normalization layers that of all ranks";
-  let description = [{
-    In training programs every `brew.batch_norm` computes its statistics over the
-    batches of all ranks of a data-parallel run. Before gradients are built, which
-    follow.
-  }];
-}
-
 def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
-  let summary = "Replaces layers that are no vendor call by their generic form";
+  let summary = "Lower layers that are no vendor call to loop nests";
+  let description = [{
+    Replaces layers by their generic form, `linalg.generic` operations. Products in f64,
+    and those excluded by `no-library`, are no vendor calls.
+
+    Input:
+
+        %y = brew.power "p"(%x) {scale = 2.0}
+
+    Output:
+
+        %y = linalg.generic ins(%x) outs(%empty) attrs = {brew.layer = "p"} {
+        ^bb0(%in: f32, %out: f32):
+          %0 = arith.mulf %in, %two : f32
+          linalg.yield %0 : f32
+        }
+  }];
   let options = [ListOption<"noLibrary", "no-library", "std::string",
     "Groups of vendor calls not to use (conv, ip), or `all`">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
@@ -334,36 +612,83 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
 }
 
 def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
-  let summary = "Makes casts part of the nests that read or write their values";
+  let summary = "Fold casts into the nests that read or write their values";
   let description = [{
-    A nest widens what it reads; one without reductions rounds what it writes. The
-    other casts become nests of their own.
+    A nest widens its inputs; a nest without reductions rounds its results. Other casts
+    become separate nests.
+
+    Input:
+
+        %w = brew.cast "a"(%x) : (tensor<2x4xbf16>) -> tensor<2x4xf32>
+        %y = linalg.generic ins(%w) {
+          %s = arith.addf %in, %in : f32
+          linalg.yield %s : f32
+        }
+        %n = brew.cast "b"(%y) : (tensor<2x4xf32>) -> tensor<2x4xbf16>
+
+    Output:
+
+        %n = linalg.generic ins(%x) {
+          %a = arith.extf %in : bf16 to f32
+          %s = arith.addf %a, %a : f32
+          %r = arith.truncf %s : f32 to bf16
+          linalg.yield %r : bf16
+        }
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PrepareWeights : Pass<"brew-prepare-weights", "::mlir::ModuleOp"> {
-  let summary = "Makes weights what calls want once, not in every run";
+  let summary = "Convert weights once in `prepare` instead of in every run";
   let description = [{
-    What the program `deploy` computes of parameters alone, such as weights rounded
-    to 16 bits, becomes a parameter (`brew.derived`: no weight file has it) that
-    `prepare` computes.
+    Moves computations of the program `deploy` that depend on parameters only, such as the
+    rounding of weights to 16 bits, to `prepare`. Their results become derived parameters
+    (`brew.derived`: weight files do not contain them).
+
+    Input:
+
+        brew.program @deploy {
+          %w = brew.param_value @ip.0 : tensor<4x8xf32>
+          %r = linalg.generic ins(%w) {arith.truncf}
+          %y = brew.inner_product "ip"(%x, %r)
+
+    Output:
+
+        brew.program @prepare {
+          %w = brew.param_value @ip.0 : tensor<4x8xf32>
+          %r = linalg.generic ins(%w) {arith.truncf}
+          brew.store_param %r, @ip.0.prepared
+        }
+        brew.program @deploy {
+          %r = brew.param_value @ip.0.prepared : tensor<4x8xbf16>
+          %y = brew.inner_product "ip"(%x, %r)
   }];
 }
 
 def RematerializeProducers : Pass<"brew-rematerialize-producers", "::mlir::ModuleOp"> {
-  let summary = "Computes cheap values again where they are read";
+  let summary = "Rematerialize cheap producers into their consumers";
   let description = [{
-    The result of a nest of a few operations per element is not stored, but computed by
-    each nest that reads it, where that moves fewer bytes: reading what it takes instead
-    of the value, less writing it, if nothing else needs it stored. Operations count as
-    the bytes that the machine moves meanwhile. What it takes may in turn be computed
-    from tensors that the reader has: a ReLU's gradient finds its mask from the bottom
-    of the normalization before it. A value that something else needs stored is stored
-    by one of the nests that read it, where that saves the nest that only made it.
+    The result of a nest with a few operations per element is not stored; each nest that
+    reads it recomputes it instead. Applied if that moves fewer bytes: the inputs instead
+    of the value for each reader, minus the store, if nothing else needs it stored.
+    Operations count as the bytes that the machine moves in the same time. Producers of
+    inputs are rematerialized recursively: a ReLU's gradient recomputes its mask from the
+    bottom of the normalization before it. If something else needs the value stored, one of
+    its readers may store it, which saves the nest of the producer.
 
-    On GPUs nests that read single elements for a sum to begin with become part of it.
+    On GPUs, nests that gather single elements for a reduction are inlined into it.
+
+    Input:
+
+        %xhat = linalg.generic ins(%x, %mean) {arith.subf}
+        %y = linalg.generic ins(%xhat, %gamma) {arith.mulf}
+        %s = linalg.generic ins(%xhat) outs(%zeros) {arith.addf}
+
+    Output:
+
+        %y = linalg.generic ins(%x, %mean, %gamma) {arith.subf, arith.mulf}
+        %s = linalg.generic ins(%x, %mean) outs(%zeros) {arith.subf, arith.addf}
   }];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect",
@@ -371,16 +696,29 @@ def RematerializeProducers : Pass<"brew-rematerialize-producers", "::mlir::Modul
 }
 
 def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
-  let summary = "Lets depthwise convolutions compute their bottom themselves";
+  let summary = "Rematerialize bottoms into depthwise convolutions";
   let description = [{
-    A blob that a nest makes element by element, and that nothing but depthwise
-    convolutions and their gradients by the weights read, is not stored: these become nests
-    that compute it where they read it. Where blobs are channels-last, and that takes less
-    time by the machine's roofline than making it and the calls do.
+    Applied to an elementwise value that only depthwise convolutions and their weight
+    gradients read, in channels-last layout. The calls become nests that recompute the
+    value where they read it, and it is not stored. Applied if the nests take less time by
+    the machine's roofline model than the producer and the calls.
+
+    Input:
+
+        %y = linalg.generic ins(%x, %scale) {arith.mulf}
+        %z = brew.convolution "dw"(%y, %w) {group = 32}
+
+    Output:
+
+        %z = linalg.generic ins(%w) {
+          %in = tensor.extract %x[...]
+          %s = tensor.extract %scale[...]
+          %y = arith.mulf %in, %s
+          ...
   }];
   let options = [
     Option<"precision", "precision", "::brew::dialects::target::Precision",
-      "::brew::dialects::target::Precision::F32", "What products compute in",
+      "::brew::dialects::target::Precision::F32", "Precision of products",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -388,11 +726,22 @@ def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
 }
 
 def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
-  let summary = "Stores signs as bits where nothing else of a value is read";
+  let summary = "Store masks of the backward pass as packed sign bits";
   let description = [{
-    A nest of the forward pass whose result the backward pass only compares with zero
-    (the mask of a ReLU behind a sum) gives a second result, a bit for each element, and the
-    backward pass reads that. On GPUs, for all but small values.
+    If the backward pass only compares a result of the forward pass with zero (the mask of
+    a ReLU after a sum), the producer also stores one bit per element, and the backward
+    pass reads the bits. On GPUs, except for small values.
+
+    Input:
+
+        %y = linalg.generic ins(%x) {arith.maximumf} -> tensor<16x4x64xbf16>
+        %dx = linalg.generic ins(%dy, %y) {arith.cmpf ogt, arith.select} {brew.backward}
+
+    Output:
+
+        %y:2 = linalg.generic ins(%x) {arith.maximumf, arith.cmpf ogt}
+            -> (tensor<16x4x64xbf16>, tensor<16x4x64xi1>)
+        %dx = linalg.generic ins(%dy, %y#1) {arith.select} {brew.backward}
   }];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -400,142 +749,251 @@ def PackSignMasks : Pass<"brew-pack-sign-masks", "::mlir::ModuleOp"> {
 }
 
 def FusePoolingBackward : Pass<"brew-fuse-pooling-backward", "::mlir::ModuleOp"> {
-  let summary = "Lets each pass over a pooling's gradient gather it";
+  let summary = "Fuse pooling backward into its consumers";
   let description = [{
-    The gradient of a pooling whose windows overlap by a few at most, and which sums over
-    images read, is not stored: each nest that reads it adds up the windows of the top's
-    gradient that cover the element, where that takes less time. Operations count as the
-    bytes that the machine moves meanwhile. On GPUs, where channels lie side by side.
+    The bottom gradient of a pooling whose windows overlap little, and over which
+    reductions run, is not stored: each nest that reads it adds up the gradients of the
+    windows that cover an element. Applied if that takes less time; operations count as the
+    bytes that the machine moves in the same time. On GPUs, in channels-last layout.
+
+    Input, for windows that overlap by one:
+
+        %dx = linalg.generic iterator_types = ["parallel", ..., "reduction"] {
+          tensor.extract %dy[...]
+          ...
+        }
+        %s = linalg.generic ins(%x, %dx) {reduction}
+        %d = linalg.generic ins(%x, %s, %dx) {parallel}
+
+    Output:
+
+        %s = linalg.generic ins(%x) {
+          tensor.extract %dy[...]
+          tensor.extract %dy[...]
+          ...
+        }
+        %d = linalg.generic ins(%x, %s) {
+          tensor.extract %dy[...]
+          tensor.extract %dy[...]
+          ...
+        }
   }];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def FuseWeightGradients : Pass<"brew-fuse-weight-gradients", "::mlir::ModuleOp"> {
-  let summary = "Computes gradients of shared weights by one product";
-  let description = [{
-    A sum of gradients of inner products by the weights that they share (one for
-    each time step of an LSTM) becomes one such gradient of the bottoms and of their
-    tops' gradients, put one below the other; where copying all of these would move less
-    than the sum does.
-  }];
-  let dependentDialects = ["::brew::dialects::BrewDialect"];
-}
-
 def ElideRoundings : Pass<"brew-elide-roundings", "::mlir::ModuleOp"> {
-  let summary = "Leaves out roundings of values that are not stored";
+  let summary = "Elide bf16 roundings of values that are not stored";
   let description = [{
-    A nest that rounds a value to bf16 only to widen it again, as what
-    rematerialize-producers puts together does, goes on with the value itself. What the nest stores
-    is rounded for its own readers too.
+    A nest that rounds a value to bf16 only to widen it again, as nests fused by
+    brew-rematerialize-producers do, continues with the value itself. If the nest stores
+    the rounded value, it also reads it rounded, like other readers of the tensor.
+
+    Input:
+
+        %1 = arith.truncf %0 : f32 to bf16
+        %2 = arith.extf %1 : bf16 to f32
+        %3 = arith.addf %2, %x : f32
+
+    Output:
+
+        %3 = arith.addf %0, %x : f32
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def FuseSiblingReductions : Pass<"brew-fuse-sibling-reductions", "::mlir::ModuleOp"> {
-  let summary = "Makes one nest of sums that run over the same elements";
+  let summary = "Fuse reductions over the same elements into one nest";
   let description = [{
-    Sums over the same loops that read a tensor in common (the gradients of a scale and
-    of its bias, and those of the normalization before it) become results of one nest, which reads it
-    once. Only sums that begin with zero, in any order, of which none needs another.
-    Sums that differ in factors which all their terms share (the sum of gamma * dy and
-    that of dy) are added up once.
+    Reductions with the same loops and a common input (the gradients of a scale and its
+    bias, and the reductions of the normalization before it) become results of one nest,
+    which reads the input once. Applied to reorderable reductions that start at zero and do
+    not depend on each other. Reductions that differ in factors independent of the
+    reduction loops (the sum of gamma * dy and the sum of dy) are computed once.
+
+    Input:
+
+        %a = linalg.generic ins(%x, %y) outs(%zeros) {arith.mulf, arith.addf}
+        %b = linalg.generic ins(%y) outs(%zeros) {arith.addf}
+
+    Output:
+
+        %ab:2 = linalg.generic ins(%x, %y) outs(%zeros, %zeros)
+            {arith.mulf, arith.addf, arith.addf}
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
-  let summary = "Gives long sums with few results to many threads";
+  let summary = "Split long reductions with few results into two stages";
   let description = [{
-    Some of a nest's reduction loops, outermost first, get a partial sum for each of
-    their iterations; a second nest adds these. Where whole loops make too few partial
-    sums, as the one loop over a flat blob does, a loop is made two of. On GPUs a block is
-    the most that works on one result; and where neighbours in memory belong to different
-    results (sums per channel, channels last), some threads of one. On CPUs only the latter
-    are split, where the neighbours are few: threads then read whole rows; and sums for
-    several taps of a window, so that what all of them read stays in a core's cache. Only
-    sums whose order is free; the new order is as fixed as the old one.
+    Some reduction loops, outermost first, get one partial sum per iteration; a second nest
+    adds them. If full loops yield too few partial sums, such as the single loop over a flat
+    blob, a loop is split into two. On GPUs, at most one block computes a result; if
+    adjacent elements belong to different results (sums per channel, channels-last), several
+    threads share a result. On CPUs only the latter are split, if the results are few:
+    threads then read full rows; and reductions for several taps of a window, so that
+    their common input stays in a core's cache. Only reorderable reductions; the new order
+    is as deterministic as the old one.
+
+    Input:
+
+        %s = linalg.generic iterator_types = ["parallel", "reduction", "reduction", "reduction"]
+            ins(%x : tensor<16x4x64x64xf32>) outs(%zeros) -> tensor<4xf32>
+
+    Output:
+
+        %p = linalg.generic iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+            ins(%x : tensor<16x4x64x64xf32>) outs(%zeros) -> tensor<16x64x4xf32>
+        %s = linalg.generic iterator_types = ["parallel", "reduction", "reduction"]
+            ins(%p : tensor<16x64x4xf32>) outs(%zeros) -> tensor<4xf32>
   }];
   let options = [
     Option<"minWork", "min-work", "int64_t", "0",
-      "Iterations from which on a second stage pays; 0: as for the target">];
+      "Minimal iterations for which a second stage pays off; 0: the target's">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FuseReductions : Pass<"brew-fuse-reductions", "::mlir::ModuleOp"> {
-  let summary = "Adds up values where they are computed";
+  let summary = "Fuse reductions into the nests that compute their input";
   let description = [{
-    On a GPU: a nest that makes a value element by element and the one sum over it, such
-    as the gradient of a bias, become one nest, whose last result is the value.
+    On a GPU, an elementwise nest and the only reduction over its result, such as the
+    gradient of a bias, become one nest, whose last result is the elementwise value.
+
+    Input:
+
+        %y = linalg.generic ins(%x) {arith.maximumf} -> tensor<128x256x64xf32>
+        %s = linalg.generic ins(%y) outs(%zeros) {arith.addf} -> tensor<64xf32>
+
+    Output:
+
+        %s, %y = linalg.generic ins(%x) outs(%zeros, %empty) {arith.maximumf, arith.addf}
+            -> (tensor<64xf32>, tensor<128x256x64xf32>)
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def Rematerialize : Pass<"brew-rematerialize", "::mlir::ModuleOp"> {
-  let summary = "Computes saved values again where memory is short, or for free";
+  let summary = "Rematerialize saved values in the backward pass";
   let description = [{
-    Chooses what the backward pass computes again, until no step needs more than
-    `bytes`, as far as that can be told before kernels are formed. What is cheapest by
-    the machine's roofline for the memory it frees comes first. With fewer bytes than
-    none, only what costs next to nothing, where that lowers the peak.
+    Chooses values that the backward pass recomputes, until no step needs more than
+    `bytes`, as far as can be estimated before kernels are formed. Values that are cheap,
+    by the machine's roofline model, for the memory they free come first. With negative
+    `bytes`, only rematerializes at next to no cost, if that lowers the peak.
+
+    Input:
+
+        %b = linalg.generic ins(%a) {brew.layer = "b"}
+        %c = linalg.generic ins(%b) {brew.layer = "c"}
+        %dc = linalg.generic ins(%c) {brew.backward, brew.layer = "c"}
+        %db = linalg.generic ins(%b, %dc) {brew.backward, brew.layer = "b"}
+
+    Output:
+
+        %b = linalg.generic ins(%a) {brew.layer = "b"}
+        %c = linalg.generic ins(%b) {brew.layer = "c"}
+        %dc = linalg.generic ins(%c) {brew.backward, brew.layer = "c"}
+        %again = linalg.generic ins(%a) {brew.backward, brew.layer = "b", brew.rematerialized}
+        %db = linalg.generic ins(%again, %dc) {brew.backward, brew.layer = "b"}
   }];
   let options = [
-    Option<"bytes", "bytes", "int64_t", "0", "Of what programs need at a time">,
+    Option<"bytes", "bytes", "int64_t", "0", "Memory limit of a step; negative: none">,
     Option<"precision", "precision", "::brew::dialects::target::Precision",
-      "::brew::dialects::target::Precision::F32", "What products compute in",
+      "::brew::dialects::target::Precision::F32", "Precision of products",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def AliasSubviews : Pass<"brew-alias-subviews", "::mlir::ModuleOp"> {
-  let summary = "Lets joined and cut tensors share memory with the whole";
+  let summary = "Alias slices and concatenation operands with the full tensor";
   let description = [{
-    Subviews get the strides of the whole. Only what cannot follow strides (vendor calls,
-    data layers, views of another shape) is copied. On GPUs convolutions follow those of
-    parts of channels-last blobs whose pixels are aligned for the widest access; on CPUs
-    those of 1x1 in f32, and those that Winograd's algorithms compute, write such parts.
+    Slices, and operands of concatenations, get the strides of the full tensor, so that
+    they share its memory. Copies are inserted only for users that do not support strides
+    (vendor calls, data layers, views of another shape). On GPUs, convolutions support
+    slices of channels-last blobs whose pixels are aligned for the widest access; on CPUs,
+    1x1 convolutions in f32 and Winograd algorithms write such slices.
+
+    Input:
+
+        %a = linalg.generic ... -> tensor<2x3xf32>
+        %b = linalg.generic ... -> tensor<2x3xf32>
+        %y = brew.concat_view "c"(%a, %b) {axis = 1} : (...) -> tensor<2x6xf32>
+
+    Output:
+
+        %a = linalg.generic ... -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+        %b = linalg.generic ... -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+        %y = brew.concat_view "c"(%a, %b) {axis = 1} : (...) -> tensor<2x6xf32>
   }];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
-  let summary = "Groups loop nests into `brew.kernel` regions";
+  let summary = "Group loop nests into `brew.kernel` regions";
   let description = [{
-    A nest joins the kernel of its producers or siblings when their leading
-    parallel loops agree and what it reads from the kernel was written at the
-    same grid point; small work is gathered into one sequential kernel. Independent
-    flat kernels (solver updates) become parts of one. On a GPU there is no kernel in
-    which blocks of threads would have too much each.
+    Adds a nest to the kernel of its producers or siblings if their leading parallel loops
+    agree and it reads values of the kernel at the grid point at which they were written;
+    small work is gathered into one sequential kernel. Independent flat kernels (solver
+    updates) become sub-kernels of one. On a GPU, no kernel is formed in which blocks of
+    threads would have too much work each.
+
+    Input:
+
+        %a = linalg.generic ins(%x) {brew.layer = "a"}
+        %b = linalg.generic ins(%a) {brew.layer = "b"}
+
+    Output:
+
+        %k = brew.kernel "a_b"(%x) {layers = ["a", "b"]} {
+        ^bb0(%arg0: tensor<64x100xf32>):
+          %a = linalg.generic ins(%arg0) {brew.grid_loops = 2, brew.sub_kernel = 0}
+          %b = linalg.generic ins(%a) {brew.grid_loops = 2, brew.sub_kernel = 0}
+          brew.yield %b
+        }
   }];
   let options = [
     // Each may have half a dozen arguments; a GPU's kernel takes 4095
     // (plan/Contract.h).
     Option<"maxSubKernels", "max-sub-kernels", "int64_t", "512",
-      "Independent flat kernels that become one">,
+      "Maximal number of independent flat kernels that become one">,
     Option<"shareUpdates", "share-updates", "bool", "false",
-      "Keep the updates of parameters apart, so that ranks can share them">];
+      "Keep the updates of parameters separate, so that ranks can share them">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect",
     "::mlir::affine::AffineDialect"];
 }
 
 def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
-  let summary = "Lets the last block of a kernel do the little that follows it";
+  let summary = "Fuse the final reduction into the kernel of partial sums";
   let description = [{
-    A kernel whose results only a second one reads (the partial sums of
-    brew-split-reductions) is joined with that one, which becomes a part that is done by
-    the block that ends last, or where blocks take neighbouring sums together, by the
-    last one of each tile of these. Not where the last blocks would take longer than
-    another launch that waits for the first. For GPUs alone.
+    Fuses a kernel whose results only a second kernel reads (the partial sums of
+    brew-split-reductions) with that kernel. The second one becomes a sub-kernel that the
+    last block to finish executes or, if blocks compute adjacent sums, the last block of
+    each tile of them. Not applied if the last blocks would take longer than a second
+    launch. On GPUs only.
+
+    Input:
+
+        %p = brew.kernel "part"(%x) { ... }
+        %m = brew.kernel "sum"(%p, %y) { ... }
+
+    Output:
+
+        %p, %m = brew.kernel "sum"(%x, %y) {
+          %p = linalg.generic ... {brew.grid_loops = 2, brew.sub_kernel = 0}
+          %s = linalg.generic ins(%p) {brew.grid_loops = 1, brew.last_block, brew.sub_kernel = 1}
+          ...
+          brew.yield %p, %m
+        }
   }];
   let options = [
     Option<"maxCycles", "max-cycles", "int64_t", "0",
-      "Cycles of a last block that are worth a launch; 0: as for the target">];
+      "Maximal cycles of a last block; 0: the target's">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
@@ -544,69 +1002,123 @@ def FuseFinalReduction : Pass<"brew-fuse-final-reduction", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def OrderForwardFirst : Pass<"brew-order-forward-first", "::mlir::ModuleOp"> {
-  let summary = "Orders the forward pass before the backward pass";
+  let summary = "Order the forward pass before the backward pass";
   let description = [{
-    Callers may run the forward pass alone. All steps that compute values of it, kernels
-    that fuse them with gradients included, go before the steps that compute gradients
+    Callers may run the forward pass alone. All steps that compute its values, including
+    kernels that fuse them with gradients, move before the steps that compute gradients
     only. Otherwise steps keep their order.
   }];
 }
 
 def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
-  let summary = "Puts steps in an order that needs less memory";
+  let summary = "Reorder steps to lower the peak memory";
   let description = [{
-    Programs keep the order of the prototxt but for steps that lower the peak elsewhere:
-    behind the step that needs the most memory, what is not needed yet; before it, what
-    frees more than it takes. No step leaves its pass. Programs whose caller
-    writes gradients keep their order.
+    Keeps the order of the prototxt except for moves that lower the peak: sinks steps that
+    are not needed yet below the peak, and hoists steps that free more than they take above
+    it. No step leaves its pass. Programs whose caller writes output gradients keep their
+    order.
+
+    Input, where %tall needs the most memory:
+
+        %wide = brew.inner_product "wide"(%x, ...)
+        %tall = brew.inner_product "tall"(%x, ...)
+        %low = brew.inner_product "low"(%tall, ...)
+
+    Output:
+
+        %tall = brew.inner_product "tall"(%x, ...)
+        %low = brew.inner_product "low"(%tall, ...)
+        %wide = brew.inner_product "wide"(%x, ...)
   }];
 }
 
 def FuseLaunches : Pass<"brew-fuse-launches", "::mlir::ModuleOp"> {
-  let summary = "Lets kernels that follow one another wait within one launch";
+  let summary = "Fuse consecutive kernels into stages of one launch";
   let description = [{
-    On a GPU, kernels with no other step between them become stages of one, which begin
-    when all blocks have ended the stage before: that takes less than to wait for
-    another launch. Calls between them come first if they do not need the first one, and
-    it reads little. Not where what the two read and write together is more than the
-    program needs at its peak; nor beyond four stages.
+    On a GPU, kernels with no other step between them become stages of one kernel,
+    separated by grid barriers, which take less time than a second launch. Calls between two
+    kernels move before the first one if they do not depend on it and it reads little. Not
+    applied if the two kernels together need more memory than the program's peak, or
+    beyond four stages.
+
+    Input:
+
+        %s = brew.kernel "sum"(%x) { ... }
+        %y = brew.kernel "apply"(%x, %s) { ... }
+
+    Output:
+
+        %s, %y = brew.kernel "apply"(%x) {
+          %s = linalg.generic ... {brew.grid_loops = 1, brew.sub_kernel = 0}
+          %y = linalg.generic ins(..., %s)
+              {brew.grid_loops = 2, brew.stage = 1, brew.sub_kernel = 1}
+          brew.yield %s, %y
+        }
   }];
   let options = [
     Option<"isLimited", "limited", "bool", "false",
-      "Memory is to be no more by a byte; else by a little">];
+      "Memory is limited: do not exceed the peak by a byte; otherwise by a little">];
   let dependentDialects = ["::brew::dialects::target::TargetDialect"];
 }
 
 def InsertAllReduces : Pass<"brew-insert-all-reduces", "::mlir::ModuleOp"> {
-  let summary = "Adds gradients up over the ranks of a data-parallel run";
+  let summary = "Insert all-reduces of gradients for data-parallel runs";
   let description = [{
-    Gradients go into buckets in the order in which the steps of forward_backward finish
-    them. A bucket that has `bucket-bytes` is full: its sum over all ranks is started
-    behind the step that fills it, and awaited before gradients are stored. A gradient
-    that several parameters have, and that of a shared one, is added up once. By default
-    a bucket has the bytes for which the time that no step hides is least: each of
-    the buckets takes a time to begin (a), and the last one its transfer (at w bytes per
-    second), so for G bytes of gradients n = sqrt(G * a * w), with a and w of
-    dialects/Target/Interconnect.h.
+    Divides gradients into buckets in the order in which the steps of forward_backward
+    complete them. A bucket is full with `bucket-bytes`: its all-reduce starts after the
+    step that fills it, and is awaited before gradients are stored. A gradient of several
+    parameters, and the gradient of a shared one, is reduced once. The default bucket size
+    minimizes the time that no step hides: each bucket takes a time a to start, and the last
+    one its transfer at w bytes per second, so for G bytes of gradients the size is
+    n = sqrt(G * a * w), with a and w of dialects/Target/Interconnect.h.
 
-    A program `reduce` adds all gradients up at once, for iterations in which those of
-    several batches are accumulated before. How many ranks there are is not known here;
-    with one, the sums are what is added.
+    The program `reduce` reduces all gradients at once, for iterations that accumulate
+    several batches. The number of ranks is not known at compile time; with one rank, the
+    sums equal the addends.
+
+    Input:
+
+        %c = brew.kernel "c"(...)
+        %a = brew.kernel "a"(...)
+        brew.store_gradient %a, @a.0
+        brew.store_gradient %c, @c.0
+
+    Output:
+
+        %c = brew.kernel "c"(...)
+        %cs = brew.all_reduce_start 0(%c)
+        %a = brew.kernel "a"(...)
+        %as = brew.all_reduce_start 1(%a)
+        %cr = brew.all_reduce_wait 0(%cs)
+        %ar = brew.all_reduce_wait 1(%as)
+        brew.store_gradient %ar, @a.0
+        brew.store_gradient %cr, @c.0
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
-      "Bytes from which on a bucket is full; 0: by the cost model">,
+      "Minimal bytes of a full bucket; 0: by the cost model">,
     Option<"halfWire", "half-wire", "bool", "false",
-      "Gradients travel as bf16 (--reduce-precision)">];
+      "Send gradients as bf16 (--reduce-precision)">];
 }
 
 def GenerateAlternatives : Pass<"brew-generate-alternatives", "::mlir::ModuleOp"> {
-  let summary = "Generates code beside calls that libraries may be slow at";
+  let summary = "Generate alternative kernels to library calls";
   let description = [{
-    A convolution of few channels (a first layer, a depthwise one) or of few pixels, on GPUs
-    one of groups of few channels, gets a kernel that does the same on the same buffers, if
-    all of it is one kernel that needs no memory of its own. Measuring chooses between the
-    two: `brew-run tune`, and every session on a GPU.
+    A convolution of few channels (a first layer, a depthwise one) or of few pixels, on
+    GPUs one of groups of few channels, gets an alternative kernel with the same buffers,
+    provided it is a single kernel without memory of its own. The runtime selects the
+    faster one by measurement: `brew-run tune`, and every session on a GPU.
+
+    Input:
+
+        %y = brew.convolution "dw"(%x, %w, %b) {group = 32}
+
+    Output:
+
+        plan.kernel @dw_generated { ... }
+        ...
+        %y = brew.convolution "dw"(%x, %w, %b) {group = 32,
+            brew.generated = #plan.generated<@dw_generated(w, x, b, y)>}
   }];
   let dependentDialects = ["::brew::dialects::plan::PlanDialect",
     "::brew::dialects::target::TargetDialect",
@@ -615,25 +1127,49 @@ def GenerateAlternatives : Pass<"brew-generate-alternatives", "::mlir::ModuleOp"
 }
 
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "Orders the steps and gives every value a place in an arena";
+  let summary = "Assign memory to all values and emit the plan";
   let description = [{
-    Lowers brew programs to the plan dialect. Views share their
-    source's place, kernels write in place where every access allows it, stored
-    values are produced where they are stored. Offsets come from the best of several
-    greedy orders.
+    Lowers brew programs to the plan dialect. Views share the memory of their source,
+    kernels work in place where every access allows it, and stored values are computed
+    where they are stored. Offsets come from the best of several greedy orders.
+
+    Input:
+
+        %a = brew.kernel "first"(%x) { ... }
+        %i = brew.inner_product "ip"(%a, %w)
+
+    Output:
+
+        %a = plan.buffer "first.0" transient[448] live [0, 1] : memref<10x10xf32>
+        plan.launch @first(%x, %a)
+        %w = plan.buffer "w" parameters[0] : memref<10x10xf32>
+        %i = plan.buffer "i" transient[0] live [1, 2] : memref<10x10xf32>
+        plan.inner_product forward x %a w %w y %i
   }];
   let dependentDialects = ["::brew::dialects::plan::PlanDialect"];
 }
 
 def BuildInputKernels : Pass<"brew-build-input-kernels", "::mlir::ModuleOp"> {
-  let summary = "Adds kernels that convert the pixels of Data layers";
+  let summary = "Build the kernels that convert the pixels of data layers";
   let description = [{
-    One for each Data layer: crop and mirror as the host has decided for each image,
-    subtract the mean, scale. It is no step of the program but belongs to
-    the feed. The size of a mean image is that of its file; without it there is no
-    kernel, and the host converts. The size of records is that of the mean image or of
-    the database's first; where it is not known, or more than twice that of the crop,
-    the host crops.
+    Adds one kernel per data layer with images: it crops and mirrors as the CPU has decided
+    for each image, subtracts the mean, and scales. The kernel is not a step of the program
+    but belongs to the data layer. A mean image has the size of its file; if the file is
+    missing, there is no kernel, and the CPU converts. Records have the size of the mean
+    image or of the database's first record; if it is unknown, or more than twice the size
+    of the crop, the CPU crops.
+
+    Input:
+
+        plan.data_input "in" "Data"(%data) {config = "..."}
+
+    Output:
+
+        plan.kernel @in_pixels attributes {argument_names = ["pixels", "placement", "data"]} {
+        ^bb0(%pixels: tensor<2x3x4x5xi8>, %placement: tensor<2x3xi32>):
+          ...
+        }
+        plan.data_input "in" "Data"(%data) {config = "...", pixel_kernel = @in_pixels}
   }];
   let dependentDialects = ["::brew::dialects::BrewDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
@@ -644,27 +1180,37 @@ def BuildInputKernels : Pass<"brew-build-input-kernels", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def VerifyImport : Pass<"brew-verify-import", "::mlir::ModuleOp"> {
-  let summary = "Phase import holds only layers, parameters and sinks";
-  let description = "Shapes are unknown, every operation has a place in a prototxt, no "
-    "gradient is there, and every parameter that is read exists.";
-}
-def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
-  let summary = "Phase graph: every tensor has a static shape";
-  let description = "Splits and recurrent layers have been replaced. Where a program "
-    "learns, what it reads and learns has a gradient, and an update if there is one.";
-}
-def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
-  let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
-  let description = "Sinks stand at the end; subviews of joined blobs have the strides of "
-    "the whole; kernels hold nests (`linalg.generic`) and what these start from: filled or "
-    "empty tensors and constants.";
-}
-def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
-  let summary = "Phase plan: no step reads bytes that another value has overwritten";
+  let summary = "Verify phase import: only layers, parameters and sinks";
   let description = [{
-    Replays the steps: a write to a buffer ends the value of every
-    other buffer that shares a byte with it, and a step may only read a live value.
-    Checks that buffers lie inside their arenas, aligned.
+    Checks that shapes are unknown, that every operation has a location in a prototxt, that
+    there are no gradients, and that every parameter that is read exists.
+  }];
+}
+
+def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
+  let summary = "Verify phase graph: every tensor has a static shape";
+  let description = [{
+    Checks that Split and recurrent layers have been replaced, that every learnable
+    parameter that a training program reads has a gradient and, if there is an update
+    program, an update.
+  }];
+}
+
+def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
+  let summary = "Verify phase fused: only vendor calls, kernels, views and sinks";
+  let description = [{
+    Checks that sinks come last, that subviews have the strides of the full tensor, and
+    that kernels contain only nests (`linalg.generic`) and their initial values: filled or
+    empty tensors and constants.
+  }];
+}
+
+def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Verify phase plan: no step reads overwritten memory";
+  let description = [{
+    Replays the steps: a write to a buffer ends the value of every other buffer that shares
+    a byte with it, and a step may only read a live value. Checks that buffers are inside
+    their arenas, and aligned.
   }];
 }
 

@@ -1,4 +1,4 @@
-//===- ElementwiseAdd.cpp - Sums of two tensors -------------------------------===//
+//===- ElementwiseAdd.cpp - Elementwise sum of two tensors ----------------===//
 #include "passes/analysis/ElementwiseAdd.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

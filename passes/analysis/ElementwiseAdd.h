@@ -1,12 +1,12 @@
-//===- ElementwiseAdd.h - Sums of two tensors -----------------------*- C++ -*-===//
+//===- ElementwiseAdd.h - Elementwise sum of two tensors --------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
 
-/// Whether `nest` adds two different tensors element by element and does
-/// nothing else: a gradient's sum over two readers.
+/// Returns whether `nest` is the elementwise sum of two different tensors, such
+/// as the sum of a gradient over two readers.
 bool isElementwiseAdd(mlir::linalg::GenericOp nest);
 
 } // namespace brew::passes

@@ -1,4 +1,4 @@
-//===- FuseKernels.cpp - One kernel that does what two did --------------===//
+//===- FuseKernels.cpp - Fusion of two kernels ----------------------------===//
 #include "passes/analysis/FuseKernels.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -8,9 +8,10 @@ using namespace brew::dialects;
 
 namespace brew::passes {
 
-/// Clones what a kernel does. Returns what it yields.
-static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
-                                llvm::function_ref<NestGrid(NestGrid)> place) {
+/// Clones the body of a kernel. Returns the yielded values.
+static SmallVector<Value>
+clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
+      llvm::function_ref<NestGrid(NestGrid)> reschedule) {
   Block &body = kernel.getBody().front();
   IRMapping map;
   for (auto [argument, input] :
@@ -18,8 +19,8 @@ static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
     map.map(argument, outer.lookup(input));
   for (Operation &op : body.without_terminator()) {
     Operation *copy = b.clone(op, map);
-    if (place && isa<linalg::GenericOp>(copy))
-      place(*NestGrid::of(copy)).mark(copy);
+    if (reschedule && isa<linalg::GenericOp>(copy))
+      reschedule(*NestGrid::of(copy)).mark(copy);
   }
   SmallVector<Value> yielded;
   for (Value value : body.getTerminator()->getOperands())
@@ -28,7 +29,7 @@ static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
 }
 
 KernelOp fuseKernels(OpBuilder &b, KernelOp first, KernelOp second,
-                     llvm::function_ref<NestGrid(NestGrid)> place) {
+                     llvm::function_ref<NestGrid(NestGrid)> reschedule) {
   llvm::SetVector<Value> inputs;
   inputs.insert_range(first.getInputs());
   for (Value input : second.getInputs())
@@ -40,27 +41,27 @@ KernelOp fuseKernels(OpBuilder &b, KernelOp first, KernelOp second,
   for (KernelOp kernel : {first, second})
     if (ArrayAttr names = kernel.getLayersAttr())
       layers.insert_range(names);
-  auto joined =
+  auto fused =
       KernelOp::create(b, b.getFusedLoc({first.getLoc(), second.getLoc()}),
                        types, inputs.getArrayRef(), second.getName(),
                        b.getArrayAttr(layers.getArrayRef()),
                        first.getBackward() && second.getBackward());
   OpBuilder::InsertionGuard guard(b);
-  Block *body = b.createBlock(&joined.getBody());
+  Block *body = b.createBlock(&fused.getBody());
   IRMapping map;
   for (Value input : inputs)
     map.map(input, body->addArgument(input.getType(), input.getLoc()));
   SmallVector<Value> yielded = clone(first, map, b, nullptr);
   for (auto [result, value] : llvm::zip_equal(first.getOutputs(), yielded))
     map.map(result, value);
-  llvm::append_range(yielded, clone(second, map, b, place));
-  YieldOp::create(b, joined.getLoc(), yielded);
+  llvm::append_range(yielded, clone(second, map, b, reschedule));
+  YieldOp::create(b, fused.getLoc(), yielded);
   const size_t count = first.getNumResults();
-  first->replaceAllUsesWith(joined.getOutputs().take_front(count));
-  second->replaceAllUsesWith(joined.getOutputs().drop_front(count));
+  first->replaceAllUsesWith(fused.getOutputs().take_front(count));
+  second->replaceAllUsesWith(fused.getOutputs().drop_front(count));
   second->erase();
   first->erase();
-  return joined;
+  return fused;
 }
 
 bool isRematerialized(KernelOp kernel) {
@@ -69,14 +70,15 @@ bool isRematerialized(KernelOp kernel) {
       [](linalg::GenericOp nest) { return Origin::of(nest).isRematerialized; });
 }
 
-SmallVector<SmallVector<linalg::GenericOp>> partsOf(KernelOp kernel) {
-  SmallVector<SmallVector<linalg::GenericOp>> parts;
+SmallVector<SmallVector<linalg::GenericOp>> subKernelsOf(KernelOp kernel) {
+  SmallVector<SmallVector<linalg::GenericOp>> subKernels;
   for (auto nest : kernel.getBody().front().getOps<linalg::GenericOp>()) {
-    if (NestGrid::of(nest)->part == static_cast<int64_t>(parts.size()))
-      parts.emplace_back();
-    parts.back().push_back(nest);
+    if (NestGrid::of(nest)->subKernel ==
+        static_cast<int64_t>(subKernels.size()))
+      subKernels.emplace_back();
+    subKernels.back().push_back(nest);
   }
-  return parts;
+  return subKernels;
 }
 
 } // namespace brew::passes

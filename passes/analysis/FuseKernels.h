@@ -1,4 +1,4 @@
-//===- FuseKernels.h - One kernel that does what two did ------*- C++ -*-===//
+//===- FuseKernels.h - Fusion of two kernels --------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -8,22 +8,21 @@
 
 namespace brew::passes {
 
-/// Makes one kernel of two of a block, before the builder's insertion point,
-/// and erases them: with the nests of `first` where they are, and those of
-/// `second`, which may read what `first` yields, where `place` puts them. What
-/// `first` stores stays a result of the kernel, so that it has a place in
-/// memory. All that the two read stands before that point, and all that reads
-/// them behind it.
-dialects::KernelOp
-fuseKernels(mlir::OpBuilder &b, dialects::KernelOp first,
-            dialects::KernelOp second,
-            llvm::function_ref<dialects::NestGrid(dialects::NestGrid)> place);
+/// Fuses two kernels of a block into one at the builder's insertion point, and
+/// erases them. The nests of `first` keep their grid, those of `second`, which
+/// may read results of `first`, get the grid that `reschedule` returns. Results
+/// of `first` stay results of the fused kernel, so that they have memory. All
+/// inputs must be defined before the insertion point, and all users must follow
+/// it.
+dialects::KernelOp fuseKernels(
+    mlir::OpBuilder &b, dialects::KernelOp first, dialects::KernelOp second,
+    llvm::function_ref<dialects::NestGrid(dialects::NestGrid)> reschedule);
 
-/// The nests of each part of a kernel.
+/// Returns the nests of each sub-kernel.
 llvm::SmallVector<llvm::SmallVector<mlir::linalg::GenericOp>>
-partsOf(dialects::KernelOp kernel);
+subKernelsOf(dialects::KernelOp kernel);
 
-/// Whether all that a kernel does has been done before.
+/// Returns whether all nests of a kernel recompute values of the forward pass.
 bool isRematerialized(dialects::KernelOp kernel);
 
 } // namespace brew::passes

@@ -1,4 +1,4 @@
-//===- LibraryCalls.cpp - Which operations become vendor calls ------------===//
+//===- LibraryCalls.cpp - Selection of vendor calls -----------------------===//
 #include "passes/analysis/LibraryCalls.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
@@ -13,14 +13,14 @@ ConvolutionBackwardWeightsOp
 brew::passes::splitBiasGradient(ConvolutionBackwardWeightsOp op, Value sum) {
   op.getDb().replaceAllUsesWith(sum);
   OpBuilder b(op);
-  auto alone = ConvolutionBackwardWeightsOp::create(
+  auto withoutBias = ConvolutionBackwardWeightsOp::create(
       b, op.getLoc(), op.getDw().getType(), Type(), op.getX(), op.getDy(),
       op.getLayerAttr(), op.getKernelAttr(), op.getStrideAttr(),
       op.getPadAttr(), op.getDilationAttr(), op.getGroupAttr());
-  alone->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  op.getDw().replaceAllUsesWith(alone.getDw());
+  withoutBias->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getDw().replaceAllUsesWith(withoutBias.getDw());
   op.erase();
-  return alone;
+  return withoutBias;
 }
 
 bool brew::passes::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
@@ -61,7 +61,7 @@ void brew::passes::computeInF32(Operation *op) {
   }
 }
 
-/// Whether vectors of channels can be read and written where the part lies.
+/// Returns whether a slice allows vector access along the channels.
 static bool isAligned(RankedTensorType type, int64_t offset) {
   constexpr auto access = static_cast<int64_t>(brew::plan::kKernelAccessBytes);
   const int64_t bytes = type.getElementTypeBitWidth() / 8;
@@ -75,25 +75,26 @@ static bool isAligned(RankedTensorType type, int64_t offset) {
 }
 
 bool brew::passes::readsSliceInPlace(OpOperand &use, RankedTensorType type,
-                             int64_t offset) {
+                                     int64_t offset) {
   Operation *op = use.getOwner();
   const unsigned number = use.getOperandNumber();
-  // The weights come second; a sum lies where the result does.
+  // The weights come second; a sum is in place of the result.
   const bool isBlob = (isa<ConvolutionOp>(op) && number == 0) ||
                       (isa<ConvolutionBackwardDataOp>(op) && number == 0) ||
                       (isa<ConvolutionBackwardWeightsOp>(op) && number <= 1);
   return isBlob && dialects::target::isForGpu(op) && isAligned(type, offset);
 }
 
-/// Whether the runtime's convolutions of a CPU write parts: products of pixels
-/// and weights do, and Winograd's algorithms; others through a copy.
+/// Returns whether the runtime's CPU convolution writes slices directly: matrix
+/// products (1x1) and Winograd algorithms do; others go through a copy.
 static bool writesSliceOnCpu(ConvolutionOp op) {
   constexpr int64_t step = brew::plan::winograd::kChannelStep;
   auto all = [](ArrayRef<int64_t> values, int64_t value) {
     return llvm::all_of(values, [&](int64_t v) { return v == value; });
   };
-  const RankedTensorType x = tensorTypeOf(op.getX()), y = tensorTypeOf(op.getY());
-  // In 16 bits such products gain nothing over a copy.
+  const RankedTensorType x = tensorTypeOf(op.getX()),
+                         y = tensorTypeOf(op.getY());
+  // In 16 bits direct writes are no faster than a copy.
   if (!x.getElementType().isF32() || op.getGroup() != 1 ||
       !all(op.getStride(), 1) || !all(op.getDilation(), 1) || op.getPadEnd() ||
       op.getSame())
@@ -103,7 +104,7 @@ static bool writesSliceOnCpu(ConvolutionOp op) {
   if (!all(op.getKernel(), 3) || x.getDimSize(1) % step != 0 ||
       y.getDimSize(1) % step != 0)
     return false;
-  const brew::plan::winograd::Size size = {
+  const brew::plan::winograd::ConvolutionSize size = {
       brew::plan::FORWARD,
       y.getDimSize(0),
       y.getDimSize(2),
@@ -115,9 +116,9 @@ static bool writesSliceOnCpu(ConvolutionOp op) {
   return brew::plan::winograd::fastestTile(size) != 0;
 }
 
-bool brew::passes::writesSliceInPlace(Value part, RankedTensorType type,
-                             int64_t offset) {
-  Operation *op = part.getDefiningOp();
+bool brew::passes::writesSliceInPlace(Value slice, RankedTensorType type,
+                                      int64_t offset) {
+  Operation *op = slice.getDefiningOp();
   if (!isAligned(type, offset))
     return false;
   auto forward = dyn_cast_or_null<ConvolutionOp>(op);

@@ -1,4 +1,4 @@
-//===- LibraryCalls.h - Which operations become vendor calls ----*- C++ -*-===//
+//===- LibraryCalls.h - Selection of vendor calls ---------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -8,37 +8,37 @@
 
 namespace brew::passes {
 
-/// On a call: the dialects::plan::GeneratedAttr of a kernel that may take its
-/// place.
+/// Attribute of a call: the plan::GeneratedAttr of an alternative kernel.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "brew.generated";
 
-/// Channels of a group up to which libraries are weak: their kernels take more
-/// at a time.
+/// Libraries are slow for groups of at most this many channels: their kernels
+/// process more at a time.
 inline constexpr int64_t kFewChannels = 4;
 
-/// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
-/// what takes its place.
+/// Replaces `op` by an operation without a bias gradient, whose users then read
+/// `sum`.
 dialects::ConvolutionBackwardWeightsOp
 splitBiasGradient(dialects::ConvolutionBackwardWeightsOp op, mlir::Value sum);
 
-/// Whether `op` is to be computed by the vendor library: it has such a call,
-/// its element type and layouts are supported, and `disabled` (group names, or
+/// Returns whether the vendor library computes `op`: it has a call, the library
+/// supports its element type and layouts, and `disabled` (group names, or
 /// "all") does not exclude it.
 bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 
-/// Puts casts around a product of narrow operands that is no vendor call: its
+/// Casts the operands and results of a product that is not a vendor call: its
 /// generic form computes in f32.
 void computeInF32(mlir::Operation *op);
 
-/// Whether the vendor's call that reads `use`, or whose result `part` is, takes
-/// a part of a joined or cut tensor where that lies: on a GPU the blobs of
-/// convolutions, on a CPU the results of some of them (others through a copy of
-/// the runtime's, as where Winograd's algorithms are not to be used). Channels
-/// are side by side. `type` is the part's, `offset` counts the elements before
-/// its first in what it is a part of: the part, and each of its pixels, must
-/// begin where a widest access may, and its channels fill such accesses.
+/// Return whether the vendor call that reads `use`, or that produces `slice`,
+/// accesses a slice of a concatenated tensor in place: on a GPU the blobs of
+/// convolutions, on a CPU the results of some convolutions (other ones go
+/// through a copy, for example if Winograd algorithms are disabled). The
+/// channels must be innermost. `type` is the type of the slice, `offset` its
+/// offset in elements: the slice and each of its pixels must be aligned for the
+/// widest access, and the channels must be a multiple of it.
 bool readsSliceInPlace(mlir::OpOperand &use, mlir::RankedTensorType type,
-               int64_t offset);
-bool writesSliceInPlace(mlir::Value part, mlir::RankedTensorType type, int64_t offset);
+                       int64_t offset);
+bool writesSliceInPlace(mlir::Value slice, mlir::RankedTensorType type,
+                        int64_t offset);
 
 } // namespace brew::passes

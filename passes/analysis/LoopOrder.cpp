@@ -1,4 +1,4 @@
-//===- LoopOrder.cpp - The order of a nest's loops ------------------------===//
+//===- LoopOrder.cpp - Loop order of nests --------------------------------===//
 #include "passes/analysis/LoopOrder.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -30,8 +30,8 @@ linalg::GenericOp brew::passes::orderLoops(RewriterBase &rewriter,
   if (failed(moved))
     return nest;
   origin.mark(*moved);
-  // Interchange expresses indices through affine maps; they are plain loop
-  // indices, and what follows looks for those.
+  // Interchange expresses plain loop indices as affine maps; later passes
+  // expect linalg.index.
   (*moved).getBody()->walk([](affine::AffineApplyOp apply) {
     if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0))) {
       apply.getResult().replaceAllUsesWith(

@@ -1,4 +1,4 @@
-//===- LoopOrder.h - The order of a nest's loops ----------------*- C++ -*-===//
+//===- LoopOrder.h - Loop order of nests ------------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -6,9 +6,8 @@
 
 namespace brew::passes {
 
-/// Interchanges loops: parallel ones first, in the memory order of the first
-/// result, then reductions in the order they are written. Returns the nest that
-/// is there now.
+/// Interchanges loops: parallel loops first, in the memory order of the first
+/// result, then reductions in their original order. Returns the new nest.
 mlir::linalg::GenericOp orderLoops(mlir::RewriterBase &rewriter,
                                    mlir::linalg::GenericOp nest);
 

@@ -1,4 +1,4 @@
-//===- MemoryPlanner.cpp - Offsets for values with lifetimes --------------===//
+//===- MemoryPlanner.cpp - Offline arena allocation -----------------------===//
 #include "passes/analysis/MemoryPlanner.h"
 
 #include <algorithm>
@@ -9,44 +9,45 @@
 
 namespace {
 
-using brew::passes::aligned;
+using brew::passes::alignUp;
 using brew::passes::LiveValue;
 
-/// Attempts at a better placement, and pairs of values to look at for it.
-constexpr int64_t kMostTries = 400, kMostPairs = 100'000'000;
+/// Limits of the improvement: attempts, and pairs of values compared.
+constexpr int64_t kMaxAttempts = 400, kMaxPairs = 100'000'000;
 
 bool overlapInTime(const LiveValue &x, const LiveValue &y) {
   return x.first <= y.last && y.first <= x.last;
 }
 
-/// Places the values in the given order, each into the smallest gap that the
-/// ones placed before leave it; returns the extent.
-int64_t place(std::vector<LiveValue> &values,
-              const std::vector<size_t> &order) {
-  std::vector<size_t> placed; // sorted by offset
+/// Assigns offsets in the given order, each in the smallest sufficient gap.
+/// Returns the size of the arena.
+int64_t assign(std::vector<LiveValue> &values,
+               const std::vector<size_t> &order) {
+  std::vector<size_t> assigned; // sorted by offset
   int64_t extent = 0;
   for (size_t index : order) {
     LiveValue &value = values[index];
-    int64_t size = aligned(value.size);
+    int64_t size = alignUp(value.size);
     int64_t end = 0, best = -1, bestGap = 0;
-    for (size_t other : placed) {
-      const LiveValue &neighbour = values[other];
-      if (!overlapInTime(value, neighbour))
+    for (size_t other : assigned) {
+      const LiveValue &neighbor = values[other];
+      if (!overlapInTime(value, neighbor))
         continue;
-      int64_t gap = neighbour.offset - end;
+      int64_t gap = neighbor.offset - end;
       if (gap >= size && (best < 0 || gap < bestGap)) {
         best = end;
         bestGap = gap;
       }
-      end = std::max(end, neighbour.offset + aligned(neighbour.size));
+      end = std::max(end, neighbor.offset + alignUp(neighbor.size));
     }
     value.offset = best >= 0 ? best : end;
     extent = std::max(extent, value.offset + size);
-    auto position = std::upper_bound(placed.begin(), placed.end(), value.offset,
-                                     [&](int64_t offset, size_t other) {
-                                       return offset < values[other].offset;
-                                     });
-    placed.insert(position, index);
+    auto position =
+        std::upper_bound(assigned.begin(), assigned.end(), value.offset,
+                         [&](int64_t offset, size_t other) {
+                           return offset < values[other].offset;
+                         });
+    assigned.insert(position, index);
   }
   return extent;
 }
@@ -56,8 +57,8 @@ int64_t place(std::vector<LiveValue> &values,
 int64_t brew::passes::arenaLowerBound(const std::vector<LiveValue> &values) {
   std::map<int64_t, int64_t> changes;
   for (const LiveValue &value : values) {
-    changes[value.first] += aligned(value.size);
-    changes[value.last + 1] -= aligned(value.size);
+    changes[value.first] += alignUp(value.size);
+    changes[value.last + 1] -= alignUp(value.size);
   }
   int64_t live = 0, peak = 0;
   for (auto [step, change] : changes) {
@@ -67,26 +68,27 @@ int64_t brew::passes::arenaLowerBound(const std::vector<LiveValue> &values) {
   return peak;
 }
 
-/// Moves what lies at the top of the arena to the front of the order, again and
-/// again, as long as that is cheap, and keeps the best placement in `values`.
-/// Returns its extent. The numbers are the same in every run.
+/// Improves the offsets in `values`: repeatedly moves the value at the top of
+/// the arena towards the front of the order, and keeps the best result. Returns
+/// its size. Deterministic: the random numbers have a fixed seed.
 static int64_t improve(std::vector<LiveValue> &values,
                        std::vector<size_t> order, int64_t best, int64_t bound) {
   const auto pairs = static_cast<int64_t>(values.size() * values.size());
-  const int64_t tries = std::min(kMostTries, kMostPairs / (pairs + 1));
+  const int64_t attempts = std::min(kMaxAttempts, kMaxPairs / (pairs + 1));
   std::vector<LiveValue> moved = values;
   std::minstd_rand random(1);
   int64_t extent = best;
-  for (int64_t i = 0; i < tries && best > bound; ++i) {
+  for (int64_t i = 0; i < attempts && best > bound; ++i) {
     auto top = std::find_if(order.begin(), order.end(), [&](size_t value) {
-      return moved[value].offset + aligned(moved[value].size) == extent;
+      return moved[value].offset + alignUp(moved[value].size) == extent;
     });
-    // Further and further to the front, or a little: both get out of a rut.
-    const auto place =
+    // Alternate between the very front and a random position, to escape local
+    // minima.
+    const auto target =
         static_cast<size_t>(random()) % (top - order.begin() + 1);
-    std::rotate(order.begin() + static_cast<int64_t>(i % 2 ? place : 0), top,
+    std::rotate(order.begin() + static_cast<int64_t>(i % 2 ? target : 0), top,
                 top + 1);
-    extent = ::place(moved, order);
+    extent = ::assign(moved, order);
     if (extent < best) {
       best = extent;
       values = moved;
@@ -106,7 +108,7 @@ int64_t brew::passes::allocateArena(std::vector<LiveValue> &values) {
       [&](const LiveValue &v) { return std::pair(-v.last, -v.size); },
   };
   int64_t bound = arenaLowerBound(values), best = -1;
-  std::vector<LiveValue> bestPlacement;
+  std::vector<LiveValue> bestOffsets;
   std::vector<size_t> bestOrder;
   for (const Key &key : keys) {
     std::vector<size_t> order(values.size());
@@ -114,16 +116,16 @@ int64_t brew::passes::allocateArena(std::vector<LiveValue> &values) {
     std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
       return key(values[x]) < key(values[y]);
     });
-    int64_t extent = place(values, order);
+    int64_t extent = assign(values, order);
     if (best < 0 || extent < best) {
       best = extent;
-      bestPlacement = values;
+      bestOffsets = values;
       bestOrder = order;
     }
     if (best == bound)
       break;
   }
-  values = std::move(bestPlacement);
+  values = std::move(bestOffsets);
   return improve(values, std::move(bestOrder), std::max<int64_t>(best, 0),
                  bound);
 }

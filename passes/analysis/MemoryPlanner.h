@@ -1,7 +1,8 @@
-//===- MemoryPlanner.h - Offsets for values with lifetimes ------*- C++ -*-===//
+//===- MemoryPlanner.h - Offline arena allocation ---------------*- C++ -*-===//
 //
-// Offline allocation of an arena: every value has a size and the steps at which
-// it is live; values live at a common step must not overlap. No MLIR here.
+// Offline allocation of an arena: every value has a size and a lifetime in
+// steps; values that are live at the same step must not overlap. Independent of
+// MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace brew::passes {
 
-/// A value to place. Live at steps first..last, both included.
+/// A value to allocate, live at steps first..last, inclusive.
 struct LiveValue {
   int64_t size = 0; ///< bytes
   int64_t first = 0;
@@ -24,18 +25,18 @@ struct LiveValue {
 /// Alignment of offsets, in bytes.
 inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 
-/// Bytes up to where the next value may begin.
-constexpr int64_t aligned(int64_t bytes) {
+/// Rounds `bytes` up to the alignment.
+constexpr int64_t alignUp(int64_t bytes) {
   return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
 }
 
-/// Sets every offset and returns the extent of the arena in bytes. Tries
-/// several greedy orders (by size, by area, by lifetime, by start) with best
-/// fit into the gaps, then changes the best of them, and keeps the smallest.
+/// Sets every offset and returns the size of the arena in bytes. Tries several
+/// greedy orders (by size, area, lifetime, start) with best fit, then varies
+/// the best one, and keeps the smallest result.
 int64_t allocateArena(std::vector<LiveValue> &values);
 
-/// Largest sum of sizes (rounded up to the alignment) live at one step: no
-/// arena can be smaller.
+/// Returns the maximum over all steps of the live bytes, rounded up to the
+/// alignment: no arena can be smaller.
 int64_t arenaLowerBound(const std::vector<LiveValue> &values);
 
 } // namespace brew::passes

@@ -1,4 +1,4 @@
-//===- ParameterOffsets.cpp - Where parameters lie in their arenas ---------===//
+//===- ParameterOffsets.cpp - Parameter offsets in arenas -----------------===//
 #include "passes/analysis/ParameterOffsets.h"
 
 #include "passes/analysis/MemoryPlanner.h"
@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace brew::dialects;
 
-/// Bytes from which a parameter lies with the large ones: those of biases and
-/// normalisations are smaller.
+/// Minimal bytes of a large parameter; biases and normalization parameters are
+/// smaller.
 constexpr int64_t kLarge = 16 * 1024;
 
 brew::passes::ParameterOffsets::ParameterOffsets(ModuleOp module) {
@@ -19,7 +19,7 @@ brew::passes::ParameterOffsets::ParameterOffsets(ModuleOp module) {
       const int64_t bytes = bytesOf(cast<RankedTensorType>(param.getType()));
       if ((bytes >= kLarge) != areLarge)
         continue;
-      offsets[param.getSymNameAttr()] = size;
+      bySymbol[param.getSymNameAttr()] = size;
       size += llvm::alignTo(bytes, kBufferAlignment);
     }
   module.walk([&](StoreStateOp store) {

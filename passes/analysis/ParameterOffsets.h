@@ -1,27 +1,29 @@
-//===- ParameterOffsets.h - Where parameters lie in their arenas -----------===//
+//===- ParameterOffsets.h - Parameter offsets in arenas ---------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
 
 namespace brew::passes {
 
-/// On a `brew.param`: state that programs carry from one run to the next, zeros
-/// at first. On the module, after the parameters have gone: a dictionary of all
-/// such state, type and offset in the parameters' arena by name.
+/// Attribute of a `brew.param` that is persistent state: programs keep it from
+/// run to run, and it is initially zero. On the module, after brew-plan-memory
+/// has erased the parameters: a dictionary of all persistent state by name,
+/// with type and offset in the parameter arena.
 inline constexpr llvm::StringLiteral kPersistentAttr = "brew.persistent";
 
-/// Where parameters, gradients and each slot of solver state lie: one offset
-/// per parameter, used in all of these arenas. Depends on the parameters' types
-/// and order alone. Large ones come first: between them nothing small is
-/// written early, so that values lie over several gradients (MemoryReuse.h).
+/// Offsets of parameters: one per parameter, valid in the arenas of parameters,
+/// gradients and each slot of solver state. Depends only on the parameters'
+/// types and order. Large parameters come first, so that no small gradient
+/// between them is written early and values can span several gradients
+/// (MemoryReuse.h).
 struct ParameterOffsets {
   explicit ParameterOffsets(mlir::ModuleOp module);
 
   /// In bytes, by symbol.
-  llvm::DenseMap<mlir::StringAttr, int64_t> offsets;
-  /// Bytes of all parameters with the gaps that align them.
+  llvm::DenseMap<mlir::StringAttr, int64_t> bySymbol;
+  /// Bytes of all parameters, including alignment.
   int64_t size = 0;
-  /// Slots of solver state that programs write, 0 without a solver.
+  /// Slots of solver state that programs write; 0 without a solver.
   int64_t slots = 0;
 };
 

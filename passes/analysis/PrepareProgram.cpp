@@ -1,4 +1,4 @@
-//===- PrepareProgram.cpp - What weights alone decide ---------------------===//
+//===- PrepareProgram.cpp - Builder of the program `prepare` --------------===//
 #include "passes/analysis/PrepareProgram.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -18,30 +18,31 @@ PrepareProgram::PrepareProgram(ModuleOp module, ProgramOp user)
     b.setInsertionPointToEnd(&program.getBody().front());
 }
 
-void PrepareProgram::start() {
+void PrepareProgram::create() {
   if (program)
     return;
   OpBuilder outer(user);
   program = ProgramOp::create(
       outer, user.getLoc(), programName(ProgramRole::Prepare), NetPhase::Test,
       ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
-  // What it computes are no blobs of the net.
+  // Its values are no blobs of the net.
   program.setBlobsAttr(outer.getDictionaryAttr({}));
   program.setParamsAttr(outer.getDictionaryAttr({}));
   program.setCaffeBytes(0);
   b.createBlock(&program.getBody());
 }
 
-Value PrepareProgram::read(ParamValueOp param) {
-  // Within one program a parameter is read as it was before the run.
+Value PrepareProgram::readParam(ParamValueOp param) {
+  // brew.param_value would read the value before the run.
   for (auto store : program.getBody().front().getOps<StoreParamOp>())
     if (store.getParam() == param.getParam())
       return store.getValue();
   return b.clone(*param)->getResult(0);
 }
 
-Value PrepareProgram::derive(Value value, StringRef layer, int64_t index,
-                             StringRef suffix, OpBuilder &at) {
+Value PrepareProgram::createDerivedParam(Value value, StringRef layer,
+                                         int64_t index, StringRef suffix,
+                                         OpBuilder &at) {
   OpBuilder outer(program);
   auto type = tensorTypeOf(value);
   auto attribute = [&](StringRef name, Attribute is) {

@@ -1,7 +1,7 @@
-//===- PrepareProgram.h - What weights alone decide -------------*- C++ -*-===//
+//===- PrepareProgram.h - Builder of the program `prepare` ------*- C++ -*-===//
 //
-// A program `prepare` runs once after weights have been loaded. It computes
-// derived parameters, which no weight file has and `deploy` reads.
+// The program `prepare` runs once after the weights are loaded. It computes
+// derived parameters, which `deploy` reads and weight files do not contain.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,29 +12,31 @@
 
 namespace brew::passes {
 
-/// Marks a parameter that `prepare` computes.
+/// Attribute of a parameter that `prepare` computes.
 inline constexpr llvm::StringLiteral kDerivedAttr = "brew.derived";
 
-/// Adds to the program `prepare` of a module, which is made when it is needed.
+/// Builder of a module's program `prepare`, which is created on demand.
 class PrepareProgram {
 public:
-  /// `user`: the program that reads what is prepared.
+  /// `user`: the program that reads the derived parameters.
   PrepareProgram(mlir::ModuleOp module, dialects::ProgramOp user);
 
-  /// Makes the program unless it is there. `body()` counts from then on.
-  void start();
+  /// Creates the program unless it exists. Call it before body().
+  void create();
   explicit operator bool() const { return program; }
   dialects::ProgramOp operator*() const { return program; }
-  /// Builds at the program's end.
+  /// Returns a builder at the end of the program.
   mlir::OpBuilder &body() { return b; }
 
-  /// What `param`, a parameter's value in another program, is in this one.
-  mlir::Value read(dialects::ParamValueOp param);
-  /// Stores `value` to a new parameter @LAYER.INDEX.SUFFIX and reads it where
-  /// `at` stands.
-  mlir::Value derive(mlir::Value value, llvm::StringRef layer, int64_t index,
-                     llvm::StringRef suffix, mlir::OpBuilder &at);
-  /// Erases derived parameters that no program reads, with what computes them.
+  /// Returns the value in `prepare` of the parameter that `param` reads in
+  /// another program.
+  mlir::Value readParam(dialects::ParamValueOp param);
+  /// Stores `value` to a new derived parameter @LAYER.INDEX.SUFFIX. Returns a
+  /// read of it at `at`.
+  mlir::Value createDerivedParam(mlir::Value value, llvm::StringRef layer,
+                                 int64_t index, llvm::StringRef suffix,
+                                 mlir::OpBuilder &at);
+  /// Erases derived parameters that no program reads, with their computation.
   void eraseUnused();
 
 private:

@@ -1,4 +1,4 @@
-//===- RecordShape.cpp - The images of a database -------------------------===//
+//===- RecordShape.cpp - Image shapes of databases ------------------------===//
 #include "passes/analysis/RecordShape.h"
 
 #include "formats/AnnotatedDatum.h"
@@ -63,8 +63,8 @@ AnnotatedShape brew::passes::annotatedShape(const caffe::LayerParameter &layer,
 
 std::vector<int64_t>
 brew::passes::listedImageShape(const caffe::LayerParameter &layer,
-                          const std::string &path,
-                          const std::vector<std::string> &folders) {
+                               const std::string &path,
+                               const std::vector<std::string> &folders) {
   const caffe::ImageDataParameter &settings = layer.image_data_param();
   const formats::ImageListEntry first = formats::readImageList(path).front();
   const std::string where = lineLocation(path, first);

@@ -1,4 +1,4 @@
-//===- RecordShape.h - The images of a database -----------------*- C++ -*-===//
+//===- RecordShape.h - Image shapes of databases ----------------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -9,26 +9,30 @@
 
 namespace brew::passes {
 
-/// Channels, rows and columns of the first record of a Data layer's database at
-/// `path`, before it is cropped. Error(3) or (1): it cannot be opened, or read.
+/// Returns channels, rows and columns of the first record, before cropping, of
+/// a Data layer's database at `path`. Throws Error(3) if it cannot be opened,
+/// Error(1) if it cannot be read.
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 
-/// What an AnnotatedData layer's database holds.
+/// Shape of the records in an AnnotatedData layer's database.
 struct AnnotatedShape {
-  std::vector<int64_t>
-      image;             ///< of the first record, before any transformation
-  bool hasBoxes = false; ///< else records have a label each
-  int64_t maxBoxes = 0; ///< of a record, if they were counted
+  /// Of the first record, before any transformation.
+  std::vector<int64_t> image;
+  bool hasBoxes = false; ///< otherwise each record has a label
+  int64_t maxBoxes = 0;  ///< maximum per record, if counted
 };
-/// Likewise; with `countBoxes` all records are read.
+
+/// Returns the shape of the records at `path`. With `countBoxes` reads all
+/// records. Throws like recordShape().
 AnnotatedShape annotatedShape(const caffe::LayerParameter &layer,
                               const std::string &path, bool countBoxes);
 
-/// The same of the first image that an ImageData layer's list at `path` names;
-/// `folders` are those in which it is looked up.
+/// Returns channels, rows and columns of the first image in an ImageData
+/// layer's list at `path`. Looks the image up in `folders`. Throws like
+/// recordShape().
 std::vector<int64_t> listedImageShape(const caffe::LayerParameter &layer,
-                                 const std::string &path,
-                                 const std::vector<std::string> &folders);
+                                      const std::string &path,
+                                      const std::vector<std::string> &folders);
 
 } // namespace brew::passes

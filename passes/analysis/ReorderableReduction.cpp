@@ -1,4 +1,4 @@
-//===- ReorderableReduction.cpp - Sums whose order is free -----------------------------===//
+//===- ReorderableReduction.cpp - Reorderable sums ------------------------===//
 #include "passes/analysis/ReorderableReduction.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -25,7 +25,8 @@ static bool isReorderable(linalg::GenericOp nest, unsigned number) {
 
 bool brew::passes::hasReorderableReductions(linalg::GenericOp nest) {
   for (unsigned i = 0; i < nest->getNumResults(); ++i)
-    if (!brew::dialects::isStoredPerIteration(nest, i) && !isReorderable(nest, i))
+    if (!brew::dialects::isStoredPerIteration(nest, i) &&
+        !isReorderable(nest, i))
       return false;
   return true;
 }

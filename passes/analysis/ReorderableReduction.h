@@ -1,12 +1,13 @@
-//===- ReorderableReduction.h - Sums whose order is free ---------------------*- C++ -*-===//
+//===- ReorderableReduction.h - Reorderable sums ----------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
 
-/// Whether every result of a nest is a sum that begins with zero and may be
-/// added up in any order, but for what it stores on the way.
+/// Returns whether every result of a nest is a sum that starts at zero and may
+/// be reordered (reassoc). Tensors stored along the way (isStoredPerIteration)
+/// are ignored.
 bool hasReorderableReductions(mlir::linalg::GenericOp nest);
 
 } // namespace brew::passes

@@ -1,13 +1,13 @@
-//===- RepeatableBackward.h - Backward passes that run again ----*- C++ -*-===//
+//===- RepeatableBackward.h - Repeatable backward passes --------*- C++ -*-===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace brew::passes {
 
-/// On a program all of whose blobs are kept. If the caller also writes its
+/// Attribute of a program whose blobs are all pinned. If the caller also writes
 /// output gradients, the backward pass may run several times after one forward
-/// pass: memory planning lets it overwrite nothing that the forward pass made.
+/// pass: memory planning does not let it overwrite results of the forward pass.
 inline constexpr llvm::StringLiteral kRepeatableBackwardAttr =
     "brew.repeatable_backward";
 

@@ -1,4 +1,4 @@
-//===- ValueStorage.cpp - Values in the bytes of others ---------------------===//
+//===- ValueStorage.cpp - Storage of values -------------------------------===//
 #include "passes/analysis/ValueStorage.h"
 
 #include "caffe/DataLayerKinds.h"
@@ -26,39 +26,41 @@ Value brew::passes::stripReshapes(Value value) {
 }
 
 bool brew::passes::isSetOnce(Value value) {
-  auto feed = value.getDefiningOp<DataInputOp>();
-  if (!feed)
+  auto dataInput = value.getDefiningOp<DataInputOp>();
+  if (!dataInput)
     return false;
-  const caffe::DataLayerKind *kind = caffe::findDataLayerKind(feed.getKind());
+  const caffe::DataLayerKind *kind =
+      caffe::findDataLayerKind(dataInput.getKind());
   return !kind ||
          !caffe::isRefilled(
-             *kind, feed.getConfig().getLayer(),
+             *kind, dataInput.getConfig().getLayer(),
              static_cast<int>(cast<OpResult>(value).getResultNumber()));
 }
 
-Place brew::passes::storageOf(Value value) {
-  Place place{stripReshapes(value)};
+Storage brew::passes::storageOf(Value value) {
+  Storage storage{stripReshapes(value)};
   for (;;) {
-    if (auto cut = place.owner.getDefiningOp<SubviewOp>()) {
-      for (auto [at, stride] : llvm::zip_equal(
-               cut.getOffsets(), memoryStrides(tensorTypeOf(cut.getX()))))
-        place.offset += at * stride;
-      place.owner = stripReshapes(cut.getX());
+    if (auto subview = storage.base.getDefiningOp<SubviewOp>()) {
+      for (auto [at, stride] :
+           llvm::zip_equal(subview.getOffsets(),
+                           memoryStrides(tensorTypeOf(subview.getX()))))
+        storage.offset += at * stride;
+      storage.base = stripReshapes(subview.getX());
       continue;
     }
-    ConcatViewOp whole;
-    for (Operation *user : place.owner.getUsers())
-      if (auto join = dyn_cast<ConcatViewOp>(user))
-        whole = join;
-    if (!whole)
-      return place;
-    int64_t axis = whole.getAxis();
-    int64_t stride = memoryStrides(tensorTypeOf(whole.getY()))[axis];
-    for (Value subview : whole.getXs()) {
-      if (subview == place.owner)
+    ConcatViewOp concat;
+    for (Operation *user : storage.base.getUsers())
+      if (auto view = dyn_cast<ConcatViewOp>(user))
+        concat = view;
+    if (!concat)
+      return storage;
+    int64_t axis = concat.getAxis();
+    int64_t stride = memoryStrides(tensorTypeOf(concat.getY()))[axis];
+    for (Value operand : concat.getXs()) {
+      if (operand == storage.base)
         break;
-      place.offset += shapeOf(subview)[axis] * stride;
+      storage.offset += shapeOf(operand)[axis] * stride;
     }
-    place.owner = whole.getY();
+    storage.base = concat.getY();
   }
 }

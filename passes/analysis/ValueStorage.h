@@ -1,4 +1,4 @@
-//===- ValueStorage.h - Values in the bytes of others -------------*- C++ -*-===//
+//===- ValueStorage.h - Storage of values -----------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -6,27 +6,27 @@
 
 namespace brew::passes {
 
-/// Bytes that a tensor's elements take side by side; those of i1 are bits.
+/// Returns the bytes of a dense tensor of that type; elements of i1 are bits.
 int64_t bytesOf(mlir::RankedTensorType type);
 
-/// Whether `op` is a step of a plan: a kernel or a call.
+/// Returns whether `op` is a step of a plan: a kernel or a call.
 bool isStep(mlir::Operation *op);
 
-/// What `value` is another shape of, through all such views.
+/// Returns the source of `value` through all reshaping views
+/// (brew.reinterpret).
 mlir::Value stripReshapes(mlir::Value value);
 
-/// Where a value lies: in the bytes of `owner`, `offset` elements behind its
-/// first.
-struct Place {
-  mlir::Value owner;
+/// Storage of a value: `offset` elements after the first one of `base`.
+struct Storage {
+  mlir::Value base;
   int64_t offset = 0;
 };
 
-/// Through all views, cuts and joins.
-Place storageOf(mlir::Value value);
+/// Returns the storage of `value` through all views, slices and concatenations.
+Storage storageOf(mlir::Value value);
 
-/// Whether `value` is a feed's that nobody writes anew for every run: its bytes
-/// stay its own all the time.
+/// Returns whether `value` is a data-layer top that is not refilled for every
+/// run, so that its bytes must not be reused.
 bool isSetOnce(mlir::Value value);
 
 } // namespace brew::passes

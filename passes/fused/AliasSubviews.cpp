@@ -1,10 +1,10 @@
-//===- AliasSubviews.cpp - Joined and cut tensors share memory ------------===//
+//===- AliasSubviews.cpp - Subviews with shared memory --------------------===//
 //
-// Makes the operands of every brew.concat_view, and the results of every brew.subview,
-// subviews of the whole: their type gets the whole's strides. Generated kernels
-// read and write through any strides, on a GPU convolutions do where pixels are
-// aligned, and on a CPU some write so; for what does not (other vendor calls,
-// views of another shape, data layers) a nest copies.
+// Turns the operands of every brew.concat_view and the results of every
+// brew.subview into subviews: their types get the strides of the full tensor.
+// Generated kernels support any strides; so do convolutions on a GPU if pixels
+// are aligned, and on a CPU the results of some convolutions. For other users
+// (vendor calls, views of another shape, data layers) a nest copies.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -29,40 +29,40 @@ using namespace brew::dialects;
 namespace {
 
 struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
-  /// A subview that a value is to be: its type, and where it begins.
-  struct Part {
+  /// Type and offset of a subview.
+  struct Slice {
     RankedTensorType type;
-    int64_t offset; ///< elements, in what it is a part of
+    int64_t offset; ///< in elements of the full tensor
   };
 
-  /// Whether the use, of a tensor of the program's block, follows the strides
-  /// of that part.
-  static bool followsStrides(OpOperand &use, const Part &part) {
+  /// Returns whether the user of a tensor supports the strides of that subview.
+  static bool followsStrides(OpOperand &use, const Slice &slice) {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
            isa<linalg::GenericOp>(user) || user->hasTrait<AcceptsSubviews>() ||
-           brew::passes::readsSliceInPlace(use, part.type, part.offset);
+           brew::passes::readsSliceInPlace(use, slice.type, slice.offset);
   }
 
-  /// Whether the operand of a join can be made in its place.
-  static bool canPlace(Value x, const Part &part) {
+  /// Returns whether the producer of `x` can write into the concatenated
+  /// tensor.
+  static bool canAlias(Value x, const Slice &slice) {
     Operation *source = x.getDefiningOp();
     if ((!isa<linalg::GenericOp, ConcatViewOp>(source) &&
-         !brew::passes::writesSliceInPlace(x, part.type, part.offset)) ||
+         !brew::passes::writesSliceInPlace(x, slice.type, slice.offset)) ||
         isSubview(tensorTypeOf(x)))
       return false;
-    unsigned joins = 0;
+    unsigned concats = 0;
     for (OpOperand &use : x.getUses()) {
       if (isa<ConcatViewOp>(use.getOwner()))
-        ++joins;
-      else if (!followsStrides(use, part))
+        ++concats;
+      else if (!followsStrides(use, slice))
         return false;
     }
-    return joins == 1;
+    return concats == 1;
   }
 
-  /// A copy of `x`, with that type, made by a nest where the builder stands, in
-  /// the pass of the net that makes x.
+  /// Copies `x` to a tensor of `type` by a nest that belongs to the pass of the
+  /// net that computes `x`.
   static Value copy(OpBuilder &b, Operation *reason, Value x,
                     RankedTensorType type) {
     NestBuilder nest(b, reason->getLoc(), type.getShape());
@@ -79,54 +79,58 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
     return result;
   }
 
-  /// Later joins come first: a join may itself become a subview of one.
-  static void placeOperands(ConcatViewOp join) {
-    auto whole = tensorTypeOf(join.getY());
-    const auto axis = static_cast<unsigned>(join.getAxis());
-    int64_t next = brew::passes::storageOf(join.getY()).offset;
-    for (OpOperand &operand : join->getOpOperands()) {
+  /// Turns the operands of `concat` into subviews. Call it for later operations
+  /// first: an operand may be the result of a concatenation.
+  static void aliasOperands(ConcatViewOp concat) {
+    auto full = tensorTypeOf(concat.getY());
+    const auto axis = static_cast<unsigned>(concat.getAxis());
+    int64_t next = brew::passes::storageOf(concat.getY()).offset;
+    for (OpOperand &operand : concat->getOpOperands()) {
       Value x = operand.get();
-      RankedTensorType type = subviewOf(whole, shapeOf(x));
-      const Part part = {type, next};
-      next += type.getDimSize(axis) * memoryStrides(whole)[axis];
-      if (canPlace(x, part)) {
+      RankedTensorType type = subviewOf(full, shapeOf(x));
+      const Slice slice = {type, next};
+      next += type.getDimSize(axis) * memoryStrides(full)[axis];
+      if (canAlias(x, slice)) {
         brew::passes::setResultType(cast<OpResult>(x), type);
         continue;
       }
-      // Right behind its source, so that the source's bytes are soon free:
-      // what reads it through strides can read the copy.
-      OpBuilder b(join);
+      // Copy right after the producer, so that its bytes are soon free: users
+      // that support strides can read the copy.
+      OpBuilder b(concat);
       if (Operation *source = x.getDefiningOp())
         b.setInsertionPointAfter(source);
-      Value placed = copy(b, join, x, type);
-      operand.set(placed);
+      Value copied = copy(b, concat, x, type);
+      operand.set(copied);
       if (isa_and_nonnull<PlanStepInterface>(x.getDefiningOp()))
-        x.replaceUsesWithIf(placed, [&](OpOperand &use) {
-          return !isa<ConcatViewOp>(use.getOwner()) && followsStrides(use, part) &&
-                 use.getOwner() != placed.getDefiningOp();
+        x.replaceUsesWithIf(copied, [&](OpOperand &use) {
+          return !isa<ConcatViewOp>(use.getOwner()) &&
+                 followsStrides(use, slice) &&
+                 use.getOwner() != copied.getDefiningOp();
         });
     }
   }
 
-  /// Whether a cut is its operand, in the same layout.
-  static bool isIdentity(SubviewOp cut) {
-    return llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
-           cut.getY().getType() == cut.getX().getType();
+  /// Returns whether `subview` is its full operand, in the same layout.
+  static bool isIdentity(SubviewOp subview) {
+    return llvm::all_of(subview.getOffsets(),
+                        [](int64_t at) { return at == 0; }) &&
+           subview.getY().getType() == subview.getX().getType();
   }
 
-  static void placeResult(SubviewOp cut) {
-    Value y = cut.getY();
+  static void aliasResult(SubviewOp subview) {
+    Value y = subview.getY();
     RankedTensorType type = tensorTypeOf(y);
-    y.setType(subviewOf(tensorTypeOf(cut.getX()), type.getShape()));
-    const Part part = {tensorTypeOf(y), brew::passes::storageOf(y).offset};
-    if (llvm::all_of(y.getUses(),
-                     [&](OpOperand &use) { return followsStrides(use, part); }))
+    y.setType(subviewOf(tensorTypeOf(subview.getX()), type.getShape()));
+    const Slice slice = {tensorTypeOf(y), brew::passes::storageOf(y).offset};
+    if (llvm::all_of(y.getUses(), [&](OpOperand &use) {
+          return followsStrides(use, slice);
+        }))
       return;
-    OpBuilder b(cut);
-    b.setInsertionPointAfter(cut);
-    Value dense = copy(b, cut, y, type);
+    OpBuilder b(subview);
+    b.setInsertionPointAfter(subview);
+    Value dense = copy(b, subview, y, type);
     y.replaceUsesWithIf(dense, [&](OpOperand &use) {
-      return !followsStrides(use, part) &&
+      return !followsStrides(use, slice) &&
              use.getOwner() != dense.getDefiningOp();
     });
   }
@@ -134,22 +138,23 @@ struct AliasSubviews : brew::passes::impl::AliasSubviewsBase<AliasSubviews> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
-      // First of all: who reads a subview decides whether it is copied.
-      for (SubviewOp cut : llvm::make_early_inc_range(block.getOps<SubviewOp>()))
-        if (isIdentity(cut)) {
-          cut.getY().replaceAllUsesWith(cut.getX());
-          cut.erase();
+      // First, because the users of a subview decide whether it is copied.
+      for (SubviewOp subview :
+           llvm::make_early_inc_range(block.getOps<SubviewOp>()))
+        if (isIdentity(subview)) {
+          subview.getY().replaceAllUsesWith(subview.getX());
+          subview.erase();
         }
-      SmallVector<SubviewOp> cuts(block.getOps<SubviewOp>());
-      SmallVector<ConcatViewOp> joins(block.getOps<ConcatViewOp>());
-      for (ConcatViewOp join : llvm::reverse(joins)) {
-        if (join.getY().use_empty())
-          join.erase();
+      SmallVector<SubviewOp> subviews(block.getOps<SubviewOp>());
+      SmallVector<ConcatViewOp> concats(block.getOps<ConcatViewOp>());
+      for (ConcatViewOp concat : llvm::reverse(concats)) {
+        if (concat.getY().use_empty())
+          concat.erase();
         else
-          placeOperands(join);
+          aliasOperands(concat);
       }
-      for (SubviewOp cut : cuts)
-        placeResult(cut);
+      for (SubviewOp subview : subviews)
+        aliasResult(subview);
     }
   }
 };

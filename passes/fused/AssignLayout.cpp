@@ -23,7 +23,7 @@ using brew::dialects::target::BlobLayout;
 namespace {
 
 constexpr int64_t kChannelsLast[] = {0, 2, 3, 1};
-/// Of weights [outputs, channels, ...].
+/// Memory order of weights [outputs, channels, ...] with the outputs innermost.
 constexpr int64_t kOutputsLast[] = {1, 2, 3, 0};
 
 struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
@@ -38,7 +38,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     bool found = false;
     getOperation().walk([&](Operation *op) {
-      // Other ranks have one order only.
+      // Only tensors of rank 4 have a choice of layouts.
       found |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
                shapeOf(op->getOperand(0)).size() == 4 &&
                brew::passes::usesLibrary(op, disabled);
@@ -46,9 +46,9 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     return found;
   }
 
-  /// Activations and their gradients become channels-last; views stay as
-  /// they are, since they promise row-major order, and so does what a product
-  /// reads and its gradient where weights are to stay as Caffe has them.
+  /// Makes activations and their gradients channels-last. Views stay row-major,
+  /// as their semantics require; so do the bottoms of inner products and their
+  /// gradients without `order-weights`.
   void layOutBlobs(ProgramOp program) {
     program.walk([this](Operation *op) {
       if (isa<ReinterpretOp, tensor::EmptyOp, linalg::FillOp>(op) ||
@@ -60,8 +60,9 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         if (!type || type.getRank() != 4)
           continue;
         bool viewed = isViewed(result);
-        // Gradients by weights have their parameter's layout.
-        bool isWeight = isa<SolverUpdateInterface>(op) || isWeightGradient(op) ||
+        // A weight gradient has the layout of its parameter.
+        bool isWeight = isa<SolverUpdateInterface>(op) ||
+                        isWeightGradient(op) ||
                         llvm::any_of(result.getUsers(), [](Operation *user) {
                           return user->hasTrait<IsStore>();
                         });
@@ -75,8 +76,8 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Whether a view is taken of the value, or of what it is rounded to, or a
-  /// product reads it in Caffe's order.
+  /// Returns whether a view, directly or through a cast, or an inner product
+  /// with weights in Caffe's order reads the value.
   bool isViewed(Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return isa<ReinterpretOp>(user) ||
@@ -86,9 +87,10 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Whether `op` computes an f32 gradient by weights, or a sum of such. Narrow
-  /// ones, like narrow copies of weights, are operands of calls, which want all
-  /// of them laid out alike; a cast costs the same between any two layouts.
+  /// Returns whether `op` computes an f32 weight gradient, or a sum of them.
+  /// Narrow gradients are excluded: like narrow copies of weights they are
+  /// operands of calls, which require the same layout for all operands, and a
+  /// cast costs the same between any two layouts.
   static bool isWeightGradient(Operation *op) {
     if (isa_and_nonnull<CastOp, UnscaleOp>(op))
       return elementTypeOf(op->getResult(0)).isF32() &&
@@ -106,14 +108,14 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
                            InnerProductBackwardWeightsOp>(op);
   }
 
-  /// The parameter whose value, or a copy of it, `w` is; or null.
+  /// Returns the read of the parameter that `w` is, possibly cast; or null.
   static ParamValueOp parameterOf(Value w) {
     return castSource(w).getDefiningOp<ParamValueOp>();
   }
 
-  /// Weights of inner products over several dimensions take those of their
-  /// bottom, laid out alike: that is how vendor calls want them, and how a
-  /// channels-last bottom needs no transposing.
+  /// Splits the flattened dimension of inner-product weights into the
+  /// dimensions of the bottom, in the bottom's memory order. Vendor calls
+  /// require it, and a channels-last bottom then needs no transpose.
   void splitWeights() {
     SymbolTable symbols(getOperation());
     llvm::DenseMap<StringAttr, RankedTensorType> split;
@@ -124,7 +126,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       int64_t folded = x.getRank() - axis;
       if (folded == 1 || !read)
         return;
-      // Dimension `dim` of x becomes dim - axis, behind the outputs unless
+      // Dimension `dim` of x becomes dim - axis, after the outputs unless
       // transposed.
       int64_t first = op.getTranspose() ? 0 : 1;
       SmallVector<int64_t> shape(x.getShape().drop_front(axis)), order;
@@ -133,11 +135,11 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
           order.push_back(dim - axis + first);
       shape.insert(first ? shape.begin() : shape.end(), outputs);
       order.insert(first ? order.begin() : order.end(), first ? 0 : folded);
-      split[read.getParamAttr().getAttr()] =
-          withMemoryOrder(RankedTensorType::get(shape, elementTypeOf(read)), order);
+      split[read.getParamAttr().getAttr()] = withMemoryOrder(
+          RankedTensorType::get(shape, elementTypeOf(read)), order);
     });
-    // A parameter that several layers read keeps one type for all of them;
-    // where they would differ it stays as Caffe has it.
+    // A parameter has one type for all layers that read it; if they need
+    // different types, it keeps Caffe's.
     getOperation().walk([&](InnerProductOp op) {
       ParamValueOp read = parameterOf(op.getW());
       if (!read)
@@ -155,7 +157,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       setParamType(symbols.lookup<ParamOp>(name), type);
   }
 
-  /// Whether `use` is that of a vendor's convolution by its weights.
+  /// Returns whether `use` is the weight operand of a vendor convolution.
   bool isWeightsOfCall(OpOperand &use) {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     Operation *op = use.getOwner();
@@ -165,9 +167,10 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
            brew::passes::usesLibrary(cast<LibraryInterface>(op), disabled);
   }
 
-  /// Tensor cores want the weights of channels-last convolutions in that order
-  /// too. Narrow copies get it as blobs do; where products read parameters
-  /// themselves, the parameters have it, if nothing else reads them.
+  /// Makes weights of channels-last convolutions channels-last too, as tensor
+  /// cores require. Narrow copies get this layout like blobs; if calls read the
+  /// parameters directly (tf32), the parameters get it, unless something else
+  /// reads them.
   void layOutWeights() {
     llvm::MapVector<StringAttr, bool> wanted;
     getOperation().walk([&](Operation *op) {
@@ -177,11 +180,12 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       auto &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
       if (auto read = dyn_cast<ParamValueOp>(op))
         for (OpOperand &use : read->getUses())
-          is &= isWeightsOfCall(use) || isa<SolverUpdateInterface>(use.getOwner());
-      // What `prepare` makes lies as what it is made of.
+          is &= isWeightsOfCall(use) ||
+                isa<SolverUpdateInterface>(use.getOwner());
+      // Parameters that `prepare` computes have the layout of their source.
       if (auto store = dyn_cast<StoreParamOp>(op))
-        is &=
-            isa_and_nonnull<SolverUpdateInterface>(store.getValue().getDefiningOp());
+        is &= isa_and_nonnull<SolverUpdateInterface>(
+            store.getValue().getDefiningOp());
     });
     SymbolTable symbols(getOperation());
     for (auto [name, is] : wanted) {
@@ -192,10 +196,10 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     }
   }
 
-  /// On a CPU, weights of few channels lie with their outputs side by side, as
-  /// channels of blobs do, so that vectors of generated code can load them. The
-  /// library brings all weights into a form of its own, and these are small. It
-  /// does not hang on the blobs: plans of other shapes share parameters.
+  /// On a CPU, lays out weights of few channels with the outputs innermost, so
+  /// that generated code can load vectors of them. The library reorders all
+  /// weights internally, and these are small. The choice does not depend on
+  /// blob shapes, because plans with different shapes share parameters.
   void layOutThinWeights() {
     auto isThin = [](OpOperand &use) {
       Operation *op = use.getOwner();
@@ -245,7 +249,8 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
     }
   }
 
-  /// Changes a parameter's type everywhere it, its gradient or state appear.
+  /// Changes the type of a parameter, its gradient and its solver state
+  /// everywhere.
   void setParamType(ParamOp param, RankedTensorType type) {
     param.setType(type);
     StringAttr name = param.getSymNameAttr();
@@ -258,7 +263,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
         retypeCopies(op->getResult(0));
       } else if (isa<StoreParamOp>(op) &&
                  isa<linalg::GenericOp>(op->getOperand(0).getDefiningOp())) {
-        // What `prepare` computes.
+        // A result of `prepare`.
         brew::passes::setResultType(cast<OpResult>(op->getOperand(0)), type);
       } else {
         retype(op->getOperand(0), type);
@@ -271,7 +276,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
                                  type.getEncoding());
   }
 
-  /// What a parameter's value is cast to follows it.
+  /// Propagates the type of a parameter's value to its casts.
   static void retypeCopies(Value value) {
     for (Operation *user : value.getUsers())
       if (auto cast = dyn_cast<CastOp>(user)) {
@@ -280,14 +285,14 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       }
   }
 
-  /// The producers of a stored value follow the type it is stored with.
+  /// Propagates the type of a stored value to its producers.
   static void retype(Value value, RankedTensorType type) {
     if (value.getType() == type)
       return;
     value.setType(type);
     Operation *op = value.getDefiningOp();
     if (isa_and_nonnull<CastOp, UnscaleOp, SelectIfZeroOp>(op)) {
-      // The scalars that some of them read have no layout.
+      // Scalar operands have no layout.
       for (Value operand : op->getOperands())
         if (tensorTypeOf(operand).getRank())
           retype(operand, withElementOf(type, operand));
@@ -301,7 +306,7 @@ struct AssignLayout : brew::passes::impl::AssignLayoutBase<AssignLayout> {
       for (Value input : nest.getInputs())
         retype(input, type);
       brew::passes::setResultType(cast<OpResult>(value), type);
-      // Its loops are the dimensions, of which there may be more now.
+      // One loop per dimension; the rank may have grown.
       OpBuilder b(nest);
       nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(
           nest->getNumOperands(), b.getMultiDimIdentityMap(type.getRank()))));

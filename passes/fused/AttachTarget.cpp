@@ -1,4 +1,4 @@
-//===- AttachTarget.cpp - Names the machine that a module is for ----------===//
+//===- AttachTarget.cpp - Target description of a module ------------------===//
 #include "passes/Passes.h"
 
 #include "dialects/Target/TargetDialect.h"
@@ -28,7 +28,7 @@ struct AttachTarget : brew::passes::impl::AttachTargetBase<AttachTarget> {
     for (const std::string &arch : gpuArchs) {
       if (arch != "sim" && !archNumber(arch)) {
         getOperation().emitError()
-            << "'" << arch << "' is no architecture of a GPU";
+            << "'" << arch << "' is not a GPU architecture";
         return {};
       }
       archs.push_back(arch);

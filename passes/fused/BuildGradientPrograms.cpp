@@ -1,4 +1,4 @@
-//===- BuildGradientPrograms.cpp - Accumulating and clipping gradients ----===//
+//===- BuildGradientPrograms.cpp - Accumulation and clipping programs -----===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"
@@ -21,8 +21,8 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Fewest squares that a partial sum is made of.
-constexpr int64_t kLeastChunk = 4096;
+/// Minimal number of squares in a partial sum.
+constexpr int64_t kMinChunk = 4096;
 
 struct BuildGradientPrograms
     : brew::passes::impl::BuildGradientProgramsBase<BuildGradientPrograms> {
@@ -94,7 +94,7 @@ private:
     Value gradients = AllGradientsOp::create(b, loc, type, false);
     int64_t count = type.getDimSize(0);
     int64_t chunk =
-        std::max(kLeastChunk, int64_t(llvm::divideCeil(count, mostChunks())));
+        std::max(kMinChunk, int64_t(llvm::divideCeil(count, maxChunks())));
     int64_t chunks = llvm::divideCeil(count, chunk);
     auto partialType = RankedTensorType::get({chunks}, type.getElementType());
     auto scalar = RankedTensorType::get({}, type.getElementType());
@@ -122,14 +122,14 @@ private:
     OutputOp::create(b, loc, total, "sum_of_squares", APFloat(0.0f), false);
   }
 
-  /// Partial sums that use all of the device.
-  int64_t mostChunks() {
+  /// Returns the number of partial sums that occupies the device.
+  int64_t maxChunks() {
     if (!brew::dialects::target::isForGpu(getOperation()))
       return 256 * brew::dialects::target::cpuOf(getOperation()).getCores();
     auto gpu = brew::dialects::target::gpuOf(getOperation());
     return llvm::bit_floor<uint64_t>(8 * gpu.getMultiprocessors());
   }
 
-  RankedTensorType type; ///< of the whole arena
+  RankedTensorType type; ///< the full gradient arena
 };
 } // namespace

@@ -1,7 +1,8 @@
-//===- ElideRoundings.cpp - No rounding of what is not stored --------------===//
+//===- ElideRoundings.cpp - Removal of bf16 roundings ---------------------===//
 //
-// Of bf16 only, which has f32's range: what f16 cannot hold must overflow, or a
-// loss scale would be found too large later than it is.
+// Only for bf16, which has the range of f32. A value outside the range of f16
+// must overflow; otherwise a loss scale that is too large would be detected too
+// late.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/BrewDialect.h"
@@ -20,8 +21,8 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Whether `rounded` is a result of its nest: what the nest makes of it then
-/// agrees with what others make of the stored value.
+/// Returns whether `rounded` is a result of its nest. Then the nest must
+/// compute with the rounded value, like other readers of the stored tensor.
 bool isStored(arith::TruncFOp rounded) {
   return llvm::any_of(rounded->getUsers(), [](Operation *user) {
     return isa<linalg::YieldOp>(user);
@@ -32,11 +33,11 @@ struct ElideRoundings : brew::passes::impl::ElideRoundingsBase<ElideRoundings> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
-        keepPrecision(*nest.getBody());
+        elideRoundings(*nest.getBody());
   }
 
 private:
-  static void keepPrecision(Block &body) {
+  static void elideRoundings(Block &body) {
     for (auto widened :
          llvm::make_early_inc_range(body.getOps<arith::ExtFOp>())) {
       auto rounded = widened.getIn().getDefiningOp<arith::TruncFOp>();

@@ -1,10 +1,9 @@
-//===- FoldCasts.cpp - Casts become part of nests -------------------------===//
+//===- FoldCasts.cpp - Folding of casts into nests ------------------------===//
 //
-// A nest reads narrow tensors and widens element by element; one whose loops
-// are all parallel rounds what it writes. A reduction keeps its f32
-// accumulator: its cast becomes a nest of its own behind it, which kernel
-// forming joins with it. So does what no nest reads or makes (operands of
-// calls, sinks).
+// A nest reads narrow tensors and widens their elements; a nest without
+// reduction loops rounds its results. A reduction keeps its f32 accumulator:
+// its cast becomes a separate nest, which kernel forming fuses with it. Casts
+// that no nest reads or produces (operands of calls, sinks) become nests too.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -30,7 +29,7 @@ bool widens(CastOp cast) {
          elementTypeOf(cast.getY()).getIntOrFloatBitWidth();
 }
 
-/// Nests that read a widened tensor read the narrow one instead.
+/// Lets nests that read a widened tensor read the narrow one.
 void foldIntoReaders(CastOp cast) {
   Value narrow = cast.getX(), wide = cast.getY();
   Type element = elementTypeOf(wide);
@@ -60,7 +59,7 @@ void foldIntoReaders(CastOp cast) {
   }
 }
 
-/// The nest that makes what is rounded does so itself. Returns whether it can.
+/// Lets the producing nest round its result. Returns whether that is possible.
 bool foldIntoWriter(CastOp cast) {
   auto nest = cast.getX().getDefiningOp<linalg::GenericOp>();
   auto from = tensorTypeOf(cast.getX()), to = tensorTypeOf(cast.getY());
@@ -88,7 +87,7 @@ bool foldIntoWriter(CastOp cast) {
   return true;
 }
 
-/// A nest for a cast that is left.
+/// Lowers a remaining cast to a nest.
 void lower(CastOp cast) {
   OpBuilder b(cast);
   Value nest = cast.buildNests(b)[0];
@@ -102,7 +101,7 @@ struct FoldCasts : brew::passes::impl::FoldCastsBase<FoldCasts> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
       SmallVector<CastOp> casts(block.getOps<CastOp>());
-      // Pairs first, then readers: the rounded value then has no f32 users.
+      // Fold pairs before readers: the rounded value then has no f32 users.
       for (CastOp &cast : casts) {
         SmallVector<OpFoldResult> same;
         if (succeeded(cast->fold(same)) && !same.empty()) {

@@ -1,9 +1,9 @@
-//===- FoldInputConversions.cpp - Images arrive as their readers want them -----------===//
+//===- FoldInputConversions.cpp - Image conversions in data layers --------===//
 //
-// A GPU makes images of pixels by a kernel, which rounds and pads as well as it
-// subtracts the mean: what a layer in 16 bits reads is written at once, instead
-// of an f32 blob that another kernel reads. Where no kernel does, the host
-// writes the blob as it is declared.
+// On a GPU a kernel converts pixels to images; besides subtracting the mean it
+// can round and pad. So it writes the 16-bit blob that a layer reads directly,
+// instead of an f32 blob that another kernel converts. Without such a kernel,
+// the CPU writes the blob with its declared type.
 //
 //===----------------------------------------------------------------------===//
 #include "caffe/DataLayerKinds.h"
@@ -26,16 +26,16 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Whether a kernel can make the feed's first blob of pixels.
-bool hasPixels(DataInputOp feed) {
-  const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
+/// Returns whether a kernel can convert pixels to the data layer's first blob.
+bool hasPixels(DataInputOp dataInput) {
+  const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
   return kind && kind->hasImages() &&
-         brew::caffe::recordSelectionOf(feed.getConfig().getLayer()).imagesPerItem ==
-             1 &&
-         shapeOf(feed.getValues()[0]).size() == 4;
+         brew::caffe::recordSelectionOf(dataInput.getConfig().getLayer())
+                 .imagesPerItem == 1 &&
+         shapeOf(dataInput.getValues()[0]).size() == 4;
 }
 
-/// Whether `op` only adds channels behind those of what it pastes.
+/// Returns whether `op` only appends channels.
 bool addsChannels(ZeroPadOp op) {
   ArrayRef<int64_t> x = shapeOf(op.getX()), y = shapeOf(op.getY());
   for (size_t dim = 0; dim < x.size(); ++dim)
@@ -44,12 +44,12 @@ bool addsChannels(ZeroPadOp op) {
   return true;
 }
 
-/// What is read of an image in the end, if all of it is of one type.
+/// The casts and zero pads through which an image is read.
 struct Readers {
   SmallVector<CastOp> casts;
-  SmallVector<ZeroPadOp> pastes;
+  SmallVector<ZeroPadOp> pads;
 
-  bool collect(Value value, bool mayPaste = true) {
+  bool collect(Value value, bool mayPad = true) {
     for (Operation *user : value.getUsers()) {
       if (auto cast = dyn_cast<CastOp>(user)) {
         if (!isNarrowFloat(elementTypeOf(cast.getY())))
@@ -57,11 +57,11 @@ struct Readers {
         casts.push_back(cast);
         continue;
       }
-      auto paste = dyn_cast<ZeroPadOp>(user);
-      if (!mayPaste || !paste || !addsChannels(paste) ||
-          !collect(paste.getY(), /*mayPaste=*/false))
+      auto pad = dyn_cast<ZeroPadOp>(user);
+      if (!mayPad || !pad || !addsChannels(pad) ||
+          !collect(pad.getY(), /*mayPad=*/false))
         return false;
-      pastes.push_back(paste);
+      pads.push_back(pad);
     }
     return true;
   }
@@ -72,18 +72,21 @@ struct Readers {
   }
 };
 
-struct FoldInputConversions : brew::passes::impl::FoldInputConversionsBase<FoldInputConversions> {
+struct FoldInputConversions
+    : brew::passes::impl::FoldInputConversionsBase<FoldInputConversions> {
   void runOnOperation() override {
-    SmallVector<DataInputOp> feeds; // folding erases what comes next
-    getOperation().walk([&](DataInputOp feed) { feeds.push_back(feed); });
-    for (DataInputOp feed : feeds)
-      if (brew::dialects::target::isForGpu(feed) && hasPixels(feed))
-        fold(feed);
+    SmallVector<DataInputOp>
+        dataInputs; // collected first: folding erases operations
+    getOperation().walk(
+        [&](DataInputOp dataInput) { dataInputs.push_back(dataInput); });
+    for (DataInputOp dataInput : dataInputs)
+      if (brew::dialects::target::isForGpu(dataInput) && hasPixels(dataInput))
+        fold(dataInput);
   }
 
 private:
-  static void fold(DataInputOp feed) {
-    Value image = feed.getValues()[0];
+  static void fold(DataInputOp dataInput) {
+    Value image = dataInput.getValues()[0];
     Readers readers;
     if (!readers.collect(image) || !readers.areAlike())
       return;
@@ -91,13 +94,13 @@ private:
     const int64_t channels = shapeOf(image)[1];
     image.setType(type);
     if (shapeOf(image)[1] != channels)
-      feed.setChannels(channels);
+      dataInput.setChannels(channels);
     for (CastOp cast : readers.casts) {
       cast.getY().replaceAllUsesWith(image);
       cast.erase();
     }
-    for (ZeroPadOp paste : readers.pastes)
-      paste.erase();
+    for (ZeroPadOp pad : readers.pads)
+      pad.erase();
   }
 };
 

@@ -1,9 +1,9 @@
-//===- FormKernels.cpp - Groups loop nests into kernels -------------------===//
+//===- FormKernels.cpp - Grouping of loop nests into kernels --------------===//
 //
-// Works in three steps: every nest's loops are put in the memory order of its
-// result; nests are gathered greedily, in program order, into groups that can
-// share a grid; each group is outlined into a brew.kernel. Flat groups that do
-// not depend on each other then become parts of one kernel.
+// Works in three steps: orders the loops of every nest in the memory order of
+// its result; greedily groups nests, in program order, that can share a grid;
+// outlines each group into a brew.kernel. Independent flat groups become
+// sub-kernels of one kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Target/TargetDialect.h"
@@ -29,18 +29,18 @@ using brew::passes::NestGroup;
 
 namespace {
 
-/// Groups that become the parts of one kernel.
-class Parts {
+/// Groups that become the sub-kernels of one kernel.
+class SubKernels {
 public:
-  explicit Parts(const NestGroup &first) { add(first); }
+  explicit SubKernels(const NestGroup &first) { add(first); }
 
-  ArrayRef<const NestGroup *> groups() const { return parts; }
-  size_t size() const { return parts.size(); }
-  /// Position in the program after which the kernel stands.
-  Operation *end() const { return endOf(*parts.back()); }
+  ArrayRef<const NestGroup *> groups() const { return subKernels; }
+  size_t size() const { return subKernels.size(); }
+  /// Returns the operation after which the kernel is inserted.
+  Operation *end() const { return endOf(*subKernels.back()); }
 
   void add(const NestGroup &group) {
-    parts.push_back(&group);
+    subKernels.push_back(&group);
     for (auto nest : group.nests)
       members.insert(nest);
     for (auto nest : group.nests)
@@ -52,9 +52,9 @@ public:
       }
   }
 
-  /// Whether `group` does not read the parts and no operation that does or
-  /// that is no nest stands between.
-  bool areFollowedIndependentlyBy(const NestGroup &group) const {
+  /// Returns whether `group` is independent of the sub-kernels: it does not
+  /// read their results, and no user of them precedes its end.
+  bool areIndependentOf(const NestGroup &group) const {
     for (auto nest : group.nests)
       for (Value tensor : brew::passes::tensorsReadBy(nest))
         if (members.contains(tensor.getDefiningOp()))
@@ -68,9 +68,9 @@ private:
     return last.getOperation();
   }
 
-  SmallVector<const NestGroup *> parts;
+  SmallVector<const NestGroup *> subKernels;
   llvm::DenseSet<Operation *> members;
-  Operation *firstUser = nullptr; ///< of a part, outside of it
+  Operation *firstUser = nullptr; ///< of any sub-kernel, outside of it
 };
 
 struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
@@ -84,24 +84,24 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
       brew::passes::orderLoops(rewriter, nest);
 
     const std::vector<NestGroup> groups = brew::passes::groupNests(program);
-    const int64_t most =
-        shareUpdates && program.getRole() == ProgramRole::Update ? 1
-                                                                 : maxSubKernels;
-    // On a CPU what only reads neighbours in order is one vectorised loop,
-    // which others in a function would get in the way of.
+    const int64_t limit =
+        shareUpdates && program.getRole() == ProgramRole::Update
+            ? 1
+            : maxSubKernels;
+    // On a CPU a flat kernel without gathers is one vectorized loop; other
+    // sub-kernels in the same function would prevent that.
     const bool allowGathers = brew::dialects::target::isForGpu(program);
     for (size_t i = 0; i < groups.size();) {
-      Parts parts(groups[i]);
+      SubKernels subKernels(groups[i]);
       size_t next = i + 1;
-      // Only kernels that follow each other directly: then nothing between
-      // them can depend on the first.
+      // Only adjacent groups: nothing between them can depend on the first.
       while (brew::passes::isFlat(groups[i], allowGathers) &&
              next < groups.size() &&
-             static_cast<int64_t>(parts.size()) < most &&
+             static_cast<int64_t>(subKernels.size()) < limit &&
              brew::passes::isFlat(groups[next], allowGathers) &&
-             parts.areFollowedIndependentlyBy(groups[next]))
-        parts.add(groups[next++]);
-      brew::passes::outlineKernel(parts.groups(), parts.end());
+             subKernels.areIndependentOf(groups[next]))
+        subKernels.add(groups[next++]);
+      brew::passes::outlineKernel(subKernels.groups(), subKernels.end());
       i = next;
     }
   }
@@ -111,7 +111,7 @@ struct FormKernels : brew::passes::impl::FormKernelsBase<FormKernels> {
       Block &block = program.getBody().front();
       brew::passes::moveSinksToEnd(block);
       formKernels(program);
-      // Initial values left without nests.
+      // Erase initial values without users.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
         if (isa<linalg::FillOp, tensor::EmptyOp, arith::ConstantOp, FillOp>(
                 op) &&

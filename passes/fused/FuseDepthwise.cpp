@@ -1,14 +1,14 @@
-//===- FuseDepthwise.cpp - Depthwise convolutions that make their bottom --===//
+//===- FuseDepthwise.cpp - Producers in depthwise convolutions ------------===//
 //
-// A depthwise convolution takes as long as its blobs take to move. Its bottom
-// is mostly a normalised blob, which a nest makes of another one at the cost of
-// a few operations per element: generated code that makes it wherever the
-// convolution, or its gradient by the weights, reads it saves writing and
-// reading it, in both passes of the net, and its place between them.
+// A depthwise convolution is bound by memory traffic. Its bottom is usually a
+// normalized blob, computed by a nest from another blob with a few operations
+// per element. Generated code that recomputes it wherever the convolution or
+// its weight gradient reads it saves writing and reading the blob in both
+// passes, and the memory to keep it between them.
 //
-// rematerialize-producers does that where nests read a value element by element. Here
-// readers are calls, which become nests only if all of them do, and read each
-// element once for every tap of a window.
+// rematerialize-producers does the same for nests that read a value element by
+// element. Here the readers are calls, which read each element once per tap of
+// the window; they become nests only if all of them do.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -42,15 +42,15 @@ double bytesOf(Value value) {
   return type ? static_cast<double>(brew::passes::bytesOf(type)) : 0;
 }
 
-/// Operations that a function such as an exponential counts as.
-constexpr int64_t kFunction = 10;
+/// Cost of a math function, such as an exponential, in operations.
+constexpr int64_t kMathFunctionCost = 10;
 
-/// The floating-point operations of an iteration.
+/// Returns the floating-point operations per iteration.
 int64_t flopsOf(linalg::GenericOp nest) {
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
     if (isa<math::MathDialect>(op.getDialect()))
-      count += kFunction;
+      count += kMathFunctionCost;
     else if (isa<arith::ArithDialect>(op.getDialect()) &&
              !isa<arith::SelectOp>(op) && op.getNumOperands() > 0 &&
              isa<FloatType>(op.getOperand(0).getType()))
@@ -58,15 +58,15 @@ int64_t flopsOf(linalg::GenericOp nest) {
   return count;
 }
 
-/// Whether the neighbours in memory are those of dimension 1, which is what
-/// vectors of generated code take.
+/// Returns whether dimension 1 is innermost in memory, as vectors of generated
+/// code require.
 bool isChannelsLast(Value value) {
   SmallVector<int64_t> order = memoryOrder(tensorTypeOf(value));
   return order.size() > 2 && order.back() == 1;
 }
 
-/// The nest that makes `value` element by element of elements of others.
-linalg::GenericOp makerOf(Value value) {
+/// Returns the elementwise nest that produces `value`, or null.
+linalg::GenericOp producerOf(Value value) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
   if (!nest || nest->getNumResults() != 1 || nest.getNumReductionLoops() > 0)
     return {};
@@ -77,7 +77,7 @@ linalg::GenericOp makerOf(Value value) {
       llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
         return nest.getMatchingIndexingMap(input).isProjectedPermutation();
       });
-  // What it extracts itself it reads at places that need not be neighbours.
+  // Extracted elements need not be adjacent in memory.
   const bool extracts =
       nest.getBody()
           ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
@@ -85,7 +85,8 @@ linalg::GenericOp makerOf(Value value) {
   return isElementwise && !extracts ? nest : linalg::GenericOp();
 }
 
-/// A call that reads `bottom` and moves about as much as it computes.
+/// Returns whether `call` is a depthwise convolution of `bottom`, or its weight
+/// gradient.
 bool isDepthwise(Operation *call, Value bottom) {
   Value top;
   int64_t group = 0;
@@ -102,52 +103,55 @@ bool isDepthwise(Operation *call, Value bottom) {
   } else {
     return false;
   }
-  return tensorTypeOf(top).getRank() > 2 && group == tensorTypeOf(top).getDimSize(1) &&
+  return tensorTypeOf(top).getRank() > 2 &&
+         group == tensorTypeOf(top).getDimSize(1) &&
          group == tensorTypeOf(bottom).getDimSize(1) && isChannelsLast(top) &&
          isChannelsLast(bottom);
 }
 
-class DepthwiseFusing {
+class DepthwiseFuser {
 public:
-  DepthwiseFusing(ProgramOp program,
-                  const brew::dialects::target::Roofline &roofline)
+  DepthwiseFuser(ProgramOp program,
+                 const brew::dialects::target::Roofline &roofline)
       : program(program), roofline(roofline) {}
 
   void run() {
     for (auto nest : llvm::make_early_inc_range(
              program.getBody().front().getOps<linalg::GenericOp>()))
-      if (auto maker = nest->getNumResults() == 1 ? makerOf(nest->getResult(0))
-                                                  : linalg::GenericOp())
-        fuse(maker);
+      if (auto producer = nest->getNumResults() == 1
+                              ? producerOf(nest->getResult(0))
+                              : linalg::GenericOp())
+        fuse(producer);
   }
 
 private:
-  void fuse(linalg::GenericOp maker) {
-    const Value bottom = maker->getResult(0);
+  void fuse(linalg::GenericOp producer) {
+    const Value bottom = producer->getResult(0);
     SmallVector<Operation *> calls(bottom.getUsers());
     if (calls.empty() || !llvm::all_of(calls, [&](Operation *call) {
           return isDepthwise(call, bottom);
         }))
       return;
-    double before = secondsOf(maker), after = 0;
+    double before = secondsOf(producer), after = 0;
     for (Operation *call : calls) {
-      brew::dialects::target::Work library = movedBy(call), generated = library;
+      brew::dialects::target::Work library = trafficOf(call),
+                                   generated = library;
       library.isProduct = true;
       library.flops = flopsOf(call);
       before += roofline.seconds(library);
-      // A product and a sum are what a call counts as well.
+      // A call also counts a multiplication and an addition.
       generated.flops =
-          flopsOf(call) / 2 * static_cast<double>(2 + ::flopsOf(maker));
+          flopsOf(call) / 2 * static_cast<double>(2 + ::flopsOf(producer));
       generated.bytes -= bytesOf(bottom);
-      for (Value input : maker.getDpsInputs())
+      for (Value input : producer.getDpsInputs())
         generated.bytes += bytesOf(input);
       after += roofline.seconds(generated);
     }
     if (after >= before)
       return;
     for (Operation *call : calls)
-      generate(call, maker);
-    maker.erase();
+      generate(call, producer);
+    producer.erase();
   }
 
   double secondsOf(linalg::GenericOp nest) const {
@@ -160,7 +164,7 @@ private:
     return roofline.seconds(work);
   }
 
-  static brew::dialects::target::Work movedBy(Operation *call) {
+  static brew::dialects::target::Work trafficOf(Operation *call) {
     brew::dialects::target::Work work;
     for (Value value : call->getOperands())
       work.bytes += bytesOf(value);
@@ -173,23 +177,23 @@ private:
     return static_cast<double>(cast<PlanStepInterface>(call).countFlops());
   }
 
-  /// Replaces a call by nests, which compute its bottom as `maker` does.
-  void generate(Operation *call, linalg::GenericOp maker) {
+  /// Replaces a call by nests that recompute its bottom as `producer` does.
+  void generate(Operation *call, linalg::GenericOp producer) {
     OpBuilder b(call);
     brew::passes::computeInF32(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))
-      if (Value w = forward.getW(); w.getType() != besideChannels(w))
-        forward.getWMutable().assign(copy(b, call, w, besideChannels(w)));
-    // Sums of neighbouring channels side by side; then where they belong.
+      if (Value w = forward.getW(); w.getType() != channelsInnermost(w))
+        forward.getWMutable().assign(copy(b, call, w, channelsInnermost(w)));
+    // Sum with the channels innermost, then copy to the result's own layout.
     b.setInsertionPointAfter(call);
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(call);
         weights &&
-        weights.getDw().getType() != besideChannels(weights.getDw())) {
+        weights.getDw().getType() != channelsInnermost(weights.getDw())) {
       Value dw = weights.getDw();
       const auto type = tensorTypeOf(dw);
-      dw.setType(besideChannels(dw));
-      Value placed = copy(b, call, dw, type);
-      dw.replaceAllUsesExcept(placed, placed.getDefiningOp());
+      dw.setType(channelsInnermost(dw));
+      Value copied = copy(b, call, dw, type);
+      dw.replaceAllUsesExcept(copied, copied.getDefiningOp());
     }
     b.setInsertionPoint(call);
     Operation *before = call->getPrevNode();
@@ -202,7 +206,7 @@ private:
          op != call; op = op->getNextNode()) {
       origin.mark(op);
       if (auto nest = dyn_cast<linalg::GenericOp>(op))
-        inlineMaker(nest, maker);
+        inlineProducer(nest, producer);
     }
     SmallVector<Value> operands(call->getOperands());
     call->erase();
@@ -212,8 +216,8 @@ private:
         cast.erase();
   }
 
-  /// The type of weights whose channels lie side by side.
-  static RankedTensorType besideChannels(Value weights) {
+  /// Returns the weight type with the channels innermost.
+  static RankedTensorType channelsInnermost(Value weights) {
     auto type = tensorTypeOf(weights);
     auto order = llvm::to_vector(llvm::seq<int64_t>(1, type.getRank()));
     order.push_back(0);
@@ -234,9 +238,10 @@ private:
     return result;
   }
 
-  /// Lets the nest compute what it extracts of the maker's result.
-  static void inlineMaker(linalg::GenericOp nest, linalg::GenericOp maker) {
-    const Value bottom = maker->getResult(0);
+  /// Replaces each extraction from the result of `producer` by its computation.
+  static void inlineProducer(linalg::GenericOp nest,
+                             linalg::GenericOp producer) {
+    const Value bottom = producer->getResult(0);
     SmallVector<tensor::ExtractOp> extracts;
     nest.getBody()->walk([&](tensor::ExtractOp extract) {
       if (castSource(extract.getTensor()) == bottom)
@@ -245,7 +250,7 @@ private:
     for (tensor::ExtractOp extract : extracts) {
       OpBuilder b(extract);
       const Type element = extract.getType();
-      Value made = compute(b, extract, maker);
+      Value made = compute(b, extract, producer);
       if (made.getType() != element)
         made = arith::ExtFOp::create(b, extract.getLoc(), element, made);
       extract.replaceAllUsesWith(made);
@@ -254,30 +259,32 @@ private:
   }
 
   static Value compute(OpBuilder &b, tensor::ExtractOp extract,
-                       linalg::GenericOp maker) {
-    // The maker's loops, at that element.
-    SmallVector<Value> loops(maker.getNumLoops());
-    AffineMap result = maker.getMatchingIndexingMap(maker.getDpsInitOperand(0));
+                       linalg::GenericOp producer) {
+    // The loop indices of `producer` for that element.
+    SmallVector<Value> loops(producer.getNumLoops());
+    AffineMap result =
+        producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
     for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
       loops[result.getDimPosition(dim)] = index;
     IRMapping map;
-    for (OpOperand *input : maker.getDpsInputOperands()) {
+    for (OpOperand *input : producer.getDpsInputOperands()) {
       Value value = input->get();
       if (isa<RankedTensorType>(value.getType())) {
         SmallVector<Value> indices;
-        AffineMap read = maker.getMatchingIndexingMap(input);
+        AffineMap read = producer.getMatchingIndexingMap(input);
         for (unsigned dim = 0; dim < read.getNumResults(); ++dim)
           indices.push_back(loops[read.getDimPosition(dim)]);
         value = tensor::ExtractOp::create(b, extract.getLoc(), value, indices);
       }
-      map.map(maker.getMatchingBlockArgument(input), value);
+      map.map(producer.getMatchingBlockArgument(input), value);
     }
-    for (Operation &op : maker.getBody()->without_terminator())
+    for (Operation &op : producer.getBody()->without_terminator())
       if (auto index = dyn_cast<linalg::IndexOp>(op))
         map.map(index.getResult(), loops[index.getDim()]);
       else
         b.clone(op, map);
-    return map.lookupOrDefault(maker.getBody()->getTerminator()->getOperand(0));
+    return map.lookupOrDefault(
+        producer.getBody()->getTerminator()->getOperand(0));
   }
 
   ProgramOp program;
@@ -293,7 +300,7 @@ struct FuseDepthwise : brew::passes::impl::FuseDepthwiseBase<FuseDepthwise> {
         continue;
       const auto roofline = brew::dialects::target::Roofline::of(
           program, precision, /*f64=*/false);
-      DepthwiseFusing(program, roofline).run();
+      DepthwiseFuser(program, roofline).run();
     }
   }
 };

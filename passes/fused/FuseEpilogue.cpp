@@ -1,4 +1,4 @@
-//===- FuseEpilogue.cpp - ReLUs and sums into the vendor call before ------===//
+//===- FuseEpilogue.cpp - ReLUs and sums in vendor calls ------------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/external/External.h"
@@ -19,19 +19,20 @@ using namespace mlir;
 using namespace brew::dialects;
 
 namespace {
-/// A layer's name with that of one whose work it takes over.
-StringAttr joinedName(Operation *first, Operation *second) {
+/// Returns the name of a fused layer: "first+second".
+StringAttr fusedName(Operation *first, Operation *second) {
   auto name = [](Operation *op) {
     return op->getAttrOfType<StringAttr>("layer").getValue();
   };
   return StringAttr::get(first->getContext(), name(first) + "+" + name(second));
 }
 
-/// Whether a call that stands at `call` can add to `value` where that lies: the
-/// program has made it before, and nothing but `sum` reads it from there on.
-bool endsAt(Value value, Operation *call, Operation *sum) {
+/// Returns whether a call at `call` can add to `value` in place: the value is
+/// computed before it, and from there on only `sum` reads it.
+bool canAccumulateAt(Value value, Operation *call, Operation *sum) {
   Operation *made = value.getDefiningOp();
-  return made && made->isBeforeInBlock(call) && !isa<DataInputOp, OutputGradientOp>(made) &&
+  return made && made->isBeforeInBlock(call) &&
+         !isa<DataInputOp, OutputGradientOp>(made) &&
          !made->hasTrait<IsPersistentRead>() && !made->hasTrait<IsView>() &&
          llvm::all_of(value.getUsers(), [&](Operation *user) {
            user = call->getBlock()->findAncestorOpInBlock(*user);
@@ -60,7 +61,7 @@ struct FuseReLU : OpRewritePattern<ReLUOp> {
                                     relu.getNegativeSlope().convertToFloat()));
       producer->setLoc(
           rewriter.getFusedLoc({producer->getLoc(), relu.getLoc()}));
-      producer->setAttr("layer", joinedName(producer, relu));
+      producer->setAttr("layer", fusedName(producer, relu));
     });
     rewriter.replaceOp(relu, relu.getX());
     return success();
@@ -69,8 +70,8 @@ struct FuseReLU : OpRewritePattern<ReLUOp> {
   bool plainProducts;
 };
 
-/// At inference, a convolution and the sum of two blobs behind it. In training
-/// the other blob is read again by the backward pass as a rule.
+/// Fuses the sum of two blobs into the convolution before it, at inference. In
+/// training, the backward pass usually reads the other blob again.
 struct FuseSum : OpRewritePattern<EltwiseOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -81,17 +82,17 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
         eltwise.getKind() != EltwiseKind::Sum || eltwise.getXs().size() != 2 ||
         llvm::any_of(eltwise.getCoeff(), [](float c) { return c != 1; }) ||
         llvm::any_of(eltwise->getUsers(), [](Operation *user) {
-          return user->hasTrait<IsView>(); // which may want another layout
+          return user->hasTrait<IsView>(); // may require another layout
         }))
       return failure();
-    // The later of two convolutions, so that the other's result is there.
+    // The later of two convolutions, so that the other's result is available.
     ConvolutionOp conv;
     Value sum;
     for (unsigned i : {0, 1}) {
       auto each = eltwise.getXs()[i].getDefiningOp<ConvolutionOp>();
       Value other = eltwise.getXs()[1 - i];
       if (each && each.getY().hasOneUse() && !each.getRelu() &&
-          each.getX() != other && endsAt(other, eltwise, eltwise) &&
+          each.getX() != other && canAccumulateAt(other, eltwise, eltwise) &&
           (!conv || conv->isBeforeInBlock(each))) {
         conv = each;
         sum = other;
@@ -102,7 +103,7 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
     auto fused = ConvolutionSumOp::create(
         rewriter, rewriter.getFusedLoc({conv.getLoc(), eltwise.getLoc()}),
         eltwise.getY().getType(), conv.getX(), conv.getW(), sum, conv.getB(),
-        joinedName(conv, eltwise), eltwise.getTopsAttr(), conv.getKernelAttr(),
+        fusedName(conv, eltwise), eltwise.getTopsAttr(), conv.getKernelAttr(),
         conv.getStrideAttr(), conv.getPadAttr(), conv.getDilationAttr(),
         conv.getGroupAttr(), nullptr);
     rewriter.replaceOp(eltwise, fused);
@@ -111,8 +112,8 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
   }
 };
 
-/// The sum of a blob's gradients from two readers, of which a convolution is
-/// the later one: its call adds to the other's.
+/// Fuses the sum of a blob's gradients from two readers into the later one, if
+/// that is a convolution: its call adds to the other gradient.
 struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -126,7 +127,7 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
       Value other = nest.getInputs()[1 - i];
       if (!data || data.getSum() || !data.getDx().hasOneUse() ||
           other.getType() != data.getDx().getType() ||
-          !endsAt(other, data, nest))
+          !canAccumulateAt(other, data, nest))
         continue;
       rewriter.modifyOpInPlace(data,
                                [&] { data.getSumMutable().assign(other); });
@@ -145,10 +146,10 @@ struct FuseEpilogue : brew::passes::impl::FuseEpilogueBase<FuseEpilogue> {
     patterns.add<FuseReLU>(
         &getContext(),
         !brew::dialects::target::libraryOf(getOperation()).getFusedLeakyRelu());
-    // cuDNN adds in further passes over the result, generated code in one.
+    // cuDNN adds in extra passes over the result, generated code in one.
     if (!brew::dialects::target::isForGpu(getOperation()))
       patterns.add<FuseSum>(&getContext());
-    else // oneDNN adds gradients by the data in further passes
+    else // oneDNN adds data gradients in extra passes
       patterns.add<FuseGradientSum>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }

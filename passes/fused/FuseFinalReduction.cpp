@@ -1,14 +1,14 @@
-//===- FuseFinalReduction.cpp - A kernel's end in its last block -------------------===//
+//===- FuseFinalReduction.cpp - Final reduction in the last block ---------===//
 //
-// A kernel that only makes what a second one of little work needs (partial
-// sums) is joined with it: the second becomes a part that the last block to end
-// does. What the first one stores stays a result of the kernel, so that it has
-// a place in memory.
+// Fuses a kernel whose results only a second, small kernel reads (partial sums)
+// with that kernel. The second one becomes a sub-kernel that the last block to
+// finish executes. The results of the first one stay results of the fused
+// kernel, so that they have memory.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/FuseKernels.h"
+#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/ValueStorage.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -27,27 +27,31 @@ using brew::dialects::target::GpuAttr;
 
 namespace {
 
-/// The nests of a kernel that has one part; none if it has several.
-SmallVector<linalg::GenericOp> onlyPart(KernelOp kernel) {
-  auto parts = brew::passes::partsOf(kernel);
-  return parts.size() == 1 ? parts.front() : SmallVector<linalg::GenericOp>();
+/// Returns the nests of a kernel with a single sub-kernel; otherwise nothing.
+SmallVector<linalg::GenericOp> onlySubKernel(KernelOp kernel) {
+  auto subKernels = brew::passes::subKernelsOf(kernel);
+  return subKernels.size() == 1 ? subKernels.front()
+                                : SmallVector<linalg::GenericOp>();
 }
 
-/// Two kernels, the first of which works for the second alone.
-class Pair {
+/// A kernel and its only consumer.
+class KernelPair {
 public:
-  Pair(KernelOp first, KernelOp second) : first(first), second(second) {}
+  KernelPair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
-  /// Whether every result of the first is read by the second and nothing else.
-  /// What it stores on the way others may read, if it can stay where it is.
-  bool worksForSecond() {
-    const bool isEarly = endsEarly();
+  /// Returns whether the second kernel is the only user of every result of the
+  /// first. Tensors that a reduction of the first one stores along the way
+  /// (isStoredPerIteration) may have other users instead, if the fused kernel
+  /// can stand at the position of the first.
+  bool isOnlyReadBySecond() {
+    const bool atFirst = canStandAtFirst();
     Block &body = first.getBody().front();
     return llvm::all_of(llvm::enumerate(first.getOutputs()), [&](auto each) {
       auto [number, result] = each;
       auto yielded = cast<OpResult>(body.getTerminator()->getOperand(number));
       auto nest = dyn_cast<linalg::GenericOp>(yielded.getOwner());
-      if (isEarly && nest && isStoredPerIteration(nest, yielded.getResultNumber()))
+      if (atFirst && nest &&
+          isStoredPerIteration(nest, yielded.getResultNumber()))
         return llvm::none_of(result.getUsers(), [&](Operation *user) {
           return user == second.getOperation();
         });
@@ -58,8 +62,8 @@ public:
     });
   }
 
-  /// Whether all that the second reads is there where the first stands.
-  bool endsEarly() {
+  /// Returns whether all inputs of the second are available at the first.
+  bool canStandAtFirst() {
     return llvm::all_of(second.getInputs(), [&](Value input) {
       Operation *source = input.getDefiningOp();
       return !source || source == first.getOperation() ||
@@ -67,13 +71,13 @@ public:
     });
   }
 
-  /// Cycles that the last block takes, by iterations: where sums lie side by
-  /// side, each tile of them has a last block of its own.
+  /// Returns the cycles of the last block, estimated from iterations. If sums
+  /// are adjacent in memory, each tile of them has a last block of its own.
   static double cyclesOfLast(ArrayRef<linalg::GenericOp> partial,
                              ArrayRef<linalg::GenericOp> nests) {
     int64_t tiles = 1, threads = kThreads;
-    auto sums = neighbouringSums(nests);
-    if (sums && givesSums(partial)) {
+    auto sums = adjacentSums(nests);
+    if (sums && isReduction(partial)) {
       tiles = llvm::divideCeil(*sums, GpuAttr::columnsPerBlock(*sums));
       threads = GpuAttr::kReductionThreads;
     }
@@ -88,37 +92,36 @@ public:
     return cycles;
   }
 
-  /// Bytes of what nests of a part read of one another at a point of its grid:
-  /// the threads of a block share them.
+  /// Returns the bytes of values passed between nests of a sub-kernel per grid
+  /// point; they are in shared memory.
   static int64_t bytesBetween(ArrayRef<linalg::GenericOp> nests) {
     int64_t bytes = 0;
     for (auto nest : nests) {
       const int64_t points =
           countOf(ArrayRef(nest.getStaticLoopRanges())
-                      .take_front(NestGrid::of(nest)->depth));
+                      .take_front(NestGrid::of(nest)->gridLoops));
       for (OpResult result : nest->getResults())
         if (!llvm::all_of(result.getUsers(),
                           [](Operation *user) { return isa<YieldOp>(user); }))
-          bytes +=
-              llvm::divideCeil(brew::passes::bytesOf(tensorTypeOf(result)), points);
+          bytes += llvm::divideCeil(brew::passes::bytesOf(tensorTypeOf(result)),
+                                    points);
     }
     return bytes;
   }
 
-  /// Makes one kernel of the two, where the first one stands if all that the
-  /// second reads is there already.
-  void join() {
-    OpBuilder b(endsEarly() ? first : second);
-    brew::passes::fuseKernels(b, first, second, [](NestGrid place) {
-      return NestGrid{1, place.depth, /*isLast=*/true};
+  /// Fuses the two kernels, at the first one if all inputs are available there.
+  void fuse() {
+    OpBuilder b(canStandAtFirst() ? first : second);
+    brew::passes::fuseKernels(b, first, second, [](NestGrid schedule) {
+      return NestGrid{1, schedule.gridLoops, /*inLastBlock=*/true};
     });
   }
 
 private:
-  /// The number of results of the first nest, a sum, if the innermost places
-  /// in memory of what it adds up are theirs.
+  /// Returns the number of results of the first nest, if it is a reduction
+  /// whose inputs have the dimension of the results innermost in memory.
   static std::optional<int64_t>
-  neighbouringSums(ArrayRef<linalg::GenericOp> nests) {
+  adjacentSums(ArrayRef<linalg::GenericOp> nests) {
     linalg::GenericOp sum = nests.front();
     if (sum.getNumReductionLoops() == 0 || sum.getNumDpsInputs() == 0 ||
         sum.getNumParallelLoops() != 1)
@@ -138,59 +141,61 @@ private:
         cast<RankedTensorType>(sum->getResult(0).getType()).getShape());
   }
 
-  /// Whether a kernel does nothing but add up one sum at each point: then its
-  /// blocks can take neighbouring ones.
-  static bool givesSums(ArrayRef<linalg::GenericOp> nests) {
+  /// Returns whether a kernel consists of one reduction per grid point: then
+  /// its blocks can handle adjacent ones.
+  static bool isReduction(ArrayRef<linalg::GenericOp> nests) {
     linalg::GenericOp sum = nests.front();
     return nests.size() == 1 && sum.getNumReductionLoops() > 0 &&
-           NestGrid::of(sum)->depth == sum.getNumParallelLoops() &&
+           NestGrid::of(sum)->gridLoops == sum.getNumParallelLoops() &&
            brew::passes::hasReorderableReductions(sum);
   }
 
-  /// Of a block whose points are no neighbouring sums.
+  /// Threads of a block that does not handle adjacent sums.
   static constexpr int64_t kThreads = 256;
 
   KernelOp first, second;
 };
 
-struct FuseFinalReduction : brew::passes::impl::FuseFinalReductionBase<FuseFinalReduction> {
+struct FuseFinalReduction
+    : brew::passes::impl::FuseFinalReductionBase<FuseFinalReduction> {
   using FuseFinalReductionBase::FuseFinalReductionBase;
 
   void runOnOperation() override {
     const GpuAttr gpu = brew::dialects::target::gpuOf(getOperation());
     if (!gpu)
       return;
-    room = gpu.sharedBytesPerSubKernel(2);
+    sharedBytes = gpu.sharedBytesPerSubKernel(2);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<KernelOp> kernels(
           program.getBody().front().getOps<KernelOp>());
       for (KernelOp second : kernels)
         if (KernelOp first = firstOf(second))
-          Pair(first, second).join();
+          KernelPair(first, second).fuse();
     }
   }
 
 private:
-  /// The kernel that `second` is to be the end of, if there is one.
+  /// Returns the kernel that `second` is to be fused into, or null.
   KernelOp firstOf(KernelOp second) const {
-    const double most =
-        maxCycles ? static_cast<double>(maxCycles) : GpuAttr::kDependentLaunchCycles;
-    SmallVector<linalg::GenericOp> nests = onlyPart(second);
-    if (nests.empty() || Pair::bytesBetween(nests) > room)
+    const double limit = maxCycles ? static_cast<double>(maxCycles)
+                                   : GpuAttr::kDependentLaunchCycles;
+    SmallVector<linalg::GenericOp> nests = onlySubKernel(second);
+    if (nests.empty() || KernelPair::bytesBetween(nests) > sharedBytes)
       return {};
     for (Value input : second.getInputs()) {
       auto first = input.getDefiningOp<KernelOp>();
-      if (!first || !Pair(first, second).worksForSecond())
+      if (!first || !KernelPair(first, second).isOnlyReadBySecond())
         continue;
-      SmallVector<linalg::GenericOp> partial = onlyPart(first);
-      if (!partial.empty() && Pair::bytesBetween(partial) <= room &&
-          Pair::cyclesOfLast(partial, nests) <= most)
+      SmallVector<linalg::GenericOp> partial = onlySubKernel(first);
+      if (!partial.empty() &&
+          KernelPair::bytesBetween(partial) <= sharedBytes &&
+          KernelPair::cyclesOfLast(partial, nests) <= limit)
         return first;
     }
     return {};
   }
 
-  int64_t room = 0; ///< bytes of shared memory
+  int64_t sharedBytes = 0; ///< bytes of shared memory
 };
 
 } // namespace

@@ -1,11 +1,11 @@
-//===- FusePoolingBackward.cpp - Gradients of poolings that are not stored ----===//
+//===- FusePoolingBackward.cpp - Pooling gradients in consumers -----------===//
 //
-// The gradient of a pooling is gathered from the top's: each element of it is a
-// sum over the windows that cover it. Behind a normalisation two passes over
-// memory read it, that of the sums and that of what is taken from them, so it
-// is stored once and read twice. Where few windows cover an element, here each
-// of the passes gathers it instead, from the top's gradient and the places of
-// the maxima, which are smaller. On GPUs: there the operations are free.
+// Each element of a pooling's bottom gradient is a sum over the windows that
+// cover it. If the layer below is a normalization, the gradient is read twice:
+// by the reductions and by the nest that uses their results. If few windows
+// cover an element, both readers recompute it from the top's gradient and the
+// positions of the maxima, which are smaller, so that it need not be stored. On
+// GPUs only: there the extra operations are free.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -31,10 +31,10 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Windows that may cover an element.
-constexpr int64_t kMostWindows = 4;
+/// Maximal number of windows that cover an element.
+constexpr int64_t kMaxWindows = 4;
 
-/// Iterations of the reduction loops.
+/// Returns the iterations of the reduction loops.
 int64_t windowsOf(linalg::GenericOp nest) {
   int64_t count = 1;
   for (auto [extent, kind] : llvm::zip_equal(nest.getStaticLoopRanges(),
@@ -44,7 +44,7 @@ int64_t windowsOf(linalg::GenericOp nest) {
   return count;
 }
 
-/// The dimension whose elements lie side by side.
+/// Returns the dimension that is innermost in memory.
 int64_t innermostDim(RankedTensorType type) {
   const SmallVector<int64_t> order = memoryOrder(type);
   for (int64_t dim : llvm::reverse(order))
@@ -53,9 +53,9 @@ int64_t innermostDim(RankedTensorType type) {
   return order.back();
 }
 
-/// Whether what lies side by side in the result is extracted from what lies
-/// side by side: channels, where these come last. Then a thread takes several
-/// elements at the cost of one's indices.
+/// Returns whether adjacent elements of the result come from adjacent elements
+/// of the extracted tensors (channels in channels-last layout). Then a thread
+/// computes several elements for the index arithmetic of one.
 bool extractsNeighbours(linalg::GenericOp nest) {
   bool isAny = false;
   const int64_t innermost = innermostDim(tensorTypeOf(nest->getResult(0)));
@@ -70,14 +70,14 @@ bool extractsNeighbours(linalg::GenericOp nest) {
   return isAny;
 }
 
-/// Whether `nest` makes a gradient each element of which is a sum over a few
-/// windows of what the body extracts, and that is all that it reads.
+/// Returns whether `nest` computes a gradient whose elements are sums over a
+/// few windows, reading nothing but what the body extracts.
 bool gathersFromWindows(linalg::GenericOp nest) {
   if (!Origin::of(nest).isBackward || nest->getNumResults() != 1 ||
-      nest.getNumReductionLoops() == 0 || windowsOf(nest) > kMostWindows ||
+      nest.getNumReductionLoops() == 0 || windowsOf(nest) > kMaxWindows ||
       !nest.getDpsInits().front().getDefiningOp<linalg::FillOp>())
     return false;
-  // The parallel loops stand first, and the result has them in their order.
+  // The parallel loops come first, in the order of the result's dimensions.
   const unsigned parallel = nest.getNumParallelLoops();
   const SmallVector<utils::IteratorType> kinds = nest.getIteratorTypesArray();
   if (!llvm::all_of(ArrayRef(kinds).take_front(parallel),
@@ -94,12 +94,11 @@ bool gathersFromWindows(linalg::GenericOp nest) {
          extractsNeighbours(nest);
 }
 
-/// Operations on what is extracted for one element of the result. Those on
-/// indices are the same for neighbours in memory, which a thread takes
-/// together.
+/// Returns the operations on extracted values per element of the result. Index
+/// arithmetic does not count: a thread shares it between adjacent elements.
 int64_t operationsPerElement(linalg::GenericOp nest) {
-  // A quotient takes about as long as so many others.
-  constexpr int64_t kQuotient = 8;
+  // Cost of a division in operations.
+  constexpr int64_t kDivisionCost = 8;
   llvm::DenseSet<Operation *> ofElements;
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
@@ -108,13 +107,13 @@ int64_t operationsPerElement(linalg::GenericOp nest) {
           return ofElements.contains(operand.getDefiningOp());
         })) {
       ofElements.insert(&op);
-      count += isa<arith::DivFOp>(op) ? kQuotient : 1;
+      count += isa<arith::DivFOp>(op) ? kDivisionCost : 1;
     }
   return count * windowsOf(nest);
 }
 
-/// Makes of `nest` one that adds up all windows in its body, in the same order,
-/// and has no reduction loops.
+/// Unrolls the reduction loops of `nest` into its body, keeping the order of
+/// the additions.
 linalg::GenericOp unrollWindows(RewriterBase &rewriter,
                                 linalg::GenericOp nest) {
   const unsigned parallel = nest.getNumParallelLoops();
@@ -130,7 +129,7 @@ linalg::GenericOp unrollWindows(RewriterBase &rewriter,
         Value sum = fill.getInputs().front();
         const int64_t windows = windowsOf(nest);
         for (int64_t window = 0; window < windows; ++window) {
-          // The windows in the order of the loops, the last one innermost.
+          // Windows in loop order, the last loop innermost.
           SmallVector<int64_t> at(extents.size());
           int64_t rest = window;
           for (size_t loop = extents.size(); loop-- > parallel;) {
@@ -157,9 +156,11 @@ linalg::GenericOp unrollWindows(RewriterBase &rewriter,
   return unrolled;
 }
 
-int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
+int64_t sizeOf(Value value) {
+  return brew::passes::bytesOf(tensorTypeOf(value));
+}
 
-/// Bytes of all tensors that a nest reads and writes.
+/// Returns the bytes of all tensors that a nest reads and writes.
 int64_t bytesMoved(linalg::GenericOp nest) {
   SetVector<Value> tensors;
   for (OpOperand *input : nest.getDpsInputOperands())
@@ -173,8 +174,9 @@ int64_t bytesMoved(linalg::GenericOp nest) {
   return bytes;
 }
 
-/// Whether a nest can do without an operand: others show how far its loops go.
-bool hasOtherOperands(linalg::GenericOp nest, Value value) {
+/// Returns whether the other operands of a nest determine the extents of all
+/// its loops.
+bool canDropOperand(linalg::GenericOp nest, Value value) {
   llvm::SmallBitVector shown(nest.getNumLoops());
   for (OpOperand &operand : nest->getOpOperands())
     if (operand.get() != value)
@@ -185,9 +187,10 @@ bool hasOtherOperands(linalg::GenericOp nest, Value value) {
   return shown.all();
 }
 
-/// Whether a nest adds up over what is furthest apart in a value that it reads
-/// through a permutation: what makes the value then cannot share its loops.
-bool addsUpAcross(linalg::GenericOp nest, OpOperand &use) {
+/// Returns whether a nest reduces over the outermost dimension in memory of
+/// `use`, which it reads through a permutation. Then the producer of the value
+/// cannot share its loops.
+bool reducesOutermost(linalg::GenericOp nest, OpOperand &use) {
   auto type = tensorTypeOf(use.get());
   for (int64_t dim : memoryOrder(type))
     if (type.getDimSize(dim) > 1)
@@ -198,8 +201,8 @@ bool addsUpAcross(linalg::GenericOp nest, OpOperand &use) {
   return false;
 }
 
-/// The nest that reads a value where each of its iterations reads one element,
-/// each once; null for other uses.
+/// Returns the nest of `use` if it reads each element once, one per iteration;
+/// otherwise null.
 linalg::GenericOp elementReader(OpOperand &use) {
   auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
   return nest && nest.isDpsInput(&use) &&
@@ -208,10 +211,11 @@ linalg::GenericOp elementReader(OpOperand &use) {
              : linalg::GenericOp();
 }
 
-/// A gradient with what rounds it, and the nests that read it then.
-class Gather {
+/// A pooling gradient with the nests that round it and those that read the
+/// result.
+class PoolingBackward {
 public:
-  Gather(linalg::GenericOp nest, double bytesPerOperation)
+  PoolingBackward(linalg::GenericOp nest, double bytesPerOperation)
       : nest(nest), bytesPerOperation(bytesPerOperation) {
     operations = operationsPerElement(nest);
     value = nest->getResult(0);
@@ -227,10 +231,11 @@ public:
     }
   }
 
-  /// Whether sums over all of it read it, nothing but nests does, and gathering
-  /// it takes less time. Nests without such sums have it from a register
-  /// anyway.
-  bool pays() {
+  /// Returns whether fusion is possible and profitable: only nests read the
+  /// gradient, at least one reduces over all of it, and recomputing it takes
+  /// less time. Without a reduction, the readers share a kernel with the
+  /// producer anyway.
+  bool isProfitable() {
     SetVector<Value> gathered;
     nest.getBody()->walk([&](tensor::ExtractOp extract) {
       gathered.insert(extract.getTensor());
@@ -242,9 +247,9 @@ public:
     double difference = -static_cast<double>(sizeOf(value));
     for (OpOperand &use : value.getUses()) {
       auto reader = elementReader(use);
-      if (!reader || !hasOtherOperands(reader, value))
+      if (!reader || !canDropOperand(reader, value))
         return false;
-      isSummed |= addsUpAcross(reader, use);
+      isSummed |= reducesOutermost(reader, use);
       if (!readers.insert(reader))
         continue;
       const int64_t bytes = bytesMoved(reader);
@@ -257,9 +262,9 @@ public:
   }
 
   void run(RewriterBase &rewriter) {
-    value =
-        brew::passes::mergeDuplicateInputs(rewriter, unrollWindows(rewriter, nest))
-            ->getResult(0);
+    value = brew::passes::mergeDuplicateInputs(rewriter,
+                                               unrollWindows(rewriter, nest))
+                ->getResult(0);
     for (size_t i = 0; i < roundings; ++i)
       value = brew::passes::fuseProducer(
                   rewriter, cast<linalg::GenericOp>(*value.user_begin()), value,
@@ -272,7 +277,7 @@ public:
   }
 
 private:
-  /// Time of a nest, in bytes that memory delivers.
+  /// Returns the time of a nest, in bytes of memory traffic.
   double timeOf(linalg::GenericOp reader, int64_t bytes,
                 int64_t operationsOfEach) const {
     return std::max(
@@ -285,7 +290,7 @@ private:
   const double bytesPerOperation;
   Value value;
   size_t roundings = 0;
-  int64_t operations = 0; ///< for one element
+  int64_t operations = 0; ///< per element
   SetVector<Operation *> readers;
 };
 
@@ -295,19 +300,19 @@ struct FusePoolingBackward
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::dialects::target::isForGpu(program) &&
           !program.getBody().empty())
-        gather(program.getBody().front(),
-               brew::dialects::target::gpuOf(program).bytesPerOperation());
+        fuse(program.getBody().front(),
+             brew::dialects::target::gpuOf(program).bytesPerOperation());
   }
 
 private:
-  static void gather(Block &block, double bytesPerOperation) {
+  static void fuse(Block &block, double bytesPerOperation) {
     SmallVector<linalg::GenericOp> nests;
     for (auto nest : block.getOps<linalg::GenericOp>())
       if (gathersFromWindows(nest))
         nests.push_back(nest);
     IRRewriter rewriter(block.getParentOp()->getContext());
     for (linalg::GenericOp nest : nests)
-      if (Gather each(nest, bytesPerOperation); each.pays())
+      if (PoolingBackward each(nest, bytesPerOperation); each.isProfitable())
         each.run(rewriter);
     if (!nests.empty())
       brew::passes::eraseDeadNests(rewriter, block);

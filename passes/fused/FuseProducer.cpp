@@ -1,4 +1,4 @@
-//===- FuseProducer.cpp - A nest that computes what it would read ---------===//
+//===- FuseProducer.cpp - Fusion of a producer into its reader ------------===//
 #include "passes/fused/FuseProducer.h"
 
 #include "dialects/Brew/Origin.h"
@@ -24,14 +24,14 @@ linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
     OpOperand *use = reader.getDpsInputOperand(i);
     if (use->get() != value)
       continue;
-    // A clone has no other readers, for which upstream would keep its result.
+    // Fuse a clone: it has no other users for which MLIR would keep its result.
     rewriter.setInsertionPoint(reader);
     Operation *clone = rewriter.clone(*value.getDefiningOp());
     rewriter.modifyOpInPlace(reader, [&] { use->set(clone->getResult(0)); });
     FailureOr<linalg::ElementwiseOpFusionResult> fused =
         linalg::fuseElementwiseOps(rewriter, use);
-    // Where nothing else says how far a loop goes, upstream keeps the value
-    // as a result.
+    // If no other operand determines a loop's extent, MLIR keeps the value as a
+    // result.
     if (failed(fused) ||
         fused->fusedOp->getNumResults() != reader->getNumResults()) {
       if (succeeded(fused))
@@ -44,7 +44,7 @@ linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
     rewriter.eraseOp(clone);
     reader = cast<linalg::GenericOp>(fused->fusedOp);
     isFused = true;
-    i = -1u; // its inputs are others
+    i = -1u; // restart: the inputs have changed
   }
   if (!isFused)
     return reader;
@@ -54,13 +54,13 @@ linalg::GenericOp brew::passes::fuseProducer(RewriterBase &rewriter,
 }
 
 linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
-                                                  linalg::GenericOp nest) {
+                                                     linalg::GenericOp nest) {
   brew::passes::MergedInputs once;
-  const SmallVector<unsigned> places = once.add(nest);
+  const SmallVector<unsigned> positions = once.add(nest);
   SmallVector<Value> &inputs = once.values;
   SmallVector<AffineMap> &maps = once.maps;
   Block *body = nest.getBody();
-  if (inputs.size() < places.size()) {
+  if (inputs.size() < positions.size()) {
     for (OpOperand &init : nest.getDpsInitsMutable())
       maps.push_back(nest.getMatchingIndexingMap(&init));
     rewriter.setInsertionPoint(nest);
@@ -69,7 +69,7 @@ linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
         nest.getDpsInits(), maps, nest.getIteratorTypesArray(),
         [&](OpBuilder &b, Location, ValueRange values) {
           IRMapping map;
-          for (auto [i, at] : llvm::enumerate(places))
+          for (auto [i, at] : llvm::enumerate(positions))
             map.map(body->getArgument(i), values[at]);
           for (auto [old, now] :
                llvm::zip_equal(nest.getRegionOutputArgs(),
@@ -81,7 +81,7 @@ linalg::GenericOp brew::passes::mergeDuplicateInputs(RewriterBase &rewriter,
     rewriter.replaceOp(nest, merged->getResults());
     nest = merged;
   }
-  // Indices that fusion expresses through affine maps are plain loop indices.
+  // Fusion expresses plain loop indices as affine maps.
   nest.getBody()->walk([&](affine::AffineApplyOp apply) {
     auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
     if (dim)

@@ -1,4 +1,4 @@
-//===- FuseProducer.h - A nest that computes what it would read -*- C++ -*-===//
+//===- FuseProducer.h - Fusion of a producer into its reader ----*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -6,20 +6,21 @@
 
 namespace brew::passes {
 
-/// Inlines the nest that makes `value`, its only result, into `reader`, which
-/// does the work of both layers if the value exists nowhere else. Returns the
-/// nest that is there now: `reader` where that cannot be. The maker stays.
+/// Inlines the single-result nest that produces `value` into `reader`. With
+/// `isFullyFused` the value exists nowhere else, and the result is marked with
+/// the origin of both layers. Returns the new nest, or `reader` if fusion is
+/// impossible. The producer stays.
 mlir::linalg::GenericOp fuseProducer(mlir::RewriterBase &rewriter,
                                      mlir::linalg::GenericOp reader,
                                      mlir::Value value,
                                      bool isFullyFused = false);
 
-/// The nest that reads each tensor once and computes each value once.
+/// Merges duplicate inputs of `nest` and eliminates common subexpressions.
+/// Returns the new nest.
 mlir::linalg::GenericOp mergeDuplicateInputs(mlir::RewriterBase &rewriter,
-                                          mlir::linalg::GenericOp nest);
+                                             mlir::linalg::GenericOp nest);
 
-/// Erases the nests of a block that nothing reads any more, and what they would
-/// have written to.
+/// Erases nests of a block without users, with their initial values.
 void eraseDeadNests(mlir::RewriterBase &rewriter, mlir::Block &block);
 
 } // namespace brew::passes

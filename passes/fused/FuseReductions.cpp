@@ -1,14 +1,13 @@
-//===- FuseReductions.cpp - Values are added up where they are computed ---------===//
+//===- FuseReductions.cpp - Reductions in their producers -----------------===//
 //
-// The gradient of a bias is a sum over a gradient that a nest has just made and
-// stored, for calls, and that another one reads again from memory. Here the two
-// are one: a reduction each of whose iterations also stores an element of what
-// it adds up. What it stores are its last results, with maps over all loops;
-// the kernel's other nests do not read them.
+// The gradient of a bias sums up a gradient that a nest has just computed and
+// stored for calls; a separate nest would read it from memory again. This pass
+// fuses the two: each iteration of the reduction also stores an element of the
+// tensor that it sums. The stored tensor is the last result, indexed by all
+// loops; other nests of the kernel do not read it.
 //
-// split-reductions then makes as many partial sums as keep a GPU busy, and
-// where each block adds up neighbouring channels threads store them side by
-// side.
+// split-reductions then creates enough partial sums to keep a GPU busy. If each
+// block sums adjacent channels, its threads store adjacent elements.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -33,43 +32,43 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Sums of so few elements are one block's, with what makes them or without.
-constexpr int64_t kFewElements = 1 << 16;
+/// Smaller reductions run in one block anyway.
+constexpr int64_t kMinElements = 1 << 16;
 
-bool readsAnywhere(linalg::GenericOp nest) {
+bool gathers(linalg::GenericOp nest) {
   return nest.getBody()
       ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
 /// Rewrites one program.
-class SumFusing {
+class ReductionFuser {
 public:
-  explicit SumFusing(ProgramOp program)
+  explicit ReductionFuser(ProgramOp program)
       : block(program.getBody().front()), rewriter(program.getContext()) {}
 
   void run() {
     SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
     for (linalg::GenericOp nest : nests)
-      if (!gone.contains(nest))
-        if (OpOperand *read = sumOf(nest))
+      if (!erased.contains(nest))
+        if (OpOperand *read = fusibleReductionOf(nest))
           fuse(nest, *read);
   }
 
 private:
-  /// Whether a nest makes one tensor element by element, each once.
+  /// Returns whether a nest computes one tensor element by element, each once.
   static bool isElementwise(linalg::GenericOp nest) {
     OpOperand *init = nest.getDpsInitOperand(0);
     return nest->getNumResults() == 1 && nest.getNumReductionLoops() == 0 &&
            isa<FloatType>(elementTypeOf(nest->getResult(0))) &&
            nest.getMatchingIndexingMap(init).isPermutation() &&
-           !nest.payloadUsesValueFromOperand(init) && !readsAnywhere(nest) &&
-           countOf(nest.getStaticLoopRanges()) >= kFewElements;
+           !nest.payloadUsesValueFromOperand(init) && !gathers(nest) &&
+           countOf(nest.getStaticLoopRanges()) >= kMinElements;
   }
 
-  /// Whether a nest of the same pass makes what this one reads: then they share
-  /// a kernel, which saves as much.
-  static bool hasCompany(linalg::GenericOp nest) {
+  /// Returns whether a nest of the same pass of the net produces an input of
+  /// this one: then the two share a kernel, which saves as much.
+  static bool sharesKernelWithProducer(linalg::GenericOp nest) {
     return llvm::any_of(nest.getDpsInputs(), [&](Value input) {
       auto maker = input.getDefiningOp<linalg::GenericOp>();
       return maker &&
@@ -78,20 +77,21 @@ private:
     });
   }
 
-  /// Where a sum reads what `nest` makes, if the sum can be made there.
-  OpOperand *sumOf(linalg::GenericOp nest) const {
-    if (!isElementwise(nest) || hasCompany(nest))
+  /// Returns the operand through which a reduction reads the result of `nest`,
+  /// if the two can be fused; otherwise null.
+  OpOperand *fusibleReductionOf(linalg::GenericOp nest) const {
+    if (!isElementwise(nest) || sharesKernelWithProducer(nest))
       return nullptr;
     OpOperand *found = nullptr;
-    // What only nests read may be none of their kernels' results.
+    // A value that only nests read may stay inside a kernel.
     bool isStored = false;
     for (OpOperand &use : nest->getResult(0).getUses()) {
       auto sum = dyn_cast<linalg::GenericOp>(use.getOwner());
       isStored |= !sum;
       if (!sum || sum.getNumReductionLoops() == 0)
         continue;
-      // With several sums, or one and layers that read the value element by
-      // element, a kernel of their own reads it once.
+      // Several reductions share a kernel of their own, which reads the value
+      // once.
       if (found)
         return nullptr;
       found = &use;
@@ -102,11 +102,11 @@ private:
   bool canFuse(linalg::GenericOp nest, OpOperand &read) const {
     auto sum = cast<linalg::GenericOp>(read.getOwner());
     if (sum->getBlock() != &block || !sum.isDpsInput(&read) ||
-        !sum.getMatchingIndexingMap(&read).isPermutation() ||
-        readsAnywhere(sum) || !brew::passes::hasReorderableReductions(sum) ||
+        !sum.getMatchingIndexingMap(&read).isPermutation() || gathers(sum) ||
+        !brew::passes::hasReorderableReductions(sum) ||
         Origin::of(nest).isBackward != Origin::of(sum).isBackward)
       return false;
-    // All that it reads is there where the value is made.
+    // Its other inputs must be available where the value is computed.
     for (OpOperand *input : sum.getDpsInputOperands())
       if (input != &read && !isBefore(input->get(), nest))
         return false;
@@ -122,7 +122,7 @@ private:
     auto sum = cast<linalg::GenericOp>(read.getOwner());
     const Value value = nest->getResult(0);
     rewriter.setInsertionPoint(nest);
-    // Loops of `sum` in the places of the nest's.
+    // Maps the loops of `sum` to those of the nest.
     AffineMap made = nest.getMatchingIndexingMap(nest.getDpsInitOperand(0)),
               taken = sum.getMatchingIndexingMap(&read);
     const AffineMap loops = inversePermutation(made).compose(taken);
@@ -138,10 +138,10 @@ private:
         maps.push_back(sum.getMatchingIndexingMap(input));
       }
     for (OpOperand &init : sum.getDpsInitsMutable()) {
-      inits.push_back(cloned(init.get()));
+      inits.push_back(cloneInit(init.get()));
       maps.push_back(sum.getMatchingIndexingMap(&init));
     }
-    inits.push_back(cloned(nest.getDpsInits()[0]));
+    inits.push_back(cloneInit(nest.getDpsInits()[0]));
     maps.push_back(taken);
     SmallVector<Type> types(sum->getResultTypes());
     types.push_back(value.getType());
@@ -173,13 +173,13 @@ private:
     rewriter.replaceAllUsesWith(value, fused->getResults().back());
     for (auto [old, now] : llvm::zip(sum->getResults(), fused->getResults()))
       rewriter.replaceAllUsesWith(old, now);
-    gone.insert(sum);
+    erased.insert(sum);
     rewriter.eraseOp(sum);
     rewriter.eraseOp(nest);
   }
 
-  /// What a nest begins with, with all that this is made of.
-  Value cloned(Value init) {
+  /// Clones an initial value with its operands.
+  Value cloneInit(Value init) {
     IRMapping map;
     Operation *op = init.getDefiningOp();
     for (Value operand : op->getOperands())
@@ -187,7 +187,7 @@ private:
     return rewriter.clone(*op, map)->getResult(0);
   }
 
-  /// The indices of the nest's loops are those of others now.
+  /// Clones `op`, mapping loop indices of the nest to those of the fused nest.
   static void cloneWithIndices(OpBuilder &b, Operation &op, IRMapping &map,
                                AffineMap loops) {
     auto index = dyn_cast<linalg::IndexOp>(op);
@@ -203,14 +203,14 @@ private:
 
   Block &block;
   IRRewriter rewriter;
-  llvm::SmallPtrSet<Operation *, 16> gone; ///< sums that others make now
+  llvm::SmallPtrSet<Operation *, 16> erased; ///< reductions already fused
 };
 
 struct FuseReductions : brew::passes::impl::FuseReductionsBase<FuseReductions> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::dialects::target::isForGpu(program))
-        SumFusing(program).run();
+        ReductionFuser(program).run();
   }
 };
 

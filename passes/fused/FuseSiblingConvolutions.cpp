@@ -1,11 +1,11 @@
-//===- FuseSiblingConvolutions.cpp - Branches over one blob as one call ----------===//
+//===- FuseSiblingConvolutions.cpp - Fusion of sibling convs --------------===//
 //
-// Convolutions that read the same blob through the same windows, as the 1x1
-// branches of an Inception module do, are one convolution whose weights lie one
-// after another; their tops are parts of its top along the channels. Going
-// back, one call gives the sum of what the branches add to the gradient of
-// their bottom, and one the gradients of all their weights. The parameters stay
-// as they are. On CPUs at inference alone.
+// Convolutions that read the same blob through the same windows, such as the
+// 1x1 branches of an Inception module, equal one convolution with concatenated
+// weights; their tops are slices of its top along the channels. In the backward
+// pass, one call computes the sum of the branches' gradients with respect to
+// the bottom, and one the gradients of all weights. The parameters stay
+// separate. On CPUs at inference only.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -32,20 +32,21 @@ using namespace brew::dialects;
 
 namespace {
 
-/// A convolution with what is computed of its top and of its gradients.
+/// A convolution with the ReLU after it and its gradients.
 struct Branch {
   ConvolutionOp conv;
-  ReLUOp relu; ///< null unless it alone reads the convolution
+  ReLUOp relu; ///< null unless it is the only user
   ConvolutionBackwardDataOp data;
   ConvolutionBackwardWeightsOp weights;
-  /// The sum over all readers of the bottom that `data` is a term of.
+  /// The gradient of the bottom: the sum over all its readers that contains
+  /// `data`.
   Value gradient;
 
   Value top() { return relu ? relu.getY() : conv.getY(); }
   Value dy() {
     return data ? data.getDy() : weights ? weights.getDy() : Value();
   }
-  /// Of the backward pass.
+  /// Returns the last operation of the branch in the backward pass.
   Operation *last() {
     return data ? data.getOperation() : weights.getOperation();
   }
@@ -62,7 +63,8 @@ bool isParameter(Value value) {
   return isa_and_nonnull<ParamValueOp>(value.getDefiningOp());
 }
 
-/// What a gradient is added up to with others that nothing else reads.
+/// Returns the final sum that contains `term`, following additions without
+/// other users.
 Value sumOf(Value term) {
   while (term.hasOneUse()) {
     auto nest = dyn_cast<linalg::GenericOp>(*term.user_begin());
@@ -73,28 +75,30 @@ Value sumOf(Value term) {
   return term;
 }
 
-/// Channels that are multiples of the widest access in 16 bits too.
-constexpr int64_t kPartChannels = 8;
+/// Alignment of channels for the widest memory access, in 16 bits too.
+constexpr int64_t kSliceChannels = 8;
 
-/// The only operation of a kind among `users` that is of the layer of `conv`
-/// and that `belongs`; `isOne` becomes false where there are several.
+/// Returns the single user of `read` of type Op that has the layer of `conv`
+/// and satisfies `belongs`. Clears `isUnique` if there are several.
 template <typename Op, typename Test>
-Op onlyOne(ConvolutionOp conv, Value read, const Test &belongs, bool &isOne) {
+Op uniqueUser(ConvolutionOp conv, Value read, const Test &belongs,
+              bool &isUnique) {
   Op found;
   for (Operation *user : read.getUsers()) {
     auto op = dyn_cast<Op>(user);
     if (!op || op.getLayerAttr() != conv.getLayerAttr() || !belongs(op))
       continue;
-    isOne &= !found || found == op;
+    isUnique &= !found || found == op;
     found = op;
   }
   return found;
 }
 
-/// Finds and joins the branches of one program.
-class Joiner {
+/// Finds and fuses sibling convolutions of one program.
+class SiblingFuser {
 public:
-  Joiner(ModuleOp module, ProgramOp program, ArrayRef<std::string> noLibrary)
+  SiblingFuser(ModuleOp module, ProgramOp program,
+               ArrayRef<std::string> noLibrary)
       : module(module), program(program), prepare(module, program),
         isInference(program.getRole() == ProgramRole::Deploy),
         noLibrary(noLibrary), gpu(brew::dialects::target::isForGpu(module)
@@ -102,15 +106,15 @@ public:
                                       : nullptr) {}
 
   void run() {
-    // In training on a CPU the calls saved do not make up for what is copied,
-    // and the tops of all branches live as long as any.
+    // In training on a CPU the copies cost more than the saved calls, and all
+    // tops live as long as the longest-lived.
     if (!gpu && !isInference)
       return;
     SmallVector<BranchGroup> groups;
     for (auto conv : program.getBody().front().getOps<ConvolutionOp>())
       if (std::optional<Branch> branch = branchOf(conv)) {
         auto group = llvm::find_if(groups, [&](BranchGroup &each) {
-          return isAlike(each[0], *branch);
+          return areSiblings(each[0], *branch);
         });
         if (group == groups.end())
           groups.push_back({*branch});
@@ -118,18 +122,18 @@ public:
           group->push_back(*branch);
       }
     for (BranchGroup &group : groups)
-      if (keepPaying(group)) {
+      if (keepProfitable(group)) {
         const StringAttr layer = nameOf(group);
         const int64_t axis = channelAxis(group[0].conv);
-        const Value w = joinForward(group, layer);
+        const Value w = fuseForward(group, layer);
         if (group[0].dy())
-          joinBackward(group, layer, w, axis);
+          fuseBackward(group, layer, w, axis);
       }
     Block &block = program.getBody().front();
     for (auto read : llvm::make_early_inc_range(block.getOps<ParamValueOp>()))
       if (read.use_empty())
         read.erase();
-    if (prepare) // of what has been joined since it was prepared
+    if (prepare) // erases prepared parameters that were concatenated afterwards
       prepare.eraseUnused();
   }
 
@@ -139,58 +143,60 @@ private:
   }
 
   std::optional<Branch> branchOf(ConvolutionOp conv) const;
-  static bool isAlike(Branch &a, Branch &b);
+  static bool areSiblings(Branch &a, Branch &b);
 
   int64_t callBytes() const;
-  int64_t saved(Branch &branch) const;
-  int64_t spent(Branch &branch) const;
-  bool canBePart(Value top) const;
+  int64_t bytesSaved(Branch &branch) const;
+  int64_t bytesSpent(Branch &branch) const;
+  bool canBeSlice(Value top) const;
   bool isReadByCall(Value top) const;
-  bool isMadeInPlace(Branch &branch) const;
-  bool keepPaying(BranchGroup &group) const;
+  bool isWrittenInPlace(Branch &branch) const;
+  bool keepProfitable(BranchGroup &group) const;
 
   static StringAttr nameOf(BranchGroup &group);
-  Value joinParameters(OpBuilder &b, ArrayRef<Value> parts, StringAttr layer);
-  Value joinForward(BranchGroup &group, StringAttr layer);
-  void joinBackward(BranchGroup &group, StringAttr layer, Value w,
+  Value concatenateParameters(OpBuilder &b, ArrayRef<Value> operands,
+                              StringAttr layer);
+  Value fuseForward(BranchGroup &group, StringAttr layer);
+  void fuseBackward(BranchGroup &group, StringAttr layer, Value w,
                     int64_t axis);
-  void shareGradient(BranchGroup &group, ConvolutionBackwardDataOp joined);
+  void replaceDataGradients(BranchGroup &group,
+                            ConvolutionBackwardDataOp fused);
 
   ModuleOp module;
   ProgramOp program;
   brew::passes::PrepareProgram prepare;
   bool isInference;
   ArrayRef<std::string> noLibrary;
-  brew::dialects::target::GpuAttr gpu; ///< null: for a CPU
+  brew::dialects::target::GpuAttr gpu; ///< null on a CPU
 };
 
 //===----------------------------------------------------------------------===//
-// What can be joined
+// Candidates
 //===----------------------------------------------------------------------===//
 
-std::optional<Branch> Joiner::branchOf(ConvolutionOp conv) const {
+std::optional<Branch> SiblingFuser::branchOf(ConvolutionOp conv) const {
   if (conv.getGroup() != 1 || conv.getRelu() || !isCall(conv) ||
       !isParameter(conv.getW()) || (conv.getB() && !isParameter(conv.getB())))
     return std::nullopt;
   Branch branch{conv, {}, {}, {}, {}};
   if (conv.getY().hasOneUse())
     branch.relu = dyn_cast<ReLUOp>(*conv.getY().user_begin());
-  bool isOne = true;
-  branch.data = onlyOne<ConvolutionBackwardDataOp>(
+  bool isUnique = true;
+  branch.data = uniqueUser<ConvolutionBackwardDataOp>(
       conv, conv.getW(),
       [&](ConvolutionBackwardDataOp op) {
         return op.getW() == conv.getW() &&
                op.getDx().getType() == conv.getX().getType();
       },
-      isOne);
-  branch.weights = onlyOne<ConvolutionBackwardWeightsOp>(
+      isUnique);
+  branch.weights = uniqueUser<ConvolutionBackwardWeightsOp>(
       conv, conv.getX(),
       [&](ConvolutionBackwardWeightsOp op) {
         return op.getX() == conv.getX() &&
                op.getDw().getType() == conv.getW().getType();
       },
-      isOne);
-  if (!isOne || (branch.data && branch.data.getSum()) ||
+      isUnique);
+  if (!isUnique || (branch.data && branch.data.getSum()) ||
       (branch.data && branch.weights &&
        (branch.data.getDy() != branch.weights.getDy() ||
         branch.data->isBeforeInBlock(branch.weights))))
@@ -202,9 +208,9 @@ std::optional<Branch> Joiner::branchOf(ConvolutionOp conv) const {
   return branch;
 }
 
-/// Whether two branches can be one: the same windows over the same blob, and
-/// the same work behind them.
-bool Joiner::isAlike(Branch &a, Branch &b) {
+/// Returns whether two branches can be fused: the same windows over the same
+/// blob, the same ReLU, and the same gradients.
+bool SiblingFuser::areSiblings(Branch &a, Branch &b) {
   ConvolutionOp x = a.conv, y = b.conv;
   const auto axis = static_cast<size_t>(channelAxis(x));
   auto shapeBut = [&](ConvolutionOp conv) {
@@ -218,20 +224,22 @@ bool Joiner::isAlike(Branch &a, Branch &b) {
   return x.getX() == y.getX() && x.getKernel() == y.getKernel() &&
          x.getStride() == y.getStride() && x.getPad() == y.getPad() &&
          x.getDilation() == y.getDilation() && shapeBut(x) == shapeBut(y) &&
-         elementTypeOf(x.getY()) == elementTypeOf(y.getY()) && !x.getB() == !y.getB() &&
-         slope(a) == slope(b) && !a.data == !b.data &&
+         elementTypeOf(x.getY()) == elementTypeOf(y.getY()) &&
+         !x.getB() == !y.getB() && slope(a) == slope(b) && !a.data == !b.data &&
          !a.weights == !b.weights && a.gradient == b.gradient &&
          (!a.weights || !a.weights.getDb() == !b.weights.getDb());
 }
 
 //===----------------------------------------------------------------------===//
-// What it costs and saves, in bytes
+// Costs and savings, in bytes of memory traffic
 //===----------------------------------------------------------------------===//
 
-int64_t sizeOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
+int64_t sizeOf(Value value) {
+  return brew::passes::bytesOf(tensorTypeOf(value));
+}
 
-/// What memory moves while one more step begins.
-int64_t Joiner::callBytes() const {
+/// Returns the cost of one more step.
+int64_t SiblingFuser::callBytes() const {
   using brew::dialects::target::CpuAttr;
   using brew::dialects::target::GpuAttr;
   return static_cast<int64_t>(
@@ -239,10 +247,10 @@ int64_t Joiner::callBytes() const {
           : CpuAttr::kWakeCycles * CpuAttr::kMemoryBytes);
 }
 
-/// By each branch that joins another: its call reads the bottom again, its
-/// gradient by the bottom is written and added to that of the others (a GPU's
-/// call adds where that lies), its gradient by weights reads the bottom.
-int64_t Joiner::saved(Branch &branch) const {
+/// Returns what fusing a branch with another one saves: its calls read the
+/// bottom in the forward pass and for the weight gradient; its data gradient is
+/// written and added to the others (in place by a GPU's call).
+int64_t SiblingFuser::bytesSaved(Branch &branch) const {
   const int64_t x = sizeOf(branch.conv.getX()), call = callBytes();
   int64_t sum = x + call;
   if (branch.data)
@@ -252,28 +260,30 @@ int64_t Joiner::saved(Branch &branch) const {
   return sum;
 }
 
-/// Whether a GPU's calls take that top, or its gradient, as a part of a whole
-/// (see brew::passes::readsSliceInPlace), if the parts beside it are like it.
-bool Joiner::canBePart(Value top) const {
+/// Returns whether a GPU's calls accept the top, or its gradient, as a slice of
+/// a concatenated tensor (see readsSliceInPlace), provided its neighbors
+/// qualify too.
+bool SiblingFuser::canBeSlice(Value top) const {
   return gpu && shapeOf(top).size() == 4 &&
-         shapeOf(top)[1] % kPartChannels == 0;
+         shapeOf(top)[1] % kSliceChannels == 0;
 }
 
-/// Whether a call that follows no strides reads the top: a copy is made for
-/// it. At inference on a CPU a sum would be part of the convolution's call.
-bool Joiner::isReadByCall(Value top) const {
+/// Returns whether a call that does not follow strides reads the top, which
+/// then needs a copy. At inference on a CPU a sum counts too, because it would
+/// otherwise be fused into the convolution.
+bool SiblingFuser::isReadByCall(Value top) const {
   return llvm::any_of(top.getUsers(), [&](Operation *user) {
     return (isCall(user) &&
             !(isa<ConvolutionOp, ConvolutionBackwardWeightsOp>(user) &&
-              canBePart(top))) ||
+              canBeSlice(top))) ||
            isa<ReinterpretOp>(user) ||
            (isa<EltwiseOp>(user) && !gpu && isInference);
   });
 }
 
-/// Whether a nest makes the top's gradient, which can be among those of the
-/// others then.
-bool Joiner::isMadeInPlace(Branch &branch) const {
+/// Returns whether a nest computes the top's gradient and can write it into the
+/// concatenated tensor.
+bool SiblingFuser::isWrittenInPlace(Branch &branch) const {
   Operation *made = branch.dy().getDefiningOp();
   return made && !isCall(made) && !made->hasTrait<IsView>() &&
          isa<linalg::GenericOp, LoopNestInterface>(made) &&
@@ -283,10 +293,10 @@ bool Joiner::isMadeInPlace(Branch &branch) const {
          });
 }
 
-/// Copies that a branch needs to be part of a whole: of the top for calls that
-/// read it, of gradients that calls make, of weights and their gradients. On a
-/// GPU nests that read parts of a whole load less at a time.
-int64_t Joiner::spent(Branch &branch) const {
+/// Returns what fusing a branch costs: copies of the top for calls that read
+/// it, of gradients that calls compute, of weights and their gradients. On a
+/// GPU, nests that read slices use narrower loads.
+int64_t SiblingFuser::bytesSpent(Branch &branch) const {
   const int64_t y = sizeOf(branch.top());
   int64_t sum = 0;
   auto copy = [&](int64_t bytes) { sum += 2 * bytes + callBytes(); };
@@ -294,37 +304,39 @@ int64_t Joiner::spent(Branch &branch) const {
     copy(y);
   if (gpu)
     for (Operation *user : branch.top().getUsers()) {
-      if (isa<ConcatOp>(user) && canBePart(branch.top()))
-        copy(y); // by itself the call would write there
+      if (isa<ConcatOp>(user) && canBeSlice(branch.top()))
+        copy(y); // a separate call would write into the Concat
       else
         sum += isCall(user) ? 0 : y;
     }
   int64_t parameters = sizeOf(branch.conv.getW());
   if (branch.conv.getB())
     parameters += sizeOf(branch.conv.getB());
-  // One kernel makes many such small copies; for inference they are made once.
+  // One kernel performs many such small copies; for inference `prepare` does it
+  // once.
   if (!isInference)
     sum += 2 * parameters;
-  if (branch.dy() && !isMadeInPlace(branch))
+  if (branch.dy() && !isWrittenInPlace(branch))
     copy(y);
   if (branch.weights)
     sum += 2 * parameters;
   return sum;
 }
 
-/// Leaves those branches that gain by being joined; false if they are too few.
-bool Joiner::keepPaying(BranchGroup &group) const {
-  llvm::erase_if(group,
-                 [&](Branch &each) { return spent(each) >= saved(each); });
+/// Removes unprofitable branches from the group. Returns whether fusing the
+/// rest pays off.
+bool SiblingFuser::keepProfitable(BranchGroup &group) const {
+  llvm::erase_if(group, [&](Branch &each) {
+    return bytesSpent(each) >= bytesSaved(each);
+  });
   if (group.size() < 2)
     return false;
-  int64_t gain = -saved(group[0]);
+  int64_t gain = -bytesSaved(group[0]);
   for (Branch &each : group) {
-    gain += saved(each) - spent(each);
+    gain += bytesSaved(each) - bytesSpent(each);
     if (!each.weights)
       continue;
-    // What reads gradients by weights must stand behind those of all branches,
-    // as stores do.
+    // The users of weight gradients must come after all branches, as stores do.
     for (Operation *user : each.weights->getUsers())
       for (Branch &other : group)
         if (user->getBlock() != each.weights->getBlock() ||
@@ -335,84 +347,88 @@ bool Joiner::keepPaying(BranchGroup &group) const {
 }
 
 //===----------------------------------------------------------------------===//
-// The joined calls
+// The fused calls
 //===----------------------------------------------------------------------===//
 
-/// "A+B": as steps name the layers that they are of.
-StringAttr joinNames(ArrayRef<StringAttr> names) {
+/// Returns "A+B", the layer name of the fused step.
+StringAttr fusedName(ArrayRef<StringAttr> names) {
   std::string text;
   for (StringAttr name : names)
     text += (text.empty() ? "" : "+") + name.str();
   return StringAttr::get(names[0].getContext(), text);
 }
 
-StringAttr Joiner::nameOf(BranchGroup &group) {
+StringAttr SiblingFuser::nameOf(BranchGroup &group) {
   SmallVector<StringAttr> names;
   for (Branch &branch : group)
     names.push_back(branch.conv.getLayerAttr());
-  return joinNames(names);
+  return fusedName(names);
 }
 
-/// The type of tensors like these one after another along `axis`.
-RankedTensorType wholeType(ArrayRef<Value> parts, int64_t axis) {
-  auto type = tensorTypeOf(parts[0]);
+/// Returns the type of the concatenation of `operands` along `axis`.
+RankedTensorType concatenatedType(ArrayRef<Value> operands, int64_t axis) {
+  auto type = tensorTypeOf(operands[0]);
   SmallVector<int64_t> shape(type.getShape());
   shape[static_cast<size_t>(axis)] = 0;
-  for (Value part : parts)
-    shape[static_cast<size_t>(axis)] += shapeOf(part)[axis];
+  for (Value slice : operands)
+    shape[static_cast<size_t>(axis)] += shapeOf(slice)[axis];
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-Value joinAlong(OpBuilder &b, ArrayRef<Value> parts, int64_t axis,
-                StringAttr layer, bool isBackward) {
-  auto joined = ConcatViewOp::create(b, parts[0].getLoc(), wholeType(parts, axis),
-                               parts, layer, b.getI64IntegerAttr(axis));
-  Origin{layer, isBackward}.mark(joined);
-  return joined;
+Value concatenate(OpBuilder &b, ArrayRef<Value> operands, int64_t axis,
+                  StringAttr layer, bool isBackward) {
+  auto fused = ConcatViewOp::create(b, operands[0].getLoc(),
+                                    concatenatedType(operands, axis), operands,
+                                    layer, b.getI64IntegerAttr(axis));
+  Origin{layer, isBackward}.mark(fused);
+  return fused;
 }
 
-/// The part of `whole` along `axis` that begins at `start`, which moves on.
-SubviewOp cutAlong(OpBuilder &b, Value whole, Type type, int64_t axis,
-               int64_t &start, StringAttr layer, bool isBackward) {
-  SmallVector<int64_t> offsets(shapeOf(whole).size(), 0);
+/// Slices `full` along `axis` from `start`, and advances `start`.
+SubviewOp sliceAlong(OpBuilder &b, Value full, Type type, int64_t axis,
+                     int64_t &start, StringAttr layer, bool isBackward) {
+  SmallVector<int64_t> offsets(shapeOf(full).size(), 0);
   offsets[static_cast<size_t>(axis)] = start;
   start += cast<RankedTensorType>(type).getDimSize(static_cast<unsigned>(axis));
-  auto part = SubviewOp::create(b, whole.getLoc(), type, whole, layer,
-                            b.getDenseI64ArrayAttr(offsets));
-  Origin{layer, isBackward}.mark(part);
-  return part;
+  auto slice = SubviewOp::create(b, full.getLoc(), type, full, layer,
+                                 b.getDenseI64ArrayAttr(offsets));
+  Origin{layer, isBackward}.mark(slice);
+  return slice;
 }
 
-/// A gradient by parameters by itself: ranks add up what is no part of others.
-Value copyOfPart(OpBuilder &b, SubviewOp part) {
-  auto type = tensorTypeOf(part.getY());
-  NestBuilder nest(b, part.getLoc(), type.getShape());
-  nest.input(part, iota(type.getRank()));
+/// Copies a slice that is the gradient of a parameter: all-reduces do not
+/// accept slices.
+Value copySlice(OpBuilder &b, SubviewOp slice) {
+  auto type = tensorTypeOf(slice.getY());
+  NestBuilder nest(b, slice.getLoc(), type.getShape());
+  nest.input(slice, iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
   Value copy = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.in[0]};
   })[0];
-  Origin::of(part).mark(copy.getDefiningOp());
+  Origin::of(slice).mark(copy.getDefiningOp());
   return copy;
 }
 
-/// Parameters one after another: for inference made once, by `prepare`.
-Value Joiner::joinParameters(OpBuilder &b, ArrayRef<Value> parts,
-                             StringAttr layer) {
+/// Concatenates parameters; for inference once, in `prepare`.
+Value SiblingFuser::concatenateParameters(OpBuilder &b,
+                                          ArrayRef<Value> operands,
+                                          StringAttr layer) {
   if (!isInference)
-    return joinAlong(b, parts, /*axis=*/0, layer, /*isBackward=*/false);
-  prepare.start();
+    return concatenate(b, operands, /*axis=*/0, layer, /*isBackward=*/false);
+  prepare.create();
   SmallVector<Value> read;
-  for (Value part : parts)
-    read.push_back(prepare.read(part.getDefiningOp<ParamValueOp>()));
+  for (Value slice : operands)
+    read.push_back(prepare.readParam(slice.getDefiningOp<ParamValueOp>()));
   auto param = cast<ParamOp>(SymbolTable::lookupSymbolIn(
-      module, parts[0].getDefiningOp<ParamValueOp>().getParam()));
-  return prepare.derive(joinAlong(prepare.body(), read, 0, layer, false),
-                        param.getLayer(), param.getIndex(), "joined", b);
+      module, operands[0].getDefiningOp<ParamValueOp>().getParam()));
+  return prepare.createDerivedParam(
+      concatenate(prepare.body(), read, 0, layer, false), param.getLayer(),
+      param.getIndex(), "concatenated", b);
 }
 
-/// Returns the joined weights.
-Value Joiner::joinForward(BranchGroup &group, StringAttr layer) {
+/// Fuses the forward pass. Returns the concatenated weights.
+Value SiblingFuser::fuseForward(BranchGroup &group, StringAttr layer) {
   ConvolutionOp first = group[0].conv;
   SmallVector<Value> ws, bs;
   int64_t outputs = 0;
@@ -427,31 +443,31 @@ Value Joiner::joinForward(BranchGroup &group, StringAttr layer) {
   }
   const int64_t axis = channelAxis(first);
   OpBuilder b(first);
-  const Value w = joinParameters(b, ws, layer);
-  const Value bias = bs.empty() ? Value() : joinParameters(b, bs, layer);
+  const Value w = concatenateParameters(b, ws, layer);
+  const Value bias = bs.empty() ? Value() : concatenateParameters(b, bs, layer);
   SmallVector<Value> tops;
   for (Branch &branch : group)
     tops.push_back(branch.top());
-  const RankedTensorType type = wholeType(tops, axis);
+  const RankedTensorType type = concatenatedType(tops, axis);
   const ArrayAttr noTops = b.getStrArrayAttr({""});
 
-  auto joined = cast<ConvolutionOp>(b.clone(*first));
-  joined.getWMutable().assign(w);
+  auto fused = cast<ConvolutionOp>(b.clone(*first));
+  fused.getWMutable().assign(w);
   if (bias)
-    joined.getBMutable().assign(bias);
-  joined.setNumOutput(outputs);
-  joined.setLayerAttr(layer);
-  joined.setTopsAttr(noTops);
-  joined.getY().setType(type);
-  b.setInsertionPointAfter(joined);
-  Value top = joined.getY();
+    fused.getBMutable().assign(bias);
+  fused.setNumOutput(outputs);
+  fused.setLayerAttr(layer);
+  fused.setTopsAttr(noTops);
+  fused.getY().setType(type);
+  b.setInsertionPointAfter(fused);
+  Value top = fused.getY();
   if (group[0].relu) {
     auto relu = cast<ReLUOp>(b.clone(*group[0].relu));
     relu->setOperand(0, top);
     SmallVector<StringAttr> names;
     for (Branch &branch : group)
       names.push_back(branch.relu.getLayerAttr());
-    relu.setLayerAttr(joinNames(names));
+    relu.setLayerAttr(fusedName(names));
     relu.setTopsAttr(noTops);
     relu.getY().setType(type);
     top = relu.getY();
@@ -461,9 +477,10 @@ Value Joiner::joinForward(BranchGroup &group, StringAttr layer) {
     const StringAttr name =
         branch.relu ? branch.relu.getLayerAttr() : branch.conv.getLayerAttr();
     branch.top().replaceAllUsesWith(
-        cutAlong(b, top, branch.top().getType(), axis, start, name, false));
+        sliceAlong(b, top, branch.top().getType(), axis, start, name, false));
   }
-  for (Branch &branch : group) { // the builder stands before the first
+  for (Branch &branch :
+       group) { // last, because the builder points at the first
     if (branch.relu)
       branch.relu.erase();
     branch.conv.erase();
@@ -471,10 +488,9 @@ Value Joiner::joinForward(BranchGroup &group, StringAttr layer) {
   return w;
 }
 
-/// `joined` takes the place of the branches' terms in the sum of the gradients
-/// by their bottom.
-void Joiner::shareGradient(BranchGroup &group,
-                           ConvolutionBackwardDataOp joined) {
+/// Replaces the branches' terms in the gradient of the bottom by `fused`.
+void SiblingFuser::replaceDataGradients(BranchGroup &group,
+                                        ConvolutionBackwardDataOp fused) {
   Branch &latest = *llvm::max_element(group, [](Branch &a, Branch &b) {
     return a.data->isBeforeInBlock(b.data);
   });
@@ -487,11 +503,11 @@ void Joiner::shareGradient(BranchGroup &group,
       sum.erase();
     }
   }
-  latest.data.getDx().replaceAllUsesWith(joined.getDx());
+  latest.data.getDx().replaceAllUsesWith(fused.getDx());
 }
 
-void Joiner::joinBackward(BranchGroup &group, StringAttr layer, Value w,
-                          int64_t axis) {
+void SiblingFuser::fuseBackward(BranchGroup &group, StringAttr layer, Value w,
+                                int64_t axis) {
   SmallVector<Value> dys;
   Operation *last = group[0].last();
   for (Branch &branch : group) {
@@ -500,34 +516,33 @@ void Joiner::joinBackward(BranchGroup &group, StringAttr layer, Value w,
       last = branch.last();
   }
   OpBuilder b(last);
-  const Value dy = joinAlong(b, dys, axis, layer, /*isBackward=*/true);
+  const Value dy = concatenate(b, dys, axis, layer, /*isBackward=*/true);
   if (group[0].weights) {
-    auto joined =
-        cast<ConvolutionBackwardWeightsOp>(b.clone(*group[0].weights));
-    joined.getDyMutable().assign(dy);
-    joined.setLayerAttr(layer);
-    for (unsigned i = 0; i < joined->getNumResults(); ++i) {
-      SmallVector<Value> parts;
+    auto fused = cast<ConvolutionBackwardWeightsOp>(b.clone(*group[0].weights));
+    fused.getDyMutable().assign(dy);
+    fused.setLayerAttr(layer);
+    for (unsigned i = 0; i < fused->getNumResults(); ++i) {
+      SmallVector<Value> operands;
       for (Branch &branch : group)
-        parts.push_back(branch.weights->getResult(i));
-      joined->getResult(i).setType(wholeType(parts, 0));
+        operands.push_back(branch.weights->getResult(i));
+      fused->getResult(i).setType(concatenatedType(operands, 0));
       int64_t start = 0;
       for (Branch &branch : group) {
-        Value part = branch.weights->getResult(i);
+        Value slice = branch.weights->getResult(i);
         SubviewOp own =
-            cutAlong(b, joined->getResult(i), part.getType(), 0, start,
-                     branch.weights.getLayerAttr(), /*isBackward=*/true);
-        if (!part.use_empty())
-          part.replaceAllUsesWith(copyOfPart(b, own));
+            sliceAlong(b, fused->getResult(i), slice.getType(), 0, start,
+                       branch.weights.getLayerAttr(), /*isBackward=*/true);
+        if (!slice.use_empty())
+          slice.replaceAllUsesWith(copySlice(b, own));
       }
     }
   }
   if (group[0].data) {
-    auto joined = cast<ConvolutionBackwardDataOp>(b.clone(*group[0].data));
-    joined.getDyMutable().assign(dy);
-    joined.getWMutable().assign(w);
-    joined.setLayerAttr(layer);
-    shareGradient(group, joined);
+    auto fused = cast<ConvolutionBackwardDataOp>(b.clone(*group[0].data));
+    fused.getDyMutable().assign(dy);
+    fused.getWMutable().assign(w);
+    fused.setLayerAttr(layer);
+    replaceDataGradients(group, fused);
   }
   for (Branch &branch : group) {
     if (branch.weights)
@@ -545,7 +560,7 @@ struct FuseSiblingConvolutions
     const SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
-      Joiner(getOperation(), program, disabled).run();
+      SiblingFuser(getOperation(), program, disabled).run();
   }
 };
 

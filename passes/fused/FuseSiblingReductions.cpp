@@ -1,7 +1,7 @@
-//===- FuseSiblingReductions.cpp - Sums over the same elements as one nest ------------===//
+//===- FuseSiblingReductions.cpp - Fusion of sibling sums -----------------===//
 #include "passes/Passes.h"
-#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/LoopOrder.h"
+#include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/Sinks.h"
 #include "passes/fused/MergedInputs.h"
 #include "passes/fused/ReductionFactors.h"
@@ -23,18 +23,19 @@ using namespace brew::dialects;
 
 namespace {
 
-/// The operation of the program's own block that `op` is, or is in.
-Operation *inProgram(Operation *op) {
+/// Returns the ancestor of `op` in the program's block.
+Operation *ancestorInProgram(Operation *op) {
   while (!isa<ProgramOp>(op->getParentOp()))
     op = op->getParentOp();
   return op;
 }
 
-bool isSumNest(linalg::GenericOp nest) {
-  return nest.getNumReductionLoops() > 0 && brew::passes::hasReorderableReductions(nest);
+bool isReduction(linalg::GenericOp nest) {
+  return nest.getNumReductionLoops() > 0 &&
+         brew::passes::hasReorderableReductions(nest);
 }
 
-/// Whether two nests run over the same loops for results of the same places.
+/// Returns whether two nests have the same loops, pass and result maps.
 bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
   if (a.getStaticLoopRanges() != b.getStaticLoopRanges() ||
       a.getIteratorTypesArray() != b.getIteratorTypesArray() ||
@@ -49,9 +50,9 @@ bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
   return isSame(a) && isSame(b);
 }
 
-/// Whether the nests read a tensor of as many elements as they have iterations
-/// alike.
-bool readInCommon(linalg::GenericOp a, linalg::GenericOp b) {
+/// Returns whether both nests read a common tensor through the same map, which
+/// covers all loops.
+bool shareInput(linalg::GenericOp a, linalg::GenericOp b) {
   for (OpOperand *one : a.getDpsInputOperands())
     for (OpOperand *other : b.getDpsInputOperands())
       if (one->get() == other->get() &&
@@ -61,67 +62,67 @@ bool readInCommon(linalg::GenericOp a, linalg::GenericOp b) {
   return false;
 }
 
-/// Whether the operation reads no tensor: what a sum begins with, and its
-/// operands.
-bool isInitial(Operation *op) {
+/// Returns whether `op` is an initial value of a reduction, or an operand of
+/// one.
+bool isInitialValue(Operation *op) {
   return isa<linalg::FillOp, tensor::EmptyOp>(op) ||
          op->hasTrait<OpTrait::ConstantLike>();
 }
 
-/// What a sum begins with, where `builder` stands: moving it would have the
-/// whole block numbered anew.
-Value initialBefore(OpBuilder &builder, Value value, Operation *place) {
+/// Returns an initial value that is available at `position`, cloned if
+/// necessary. Moving it would renumber the full block.
+Value initialValueAt(OpBuilder &builder, Value value, Operation *position) {
   Operation *source = value.getDefiningOp();
-  if (!isInitial(source) || source->isBeforeInBlock(place))
+  if (!isInitialValue(source) || source->isBeforeInBlock(position))
     return value;
   IRMapping map;
   for (Value operand : source->getOperands())
-    map.map(operand, initialBefore(builder, operand, place));
+    map.map(operand, initialValueAt(builder, operand, position));
   return builder.clone(*source, map)->getResult(0);
 }
 
-/// Whether all that `nest` reads is there before `place`, or can be.
-bool canStandAt(linalg::GenericOp nest, Operation *place) {
+/// Returns whether all inputs of `nest` are available before `position`.
+bool canHoistTo(linalg::GenericOp nest, Operation *position) {
   bool can = true;
   nest->walk([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       Operation *source = operand.getDefiningOp();
-      if (source && !nest->isAncestor(source) && !isInitial(source))
-        can &= inProgram(source)->isBeforeInBlock(place);
+      if (source && !nest->isAncestor(source) && !isInitialValue(source))
+        can &= ancestorInProgram(source)->isBeforeInBlock(position);
     }
   });
   return can;
 }
 
-/// Whether nothing before `place` reads what `nest` gives.
-bool canWaitFor(linalg::GenericOp nest, Operation *place) {
+/// Returns whether no user of `nest` precedes `position`.
+bool canSinkTo(linalg::GenericOp nest, Operation *position) {
   return llvm::all_of(nest->getUsers(), [&](Operation *user) {
-    return place->isBeforeInBlock(inProgram(user));
+    return position->isBeforeInBlock(ancestorInProgram(user));
   });
 }
 
-linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
-                        Operation *place) {
-  OpBuilder builder(place);
+linalg::GenericOp fuse(linalg::GenericOp a, linalg::GenericOp b,
+                       Operation *position) {
+  OpBuilder builder(position);
   linalg::GenericOp both[] = {a, b};
-  brew::passes::MergedInputs joined;
+  brew::passes::MergedInputs mergedInputs;
   SmallVector<Value> inits;
   SmallVector<AffineMap> initMaps;
   SmallVector<Type> types;
-  // Where each nest's operands are among the inputs of both.
-  SmallVector<SmallVector<unsigned>> places;
+  // Positions of each nest's operands among the merged inputs.
+  SmallVector<SmallVector<unsigned>> positions;
   for (linalg::GenericOp nest : both) {
-    places.push_back(joined.add(nest));
+    positions.push_back(mergedInputs.add(nest));
     for (OpOperand &init : nest.getDpsInitsMutable()) {
-      inits.push_back(initialBefore(builder, init.get(), place));
+      inits.push_back(initialValueAt(builder, init.get(), position));
       initMaps.push_back(nest.getMatchingIndexingMap(&init));
       types.push_back(init.get().getType());
     }
   }
-  SmallVector<Value> &inputs = joined.values;
-  SmallVector<AffineMap> &maps = joined.maps;
+  SmallVector<Value> &inputs = mergedInputs.values;
+  SmallVector<AffineMap> &maps = mergedInputs.maps;
   llvm::append_range(maps, initMaps);
-  auto merged = linalg::GenericOp::create(
+  auto fused = linalg::GenericOp::create(
       builder, builder.getFusedLoc({a.getLoc(), b.getLoc()}), types, inputs,
       inits, maps, a.getIteratorTypesArray(),
       [&](OpBuilder &body, Location loc, ValueRange values) {
@@ -130,7 +131,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
         for (auto [n, nest] : llvm::enumerate(both)) {
           IRMapping map;
           Block &old = *nest.getBody();
-          for (auto [i, at] : llvm::enumerate(places[n]))
+          for (auto [i, at] : llvm::enumerate(positions[n]))
             map.map(old.getArgument(i), values[at]);
           for (Value sum : nest.getRegionOutputArgs())
             map.map(sum, values[next++]);
@@ -141,37 +142,37 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
         }
         linalg::YieldOp::create(body, loc, results);
       });
-  Origin::of(a).with(Origin::of(b)).mark(merged);
-  a->replaceAllUsesWith(merged->getResults().take_front(a->getNumResults()));
-  b->replaceAllUsesWith(merged->getResults().drop_front(a->getNumResults()));
+  Origin::of(a).with(Origin::of(b)).mark(fused);
+  a->replaceAllUsesWith(fused->getResults().take_front(a->getNumResults()));
+  b->replaceAllUsesWith(fused->getResults().drop_front(a->getNumResults()));
   a->erase();
   b->erase();
-  return merged;
+  return fused;
 }
 
-struct FuseSiblingReductions : brew::passes::impl::FuseSiblingReductionsBase<FuseSiblingReductions> {
+struct FuseSiblingReductions
+    : brew::passes::impl::FuseSiblingReductionsBase<FuseSiblingReductions> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       brew::passes::moveSinksToEnd(program.getBody().front());
       SmallVector<linalg::GenericOp> nests;
       for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
-        if (isSumNest(nest))
+        if (isReduction(nest))
           nests.push_back(nest);
       IRRewriter rewriter(&getContext());
       for (linalg::GenericOp &nest : nests)
         nest = brew::passes::orderLoops(rewriter, nest);
-      mergeAll(rewriter, nests);
+      fuseAll(rewriter, nests);
     }
   }
 
 private:
-  /// Each nest joins the first one before it that it can.
-  static void mergeAll(IRRewriter &rewriter,
-                       ArrayRef<linalg::GenericOp> nests) {
+  /// Fuses each nest with the first possible one before it.
+  static void fuseAll(IRRewriter &rewriter, ArrayRef<linalg::GenericOp> nests) {
     SmallVector<linalg::GenericOp> kept;
-    DenseMap<Operation *, unsigned> numberOf; // in `kept`
+    DenseMap<Operation *, unsigned> numberOf; // index in `kept`
     for (linalg::GenericOp nest : nests) {
-      // Only those that read a tensor of this one's can have it in common.
+      // Only nests that read one of its inputs can share it.
       SmallVector<unsigned> related;
       for (Value input : nest.getDpsInputs())
         for (Operation *reader : input.getUsers())
@@ -180,10 +181,10 @@ private:
       llvm::sort(related);
       unsigned number = kept.size();
       for (unsigned other : related)
-        if (Operation *place = mergePoint(kept[other], nest)) {
+        if (Operation *position = fusionPoint(kept[other], nest)) {
           numberOf.erase(kept[other]);
-          nest = brew::passes::shareReductions(rewriter,
-                                         merge(kept[other], nest, place));
+          nest = brew::passes::shareReductions(
+              rewriter, fuse(kept[other], nest, position));
           number = other;
           break;
         }
@@ -194,14 +195,15 @@ private:
     }
   }
 
-  /// Where a nest can stand that does what both do, if there should be one.
-  static Operation *mergePoint(linalg::GenericOp earlier,
-                               linalg::GenericOp later) {
-    if (!readInCommon(earlier, later) || !haveSameLoops(earlier, later))
+  /// Returns the position of the fused nest, or null if fusion is impossible or
+  /// pointless.
+  static Operation *fusionPoint(linalg::GenericOp earlier,
+                                linalg::GenericOp later) {
+    if (!shareInput(earlier, later) || !haveSameLoops(earlier, later))
       return nullptr;
-    if (canStandAt(later, earlier))
+    if (canHoistTo(later, earlier))
       return earlier;
-    return canWaitFor(earlier, later) ? later.getOperation() : nullptr;
+    return canSinkTo(earlier, later) ? later.getOperation() : nullptr;
   }
 };
 

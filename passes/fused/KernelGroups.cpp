@@ -1,4 +1,4 @@
-//===- KernelGroups.cpp - Loop nests that can share a kernel --------------===//
+//===- KernelGroups.cpp - Grouping of loop nests --------------------------===//
 #include "passes/fused/KernelGroups.h"
 
 #include "dialects/Target/TargetDialect.h"
@@ -15,7 +15,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// What the machine's numbers mean for groups.
+/// Limits of groups, derived from the target machine.
 struct Limits {
   explicit Limits(ProgramOp program) {
     if (!dialects::target::isForGpu(program)) {
@@ -29,29 +29,29 @@ struct Limits {
     enoughGridPoints = std::max<int64_t>(
         llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() / 4), 1);
     manyGridPoints = 2 * gpu.getMultiprocessors();
-    mostPointWork = gpu.getCacheBytes();
-    mostFewPointWork = 16 * gpu.getBlockThreads();
+    maxPointWork = gpu.getCacheBytes();
+    maxPointWorkOfFew = 16 * gpu.getBlockThreads();
   }
 
-  /// Work below which one thread, or one block, is as good as many: about ten
+  /// Work below which one thread or block is as good as many: about ten
   /// microseconds.
   int64_t sequentialWork = 0;
-  /// Fewest grid points worth giving up finer parallelism for.
+  /// Minimal number of grid points for a grid shallower than its nests.
   int64_t enoughGridPoints = 0;
-  /// On a GPU: points that give every multiprocessor blocks to run; the most
-  /// work of a point of a shallower grid, with as many points and with fewer.
-  /// Beyond it a value is out of the caches before it is read again, or too few
-  /// blocks do what all could.
-  int64_t manyGridPoints = 0, mostPointWork = INT64_MAX,
-          mostFewPointWork = INT64_MAX;
+  /// On a GPU: the number of grid points that occupies every multiprocessor,
+  /// and the maximal work per point of a shallower grid with at least that many
+  /// points, and with fewer. Beyond the limit a value leaves the caches before
+  /// it is read again, or too few blocks share the work.
+  int64_t manyGridPoints = 0, maxPointWork = INT64_MAX,
+          maxPointWorkOfFew = INT64_MAX;
 };
 
-/// Bytes of values a grid point may keep between nests (thread stacks).
-constexpr int64_t kLocalBytes = 32768;
+/// Maximal bytes of values per grid point between nests (thread stacks).
+constexpr int64_t kMaxLocalBytes = 32768;
 
-/// What grouping asks of a nest, found once.
-struct NestFacts {
-  explicit NestFacts(linalg::GenericOp nest)
+/// Properties of a nest, computed once.
+struct NestInfo {
+  explicit NestInfo(linalg::GenericOp nest)
       : loops(nest.getStaticLoopRanges()),
         parallelLoops(llvm::count(nest.getIteratorTypesArray(),
                                   utils::IteratorType::parallel)),
@@ -67,41 +67,41 @@ struct NestFacts {
   SmallVector<int64_t> loops;
   int64_t parallelLoops;
   int64_t work;
-  /// Of every tensor that the nest reads.
+  /// The accesses of every tensor that the nest reads.
   SmallVector<std::pair<Value, SmallVector<SmallVector<int64_t>>>> accesses;
 };
 
-/// A group that nests may still join.
+/// A group that nests can still be added to.
 struct OpenGroup {
   NestGroup group;
   int64_t work = 0;
-  int64_t end = 0; ///< where its last nest stands
-  /// Where operations outside stand that read its results.
+  int64_t end = 0; ///< position of its last nest
+  /// Positions of users outside the group.
   std::set<int64_t> readers;
 };
 
-/// Whether a nest with these accesses reads `value` only at the grid point of
-/// `depth` loops at which it was written.
+/// Returns whether a nest with these accesses reads `value` only at the grid
+/// point, of `depth` loops, at which it was written.
 bool readsAtGridPoint(OpResult value, ArrayRef<SmallVector<int64_t>> accesses,
                       int64_t depth) {
   SmallVector<int64_t> written = resultLoops(
       cast<linalg::GenericOp>(value.getOwner()), value.getResultNumber());
   for (ArrayRef<int64_t> access : accesses)
     for (int64_t loop = 0; loop < depth; ++loop) {
-      // Where the producer does not store the loop's index, it is a
-      // reduction loop, which no grid contains.
+      // A loop that does not index the result is a reduction loop, which no
+      // grid contains.
       auto place = llvm::find(written, loop);
       if (place == written.end() || access[place - written.begin()] != loop)
         return false;
     }
-  // With all loops in the grid the value is one scalar; with fewer, any
-  // element of the rest may be read.
+  // With all loops in the grid the value is a scalar; with fewer, any element
+  // of the remaining dimensions may be read.
   return true;
 }
 
-/// Groups the nests of one program. A nest only joins a group whose results or
-/// inputs it reads, so these are looked up and no others are looked at: the
-/// time does not grow with the number of groups.
+/// Groups the nests of one program. Candidates for a nest are only the groups
+/// whose results or inputs it reads. They are looked up, so the time per nest
+/// does not depend on the number of groups.
 class Grouping {
 public:
   explicit Grouping(ProgramOp program)
@@ -113,7 +113,7 @@ public:
   std::vector<NestGroup> run() {
     SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
     for (auto nest : nests)
-      place(nest);
+      assign(nest);
     std::vector<NestGroup> ended;
     for (auto nest : nests)
       if (OpenGroup &open = groups[groupOf.at(nest)];
@@ -123,48 +123,48 @@ public:
   }
 
 private:
-  /// The depth at which `nest` can join the group, or -1.
-  int64_t joinDepth(unsigned number, linalg::GenericOp nest) const {
+  /// Returns the grid depth at which `nest` can be added to the group, or -1.
+  int64_t fusionDepth(unsigned number, linalg::GenericOp nest) const {
     const OpenGroup &open = groups[number];
-    const NestFacts &joining = factsOf(nest);
-    const NestFacts &first = factsOf(open.group.nests[0]);
-    int64_t depth = std::min(open.group.grid, joining.parallelLoops);
-    while (depth > 0 && joining.grid(depth) != first.grid(depth))
+    const NestInfo &added = infoOf(nest);
+    const NestInfo &first = infoOf(open.group.nests[0]);
+    int64_t depth = std::min(open.group.grid, added.parallelLoops);
+    while (depth > 0 && added.grid(depth) != first.grid(depth))
       --depth;
     bool depends = false;
-    for (const auto &[tensor, accesses] : joining.accesses) {
+    for (const auto &[tensor, accesses] : added.accesses) {
       if (numberOf(tensor.getDefiningOp()) != number)
         continue;
       if (isStoredPerIteration(cast<linalg::GenericOp>(tensor.getDefiningOp()),
-                           cast<OpResult>(tensor).getResultNumber()))
-        return -1; // the grid point at hand has but a part of it
+                               cast<OpResult>(tensor).getResultNumber()))
+        return -1; // a grid point has only part of the value
       depends = true;
       while (depth > 0 &&
              !readsAtGridPoint(cast<OpResult>(tensor), accesses, depth))
         --depth;
     }
-    const int64_t work = open.work + joining.work;
-    // A shallower grid must still feed all threads, unless there is too
+    const int64_t work = open.work + added.work;
+    // A shallower grid must still occupy all threads, unless there is too
     // little work to divide.
-    int64_t finest = std::max(open.group.grid, joining.parallelLoops);
+    int64_t finest = std::max(open.group.grid, added.parallelLoops);
     if (depth < finest && work > limits.sequentialWork &&
-        countOf(joining.grid(depth)) < limits.enoughGridPoints)
+        countOf(added.grid(depth)) < limits.enoughGridPoints)
       return -1;
-    const int64_t points = std::max<int64_t>(countOf(joining.grid(depth)), 1);
+    const int64_t points = std::max<int64_t>(countOf(added.grid(depth)), 1);
     if (depth < finest && work / points > (points < limits.manyGridPoints
-                                               ? limits.mostFewPointWork
-                                               : limits.mostPointWork))
+                                               ? limits.maxPointWorkOfFew
+                                               : limits.maxPointWork))
       return -1;
-    // Loops that are no grid loops lose the collapsed, vectorised form: only
-    // worth it when a value then needs no memory, that is for dependants.
+    // Loops outside the grid are no longer collapsed and vectorized. That pays
+    // off only if a value then needs no memory, that is for dependent nests.
     if (depth < finest && !depends && work > limits.sequentialWork)
       return -1;
     return depth;
   }
 
-  /// Bytes of values that stay inside the group, per grid point of `depth`
-  /// loops, once `joining` is in it.
-  int64_t localBytes(unsigned number, linalg::GenericOp joining,
+  /// Returns the bytes per grid point, of `depth` loops, of values that stay
+  /// inside the group after adding `added`.
+  int64_t localBytes(unsigned number, linalg::GenericOp added,
                      int64_t depth) const {
     int64_t bytes = 0;
     auto add = [&](linalg::GenericOp nest) {
@@ -172,37 +172,38 @@ private:
         bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
           // A use inside a nest's body counts for the nest.
           user = block.findAncestorOpInBlock(*user);
-          return user != joining && numberOf(user) != number;
+          return user != added && numberOf(user) != number;
         });
         if (leaves)
           continue;
         auto type = cast<RankedTensorType>(result.getType());
-        int64_t points = countOf(factsOf(nest).grid(depth));
+        int64_t points = countOf(infoOf(nest).grid(depth));
         bytes += countOf(type.getShape()) / std::max<int64_t>(points, 1) *
                  type.getElementTypeBitWidth() / 8;
       }
     };
     llvm::for_each(groups[number].group.nests, add);
-    add(joining);
+    add(added);
     return bytes;
   }
 
-  /// Whether the group cannot move down to `where`, nor further: something
+  /// Returns whether the group cannot move down to `where`: an operation in
   /// between reads its results.
   bool isClosed(unsigned number, int64_t where) const {
     const std::set<int64_t> &readers = groups[number].readers;
     return !readers.empty() && *readers.begin() < where;
   }
 
-  /// Groups that give or read what `nest` reads, the one that ends last first.
+  /// Returns the groups that produce or read an input of `nest`, latest end
+  /// first.
   SmallVector<unsigned> candidates(linalg::GenericOp nest) {
     const int64_t where = position.at(nest);
     llvm::SmallSetVector<unsigned, 8> found;
-    for (const auto &[tensor, accesses] : factsOf(nest).accesses)
-      if (auto giver = numberOf(tensor.getDefiningOp()))
-        found.insert(*giver);
+    for (const auto &[tensor, accesses] : infoOf(nest).accesses)
+      if (auto producer = numberOf(tensor.getDefiningOp()))
+        found.insert(*producer);
     for (Value input : nest.getInputs()) {
-      // Scalars cost nothing to read twice.
+      // Reading scalars twice costs nothing.
       if (input.getDefiningOp<tensor::EmptyOp>() || shapeOf(input).empty())
         continue;
       auto &reading = readersOf[input];
@@ -218,38 +219,38 @@ private:
     return numbers;
   }
 
-  void place(linalg::GenericOp nest) {
-    facts.try_emplace(nest, nest);
+  void assign(linalg::GenericOp nest) {
+    infos.try_emplace(nest, nest);
     for (unsigned number : candidates(nest)) {
-      int64_t depth = joinDepth(number, nest);
-      if (depth < 0 || localBytes(number, nest, depth) > kLocalBytes)
+      int64_t depth = fusionDepth(number, nest);
+      if (depth < 0 || localBytes(number, nest, depth) > kMaxLocalBytes)
         continue;
       groups[number].group.grid = depth;
-      join(number, nest);
+      addToGroup(number, nest);
       return;
     }
-    groups.emplace_back().group.grid = factsOf(nest).parallelLoops;
-    join(groups.size() - 1, nest);
+    groups.emplace_back().group.grid = infoOf(nest).parallelLoops;
+    addToGroup(groups.size() - 1, nest);
   }
 
-  /// The group now ends at `nest`.
-  void join(unsigned number, linalg::GenericOp nest) {
+  /// Adds `nest` at the end of the group.
+  void addToGroup(unsigned number, linalg::GenericOp nest) {
     OpenGroup &open = groups[number];
     open.group.nests.push_back(nest);
-    open.work += factsOf(nest).work;
+    open.work += infoOf(nest).work;
     open.end = position.at(nest);
     open.readers.erase(open.end);
     for (Operation *user : nest->getUsers())
       open.readers.insert(position.at(block.findAncestorOpInBlock(*user)));
     groupOf[nest] = number;
-    for (const auto &[tensor, accesses] : factsOf(nest).accesses)
+    for (const auto &[tensor, accesses] : infoOf(nest).accesses)
       readersOf[tensor].insert(number);
   }
 
-  const NestFacts &factsOf(linalg::GenericOp nest) const {
-    return facts.at(nest);
+  const NestInfo &infoOf(linalg::GenericOp nest) const {
+    return infos.at(nest);
   }
-  /// Number of the group that `op` is in.
+  /// Returns the number of the group that contains `op`.
   std::optional<unsigned> numberOf(Operation *op) const {
     auto found = groupOf.find(op);
     return found == groupOf.end() ? std::nullopt : std::optional(found->second);
@@ -260,8 +261,8 @@ private:
   std::vector<OpenGroup> groups;
   llvm::DenseMap<Operation *, int64_t> position;
   llvm::DenseMap<Operation *, unsigned> groupOf;
-  llvm::DenseMap<Operation *, NestFacts> facts;
-  /// Groups that read a tensor and may not be closed.
+  llvm::DenseMap<Operation *, NestInfo> infos;
+  /// Groups that read a tensor; may include closed ones.
   llvm::DenseMap<Value, llvm::SmallSetVector<unsigned, 2>> readersOf;
 };
 

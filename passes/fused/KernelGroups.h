@@ -1,4 +1,4 @@
-//===- KernelGroups.h - Loop nests that can share a kernel ------*- C++ -*-===//
+//===- KernelGroups.h - Grouping of loop nests ------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -9,7 +9,7 @@
 
 namespace brew::passes {
 
-/// Nests that will be one part of one kernel.
+/// Nests that become one sub-kernel.
 struct NestGroup {
   llvm::SmallVector<mlir::linalg::GenericOp> nests;
   int64_t grid = 0; ///< leading loops they share
@@ -21,18 +21,20 @@ struct NestGroup {
   }
 };
 
-/// Groups the nests of a program greedily, in its order; groups are in the
-/// order in which they end. The nests' loops are in the memory order of their
-/// results. On a GPU a block of threads is the most that works on a grid point.
+/// Groups the nests of a program greedily, in program order. Returns the groups
+/// in the order of their last nests. Expects the loops of nests in the memory
+/// order of their results. On a GPU at most one block of threads works on a
+/// grid point.
 std::vector<NestGroup> groupNests(dialects::ProgramOp program);
 
-/// Inputs of `nest` and what its body extracts from, in order.
+/// Returns the inputs of `nest` and the tensors that its body extracts from, in
+/// order.
 llvm::SmallSetVector<mlir::Value, 4>
 tensorsReadBy(mlir::linalg::GenericOp nest);
 
-/// Whether every access of the group is the identity over all loops: then its
-/// iterations are one long loop. A group of one nest `allowGathers`: read elements
-/// at places that it computes, too.
+/// Returns whether the group's iterations form one flat loop: every access is a
+/// permutation of all loops. With `allowGathers`, a group of a single nest may
+/// also gather elements at computed positions.
 bool isFlat(const NestGroup &group, bool allowGathers);
 
 } // namespace brew::passes

@@ -1,11 +1,11 @@
 //===- LowerPrecision.cpp - Activations in 16 bits ------------------------===//
 //
-// Every activation and gradient of one gets a cast to the narrow type behind
-// what computes it, and its users read that through a cast back: layers go on
-// computing in f32, and casts that nothing separates from a nest become part of
-// it (brew-fold-casts). What only moves elements moves narrow ones. Products
-// take narrow operands themselves, where the target's calls can; where they
-// cannot, their operands are rounded all the same.
+// Every activation, and every gradient of one, is cast to the narrow type after
+// its producer, and its users read it through a cast back to f32: layers still
+// compute in f32, and brew-fold-casts merges casts into adjacent nests.
+// Operations that only move elements move narrow ones. Products take narrow
+// operands if the target's calls support them; otherwise their operands are
+// rounded all the same.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -40,7 +40,7 @@ RankedTensorType withElement(RankedTensorType type, Type element) {
 /// Rewrites one program.
 class Narrowing {
 public:
-  /// `calls`: the library's products take narrow operands.
+  /// `calls`: whether the library's products take narrow operands.
   Narrowing(ProgramOp program, FloatType narrow,
             brew::dialects::target::LibraryAttr library, bool calls)
       : program(program), narrow(narrow), library(library), calls(calls),
@@ -52,9 +52,9 @@ public:
       ops.push_back(&op);
     for (Operation *op : ops)
       visit(op);
-    gatherParameterCasts();
-    delayGradientCasts();
-    delayWeightGradients();
+    groupParameterCasts();
+    deferGradientCasts();
+    deferWeightGradients();
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
       if (isa<CastOp>(op) && op.use_empty())
@@ -78,7 +78,7 @@ private:
         narrowResult(result);
   }
 
-  /// Rounds what `op` computes; everything behind it reads the rounded value.
+  /// Rounds a result; all its users read the rounded value.
   void narrowResult(OpResult result) {
     OpBuilder b(result.getOwner());
     b.setInsertionPointAfter(result.getOwner());
@@ -87,7 +87,7 @@ private:
     result.replaceAllUsesExcept(wide, rounded);
   }
 
-  /// Makes a result narrow by itself.
+  /// Makes the producer itself return a narrow result.
   void retypeResult(OpResult result) {
     result.setType(withElement(tensorTypeOf(result), narrow));
     OpBuilder b(result.getOwner());
@@ -121,9 +121,10 @@ private:
     if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(op))
       if (calls)
         op = splitBias(weights);
-    // A product's own sums are f32, and libraries can give them as such.
+    // Products accumulate in f32, and libraries can return that.
     if (isa<InnerProductBackwardWeightsOp>(op) ||
-        (isa<ConvolutionBackwardWeightsOp>(op) && library.getF32WeightGradients()))
+        (isa<ConvolutionBackwardWeightsOp>(op) &&
+         library.getF32WeightGradients()))
       return;
     for (OpResult result : op->getResults()) {
       if (calls)
@@ -133,31 +134,31 @@ private:
     }
   }
 
-  /// The sum over a convolution's narrow gradient needs f32 for its result,
-  /// which no call gives: a nest computes it.
+  /// Splits off the bias gradient into a nest: it must be f32, which no call
+  /// returns for narrow operands.
   Operation *splitBias(ConvolutionBackwardWeightsOp op) {
     if (!op.getDb())
       return op;
     OpBuilder b(op);
     b.setInsertionPointAfter(op);
     CastOp wide = cast(b, op, op.getDy(), b.getF32Type());
-    // Channels stand before what the kernel moves over.
+    // Channels come before the spatial dimensions.
     const auto output = static_cast<int64_t>(shapeOf(op.getDy()).size() - 1 -
                                              op.getKernel().size());
-    Value sum =
-        buildBiasGradient(b, op.getLoc(), wide, output, tensorTypeOf(op.getDb()));
+    Value sum = buildBiasGradient(b, op.getLoc(), wide, output,
+                                  tensorTypeOf(op.getDb()));
     Origin::of(op).mark(sum.getDefiningOp());
     return brew::passes::splitBiasGradient(op, sum);
   }
 
-  /// Parameters side by side, of which each is rounded where it belongs.
-  static bool joinsParameters(ConcatViewOp join) {
-    return llvm::all_of(join.getXs(), [](Value part) {
-      return part.getDefiningOp<ParamValueOp>() != nullptr;
+  /// Returns whether all operands are parameters, which are rounded one by one.
+  static bool concatenatesParameters(ConcatViewOp concat) {
+    return llvm::all_of(concat.getXs(), [](Value operand) {
+      return operand.getDefiningOp<ParamValueOp>() != nullptr;
     });
   }
 
-  /// The narrow form of a value that `user` reads.
+  /// Returns the narrow form of a value that `user` reads.
   Value narrowForm(Value value, Operation *user) {
     if (elementTypeOf(value) == narrow)
       return value;
@@ -170,16 +171,17 @@ private:
     OpBuilder b(user);
     b.setInsertionPointAfterValue(value);
     auto type = withElement(tensorTypeOf(value), narrow);
-    if (auto join = value.getDefiningOp<ConcatViewOp>();
-        join && joinsParameters(join)) {
-      SmallVector<Value> parts;
-      for (Value part : join.getXs())
-        parts.push_back(narrowForm(part, join));
-      auto joined = ConcatViewOp::create(b, join.getLoc(), type, parts,
-                                   join.getLayerAttr(), join.getAxisAttr());
-      Origin::of(join).mark(joined);
-      // The map has grown.
-      return narrowed[value] = joined;
+    if (auto concat = value.getDefiningOp<ConcatViewOp>();
+        concat && concatenatesParameters(concat)) {
+      SmallVector<Value> operands;
+      for (Value operand : concat.getXs())
+        operands.push_back(narrowForm(operand, concat));
+      auto narrowConcat =
+          ConcatViewOp::create(b, concat.getLoc(), type, operands,
+                               concat.getLayerAttr(), concat.getAxisAttr());
+      Origin::of(concat).mark(narrowConcat);
+      // The recursion may have invalidated `form`.
+      return narrowed[value] = narrowConcat;
     }
     if (auto fill = value.getDefiningOp<FillOp>()) {
       form = FillOp::create(b, fill.getLoc(), type, fill.getValueAttr());
@@ -192,24 +194,24 @@ private:
 
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
     Origin origin = Origin::of(reason);
-    // A view is of no layer; what it is a view of is.
+    // A view has no layer; use the viewed value's.
     if (Operation *made = brew::passes::stripReshapes(x).getDefiningOp();
         made && !origin.layer)
       origin.layer = Origin::of(made).layer;
     if (!origin.layer)
       origin.layer = b.getStringAttr("");
     auto cast =
-        CastOp::create(b, reason->getLoc(), withElement(tensorTypeOf(x), element),
-                       x, origin.layer);
-    // A parameter's copy belongs to the forward pass even where only the
-    // backward pass reads it.
+        CastOp::create(b, reason->getLoc(),
+                       withElement(tensorTypeOf(x), element), x, origin.layer);
+    // A parameter's copy belongs to the forward pass even if only the backward
+    // pass reads it.
     origin.isBackward &= !x.getDefiningOp<ParamValueOp>();
     origin.mark(cast);
     return cast;
   }
 
-  /// Copies of parameters stand side by side, so that one kernel makes them.
-  void gatherParameterCasts() {
+  /// Moves casts of parameters together, so that one kernel computes them.
+  void groupParameterCasts() {
     Block &block = program.getBody().front();
     SmallVector<Operation *> reads, casts;
     for (auto cast : block.getOps<CastOp>())
@@ -227,24 +229,25 @@ private:
     }
   }
 
-  /// Gradients by weights become f32 where they are stored, behind everything
-  /// else, for the same reason.
-  void delayGradientCasts() {
+  /// Moves casts of weight gradients to their stores at the end, for the same
+  /// reason.
+  void deferGradientCasts() {
     for (auto product :
          program.getBody().front().getOps<ConvolutionBackwardWeightsOp>()) {
       Value dw = product.getDw();
       if (elementTypeOf(dw) != narrow)
         continue;
-      // Of joined convolutions each has its part.
+      // Fused convolutions have one slice per layer.
       for (Operation *user : llvm::to_vector(dw.getUsers()))
-        if (auto part = dyn_cast<SubviewOp>(user); part && part.getY().hasOneUse())
-          delay(*part.getY().user_begin());
+        if (auto slice = dyn_cast<SubviewOp>(user);
+            slice && slice.getY().hasOneUse())
+          moveToUser(*slice.getY().user_begin());
         else if (dw.hasOneUse())
-          delay(user);
+          moveToUser(user);
     }
   }
 
-  static void delay(Operation *cast) {
+  static void moveToUser(Operation *cast) {
     Operation *first = nullptr;
     for (Operation *user : cast->getUsers())
       if (!first || user->isBeforeInBlock(first))
@@ -253,9 +256,9 @@ private:
       cast->moveBefore(first);
   }
 
-  /// The product by the data reads a copy of the weights, which can lie in the
-  /// place of their gradient if that comes later.
-  void delayWeightGradients() {
+  /// Moves weight gradients after data gradients. The latter read a copy of the
+  /// weights, which can then use the memory of the weight gradient.
+  void deferWeightGradients() {
     for (auto data : llvm::make_early_inc_range(
              program.getBody().front().getOps<InnerProductBackwardDataOp>())) {
       Operation *weights = nullptr;
@@ -296,8 +299,8 @@ struct LowerPrecision : brew::passes::impl::LowerPrecisionBase<LowerPrecision> {
     const auto library = brew::dialects::target::libraryOf(getOperation());
     const bool calls = library.isFasterIn(type);
     for (auto program : getOperation().getOps<ProgramOp>())
-      // Programs without layers compute with parameters and what belongs to
-      // them, which stay f32.
+      // Programs without layers compute on parameters, gradients and solver
+      // state, which stay f32.
       if (!program.getBody().front().getOps<ShapeInterface>().empty())
         Narrowing(program, narrow, library, calls).run();
   }

@@ -1,4 +1,4 @@
-//===- LowerToNests.cpp - LoopNests forms of what is no vendor call ---------===//
+//===- LowerToNests.cpp - Lowering of layers to loop nests ----------------===//
 #include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/communication/Communication.h"
@@ -28,7 +28,8 @@ namespace {
 struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
 
-  /// Sinks and calls need memory: a constant they read is written by a nest.
+  /// Lets a nest write constants that sinks and calls read, because these need
+  /// memory.
   static void materializeFills(ProgramOp program) {
     program.walk([](FillOp fill) {
       auto needsMemory = [](OpOperand &use) {
@@ -51,9 +52,9 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     });
   }
 
-  /// Nests remember the layer they compute, for names and profiles. A listener
-  /// of the builder would miss the sums of gradients that stand before `op`,
-  /// which are the layer's too.
+  /// Marks the operations that replace `op` with its origin, for names and
+  /// profiles. A builder listener would miss the sums of gradients before `op`,
+  /// which belong to the layer too.
   static void markNests(Operation *op) {
     const Origin origin = Origin::of(op);
     for (Operation *nest = op->getPrevNode();
@@ -65,7 +66,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       origin.mark(nest);
   }
 
-  /// A call keeps its gradient of the weights; that of the bias becomes a nest.
+  /// Computes the bias gradient in a nest; the call keeps the weight gradient.
   static void sumBias(ConvolutionBackwardWeightsOp op) {
     OpBuilder b(op);
     Value sum = buildBiasGradient(b, op.getLoc(), op.getDy(), /*output=*/1,
@@ -74,8 +75,8 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
     brew::passes::splitBiasGradient(op, sum);
   }
 
-  /// A layer may want no more of a bottom than its shape (the reference of a
-  /// Crop): then nothing reads what makes that bottom any more.
+  /// Erases dead operations: a layer may need only the shape of a bottom (the
+  /// reference of a Crop).
   static void eraseUnused(ProgramOp program) {
     IRRewriter rewriter(program.getContext());
     (void)runRegionDCE(rewriter, program.getBody());
@@ -83,10 +84,10 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
 
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
-    // Elements of a gradient from which on reading it once more, for its sum,
-    // is worth a kernel of its own: it comes from memory then, oneDNN sums it
-    // at a fraction of the memory's speed, and cuDNN has no more than a
-    // function of its deprecated interface for that.
+    // From this number of elements of a gradient on, a separate kernel for the
+    // bias gradient pays off, although it reads the gradient from memory again:
+    // oneDNN sums at a fraction of the memory bandwidth, and cuDNN has only a
+    // function of its deprecated interface for it.
     const int64_t summedApart =
         brew::dialects::target::libraryOf(getOperation()).getSlowBiasElements();
     for (auto program : getOperation().getOps<ProgramOp>()) {
@@ -103,7 +104,7 @@ struct LowerToNests : brew::passes::impl::LowerToNestsBase<LowerToNests> {
       for (Operation &op : program.getBody().front())
         ops.push_back(&op);
       for (Operation *op : ops) {
-        // Casts wait until they can become part of nests.
+        // brew-fold-casts merges casts into nests later.
         if (brew::passes::usesLibrary(op, disabled) || isa<CastOp>(op))
           continue;
         OpBuilder b(op);

@@ -1,19 +1,18 @@
-//===- MergedInputs.h - Inputs of nests that become one -----------*- C++ -*-===//
+//===- MergedInputs.h - Merged inputs of several nests ----------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
 
-/// Inputs of a nest that is made of others, each tensor that is read through
-/// the same map once.
+/// Merged inputs of several nests: each pair of tensor and map appears once.
 struct MergedInputs {
   llvm::SmallVector<mlir::Value> values;
   llvm::SmallVector<mlir::AffineMap> maps;
 
-  /// Adds the inputs of `nest`; returns where each of them is.
+  /// Adds the inputs of `nest`. Returns the position of each of them.
   llvm::SmallVector<unsigned> add(mlir::linalg::GenericOp nest) {
-    llvm::SmallVector<unsigned> places;
+    llvm::SmallVector<unsigned> positions;
     for (mlir::OpOperand *input : nest.getDpsInputOperands()) {
       const mlir::AffineMap map = nest.getMatchingIndexingMap(input);
       unsigned at = 0;
@@ -24,9 +23,9 @@ struct MergedInputs {
         values.push_back(input->get());
         maps.push_back(map);
       }
-      places.push_back(at);
+      positions.push_back(at);
     }
-    return places;
+    return positions;
   }
 };
 

@@ -1,4 +1,4 @@
-//===- NestTypes.cpp - Changing the types of nests' results ---------------===//
+//===- NestTypes.cpp - Result types of nests ------------------------------===//
 #include "passes/fused/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -7,8 +7,7 @@
 
 using namespace mlir;
 
-/// What a nest starts from has the type of its result, whichever layout that
-/// got.
+/// Gives the initial value of a nest the type of its result.
 static void setInitType(OpOperand &init, Type type) {
   Operation *source = init.get().getDefiningOp();
   if (init.get().getType() == type ||

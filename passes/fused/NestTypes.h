@@ -1,12 +1,12 @@
-//===- NestTypes.h - Changing the types of nests' results -------*- C++ -*-===//
+//===- NestTypes.h - Result types of nests ----------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Operation.h"
 
 namespace brew::passes {
 
-/// Gives a result another type of the same shape and element; what a nest
-/// starts from follows.
+/// Changes the layout of a result. `type` has the same shape and element type.
+/// The initial value of a nest follows.
 void setResultType(mlir::OpResult result, mlir::Type type);
 
 } // namespace brew::passes

@@ -1,4 +1,4 @@
-//===- OutlineKernel.cpp - Groups of nests as a kernel --------------------===//
+//===- OutlineKernel.cpp - Outlining of nest groups into kernels ----------===//
 #include "passes/fused/OutlineKernel.h"
 
 #include "dialects/Brew/Origin.h"
@@ -16,13 +16,13 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Upstream's makeRegionIsolatedFromAbove would move the nests and make the
-/// arguments too, but in the order in which operands happen to be met, initial
-/// values first; the arguments of a kernel are its nests' inputs in order.
+/// MLIR's makeRegionIsolatedFromAbove would also create the arguments, but in
+/// the order in which it meets operands, initial values first. The arguments of
+/// a kernel are the inputs of its nests, in order.
 class Outliner {
 public:
-  Outliner(ArrayRef<const NestGroup *> parts, Operation *position)
-      : parts(parts), b(position) {
+  Outliner(ArrayRef<const NestGroup *> groups, Operation *position)
+      : groups(groups), b(position) {
     b.setInsertionPointAfter(position);
   }
 
@@ -32,7 +32,7 @@ public:
     for (Value output : outputs)
       types.push_back(output.getType());
     SmallVector<Location> locations;
-    for (const NestGroup *group : parts)
+    for (const NestGroup *group : groups)
       for (auto nest : group->nests)
         locations.push_back(nest.getLoc());
     auto kernel =
@@ -42,7 +42,7 @@ public:
     IRMapping map;
     for (Value input : inputs)
       map.map(input, body->addArgument(input.getType(), input.getLoc()));
-    for (auto [number, group] : llvm::enumerate(parts))
+    for (auto [number, group] : llvm::enumerate(groups))
       for (auto nest : group->nests)
         cloneNest(nest, number, group->grid, map);
     SmallVector<Value> yielded;
@@ -56,7 +56,7 @@ public:
         return !members.contains(use.getOwner()) &&
                !isInsideMember(use.getOwner());
       });
-    for (const NestGroup *group : llvm::reverse(parts))
+    for (const NestGroup *group : llvm::reverse(groups))
       for (auto nest : llvm::reverse(group->nests))
         nest->erase();
     return kernel;
@@ -70,12 +70,12 @@ private:
     return false;
   }
 
-  /// Finds what the nests read from outside and what leaves them.
+  /// Collects the inputs and outputs of the kernel.
   void collect() {
-    for (const NestGroup *group : parts)
+    for (const NestGroup *group : groups)
       for (auto nest : group->nests)
         members.insert(nest);
-    for (const NestGroup *group : parts)
+    for (const NestGroup *group : groups)
       for (auto nest : group->nests) {
         auto read = [&](Value tensor) {
           Operation *source = tensor.getDefiningOp();
@@ -95,8 +95,8 @@ private:
       }
   }
 
-  /// What is stored in several places is a result for each: the kernel writes
-  /// all of them, and no copy is left.
+  /// Adds one output per store of `result`: the kernel writes all of them, so
+  /// no copy is needed.
   void addOutput(OpResult result) {
     outputs.push_back(result);
     bool isStored = false;
@@ -108,40 +108,40 @@ private:
       }
   }
 
-  /// Clones a nest with the constants and initial values it needs.
-  void cloneNest(linalg::GenericOp nest, int64_t part, int64_t grid,
+  /// Clones a nest with its constants and initial values.
+  void cloneNest(linalg::GenericOp nest, int64_t subKernel, int64_t grid,
                  IRMapping &map) {
-    std::function<void(Value)> bring = [&](Value value) {
+    std::function<void(Value)> cloneConstant = [&](Value value) {
       Operation *source = value.getDefiningOp();
       if (map.contains(value) || !source ||
           !isa<tensor::EmptyOp, linalg::FillOp, FillOp, arith::ConstantOp>(
               source))
         return;
       for (Value operand : source->getOperands())
-        bring(operand);
+        cloneConstant(operand);
       Origin::clear(b.clone(*source, map));
     };
     for (Value operand : nest->getOperands())
-      bring(operand);
+      cloneConstant(operand);
     nest.getBody()->walk([&](Operation *op) {
       for (Value operand : op->getOperands())
         if (operand.getParentBlock() == nest->getBlock())
-          bring(operand);
+          cloneConstant(operand);
     });
-    NestGrid{part, grid}.mark(b.clone(*nest, map));
+    NestGrid{subKernel, grid}.mark(b.clone(*nest, map));
   }
 
   SmallVector<StringRef> layerNames() {
     llvm::SetVector<StringRef> names;
-    for (const NestGroup *group : parts)
+    for (const NestGroup *group : groups)
       for (auto nest : group->nests)
         if (StringAttr layer = Origin::of(nest).layer)
           names.insert(layer.getValue());
     return names.takeVector();
   }
-  /// Whether all of it computes gradients.
+  /// Returns whether all nests compute gradients.
   bool isBackward() const {
-    return llvm::all_of(parts, [](const NestGroup *group) {
+    return llvm::all_of(groups, [](const NestGroup *group) {
       return llvm::all_of(group->nests, [](linalg::GenericOp nest) {
         return Origin::of(nest).isBackward;
       });
@@ -149,14 +149,14 @@ private:
   }
   ArrayAttr layers() { return b.getStrArrayAttr(layerNames()); }
 
-  /// A name a reader of profiles recognises; made unique later.
+  /// Returns a name for profiles, from the layer names; not yet unique.
   std::string name() {
     SmallVector<StringRef> names = layerNames();
-    // Two names tell what it is; a list of all is in the layers attribute.
+    // Two layer names suffice; the layers attribute lists all.
     std::string text;
     for (StringRef layer : ArrayRef(names).take_front(2))
       text += (text.empty() ? "" : "_") + layer.str();
-    if (text.empty()) // no layers, or without names
+    if (text.empty()) // no layers, or layers without names
       text = b.getInsertionBlock()
                  ->getParentOp()
                  ->getAttrOfType<StringAttr>("sym_name")
@@ -166,13 +166,12 @@ private:
     return brew::passes::kernelName(std::move(text));
   }
 
-  SmallVector<const NestGroup *> parts;
+  SmallVector<const NestGroup *> groups;
   OpBuilder b;
   llvm::DenseSet<Operation *> members;
   llvm::SetVector<Value> inputs;
   SmallVector<Value> outputs;
-  /// Uses by stores beside the first one, with the number of the result that is
-  /// theirs.
+  /// Uses by stores after the first one, with the number of their result.
   SmallVector<std::pair<OpOperand *, size_t>> moreStores;
 };
 
@@ -185,7 +184,7 @@ std::string brew::passes::kernelName(std::string text) {
   return text;
 }
 
-KernelOp brew::passes::outlineKernel(ArrayRef<const NestGroup *> parts,
+KernelOp brew::passes::outlineKernel(ArrayRef<const NestGroup *> groups,
                                      Operation *position) {
-  return Outliner(parts, position).build();
+  return Outliner(groups, position).build();
 }

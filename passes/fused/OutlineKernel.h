@@ -1,4 +1,4 @@
-//===- OutlineKernel.h - Groups of nests as a kernel ------------*- C++ -*-===//
+//===- OutlineKernel.h - Outlining of nest groups into kernels --*- C++ -*-===//
 #pragma once
 
 #include "passes/fused/KernelGroups.h"
@@ -7,13 +7,13 @@
 
 namespace brew::passes {
 
-/// Outlines groups, each as one part, into one kernel behind `position`, where
-/// the last of them ends. The nests are gone then.
-dialects::KernelOp outlineKernel(llvm::ArrayRef<const NestGroup *> parts,
+/// Outlines groups, each as one sub-kernel, into one kernel after `position`,
+/// the end of the last group. Erases the original nests.
+dialects::KernelOp outlineKernel(llvm::ArrayRef<const NestGroup *> groups,
                                  mlir::Operation *position);
 
-/// `text` as a kernel may be called in C: with `_` for what is no letter and no
-/// digit.
+/// Returns `text` as a C identifier: other characters than letters and digits
+/// become `_`.
 std::string kernelName(std::string text);
 
 } // namespace brew::passes

@@ -1,9 +1,9 @@
-//===- PackSignMasks.cpp - Signs of values that are read for them alone --------===//
+//===- PackSignMasks.cpp - Packed sign bits for the backward pass ---------===//
 //
-// A ReLU behind the sum of a residual block has a mask that the backward pass
-// can only take from the large sum. The nest that makes the sum knows it: it
-// stores a bit for each element, and nests that only ask whether the value is
-// positive read a sixteenth or less.
+// The backward pass can derive the mask of a ReLU after the sum of a residual
+// block only from the large sum. The nest that computes the sum also stores one
+// bit per element, and nests that only test whether the value is positive read
+// these: a sixteenth of the bytes or less.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -32,12 +32,12 @@ using namespace brew::dialects;
 namespace {
 
 /// Bits that a thread writes at once.
-constexpr int64_t kBits = 8;
-/// Elements below which another tensor is not worth its place.
-constexpr int64_t kFewest = 4096;
+constexpr int64_t kBitsPerWrite = 8;
+/// Minimal number of elements for which an additional tensor pays off.
+constexpr int64_t kMinElements = 4096;
 
-/// The comparisons that are all that the body does with an input; none if it
-/// does more.
+/// Returns the comparisons with zero that use an input, if it has no other
+/// uses; otherwise nothing.
 SmallVector<arith::CmpFOp> signsOf(Value input) {
   SmallVector<arith::CmpFOp> compares;
   SmallVector<Value> values = {input};
@@ -56,9 +56,9 @@ SmallVector<arith::CmpFOp> signsOf(Value input) {
   return compares;
 }
 
-/// The nest that makes `value` element by element, neighbours in memory for
-/// whole bytes of bits; null if it is none.
-linalg::GenericOp makerOf(Value value) {
+/// Returns the elementwise nest that produces `value`, if the innermost
+/// dimension fills full bytes of bits; otherwise null.
+linalg::GenericOp producerOf(Value value) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
   RankedTensorType type = tensorTypeOf(value);
   if (!nest || nest.getNumReductionLoops() > 0 || isSubview(type) ||
@@ -68,7 +68,7 @@ linalg::GenericOp makerOf(Value value) {
            .isPermutation())
     return {};
   SmallVector<int64_t> order = memoryOrder(type);
-  return !order.empty() && type.getDimSize(order.back()) % kBits == 0
+  return !order.empty() && type.getDimSize(order.back()) % kBitsPerWrite == 0
              ? nest
              : linalg::GenericOp();
 }
@@ -77,8 +77,8 @@ class SignWriter {
 public:
   explicit SignWriter(MLIRContext *context) : rewriter(context) {}
 
-  /// Lets `uses`, which only ask for signs, read bits. Returns the nest that
-  /// makes both now.
+  /// Lets `uses`, which only test signs, read bits. Returns the nest that
+  /// produces value and bits.
   Operation *store(OpResult value, ArrayRef<OpOperand *> uses) {
     Value bits = addBits(value);
     for (OpOperand *use : uses)
@@ -87,8 +87,8 @@ public:
   }
 
 private:
-  /// Replaces the nest that makes `value` by one that gives its signs too, as
-  /// the last result. Returns these.
+  /// Replaces the producer of `value` by a nest that also returns its signs, as
+  /// the last result. Returns the signs.
   Value addBits(OpResult value) {
     auto nest = cast<linalg::GenericOp>(value.getOwner());
     const unsigned number = value.getResultNumber();
@@ -114,7 +114,7 @@ private:
     Operation *yield = body->getTerminator();
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(yield);
-    // Of the value as it is stored.
+    // The sign of the stored, rounded value.
     Value stored = yield->getOperand(number);
     if (!stored.getType().isF32() && !stored.getType().isF64())
       stored = arith::ExtFOp::create(rewriter, nest.getLoc(),
@@ -151,14 +151,15 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
       return;
     SignWriter writer(&getContext());
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      // Nests are made anew while this goes on.
+      // Iterate over the block, because nests are replaced.
       Block &block = program.getBody().front();
       for (Operation *op = block.empty() ? nullptr : &block.front(); op;
            op = op->getNextNode())
         for (unsigned number = 0; number < op->getNumResults(); ++number) {
           OpResult value = op->getResult(number);
           if (!isa<linalg::GenericOp>(op) ||
-              tensorTypeOf(value).getNumElements() < kFewest || !makerOf(value))
+              tensorTypeOf(value).getNumElements() < kMinElements ||
+              !producerOf(value))
             continue;
           SmallVector<OpOperand *> uses = usesOfSigns(value);
           if (uses.empty())
@@ -169,14 +170,14 @@ struct PackSignMasks : brew::passes::impl::PackSignMasksBase<PackSignMasks> {
   }
 
 private:
-  /// Where nothing but the signs of `value` is read, from memory.
+  /// Returns the uses that read only the signs of `value`, from memory.
   static SmallVector<OpOperand *> usesOfSigns(OpResult value) {
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : value.getUses()) {
       auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
       if (nest && nest.isDpsInput(&use) &&
           !signsOf(nest.getMatchingBlockArgument(&use)).empty() &&
-          // Nests of the forward pass may share a kernel with the maker.
+          // Nests of the same pass may share a kernel with the producer.
           Origin::of(nest).isBackward !=
               Origin::of(value.getOwner()).isBackward)
         uses.push_back(&use);

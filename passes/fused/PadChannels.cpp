@@ -1,10 +1,10 @@
-//===- PadChannels.cpp - As many channels as tensor cores multiply --------===//
+//===- PadChannels.cpp - Channel padding for tensor cores -----------------===//
 //
 // Tensor cores multiply 16 bytes of channels at a time, and the library's
-// convolutions for them want no fewer: an image of three channels goes to
-// kernels that are several times as slow. Here the images and the weights of
-// such a convolution get channels of zeros, which add nothing to its sums; of
-// its gradient by the weights those of the real channels are taken.
+// tensor-core convolutions require as many: an image of three channels falls
+// back to kernels that are several times slower. This pass pads the images and
+// the weights of such a convolution with channels of zeros, which do not change
+// its sums, and slices the real channels from its weight gradient.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -29,20 +29,20 @@ using brew::dialects::target::GpuAttr;
 namespace {
 
 /// Rewrites one program.
-class Padding {
+class ChannelPadder {
 public:
-  Padding(ProgramOp program, ArrayRef<std::string> noLibrary)
+  ChannelPadder(ProgramOp program, ArrayRef<std::string> noLibrary)
       : program(program), noLibrary(noLibrary) {}
 
   void run() {
     program.walk([&](ConvolutionBackwardDataOp op) {
-      learning.insert(op.getLayerAttr());
+      layersWithDataGradient.insert(op.getLayerAttr());
     });
     SmallVector<Operation *> calls;
     program.walk([&](Operation *op) {
       if (isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardWeightsOp>(
               op) &&
-          gains(op))
+          isProfitable(op))
         calls.push_back(op);
     });
     for (Operation *op : calls) {
@@ -50,7 +50,7 @@ public:
                   Builder(op).getI64IntegerAttr(shapeOf(op->getOperand(0))[1]));
       if (auto product = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
         pad(op->getOpOperand(0));
-        cutGradient(product);
+        sliceGradient(product);
       } else {
         pad(op->getOpOperand(0));
         pad(op->getOpOperand(1));
@@ -67,15 +67,16 @@ private:
     return GpuAttr::kMaxAccessBytes * 8 / element.getIntOrFloatBitWidth();
   }
 
-  /// Whether a call reads an image of too few channels and makes enough: else
-  /// its other operand is as little for tensor cores. A bottom that has a
-  /// gradient is none of the first, and its channels are somebody's result.
-  bool gains(Operation *op) const {
+  /// Returns whether padding helps: the call reads an image of too few
+  /// channels, and its other operand has enough for tensor cores. Excludes
+  /// bottoms with a gradient: they are no input images but results of other
+  /// layers.
+  bool isProfitable(Operation *op) const {
     const Type element = elementTypeOf(op->getOperand(0));
     if (!isNarrowFloat(element) ||
         op->getAttrOfType<IntegerAttr>("group").getInt() != 1 ||
         !brew::passes::usesLibrary(op, noLibrary) ||
-        learning.contains(op->getAttrOfType<StringAttr>("layer")))
+        layersWithDataGradient.contains(op->getAttrOfType<StringAttr>("layer")))
       return false;
     ArrayRef<int64_t> x = shapeOf(op->getOperand(0));
     const Value y = isa<ConvolutionBackwardWeightsOp>(op) ? op->getOperand(1)
@@ -94,8 +95,7 @@ private:
     return b.getDenseI64ArrayAttr(SmallVector<int64_t>(type.getRank(), 0));
   }
 
-  /// Gives what a call reads channels of zeros: before it is rounded, so that
-  /// one nest does both.
+  /// Pads an operand, before its rounding, so that one nest does both.
   void pad(OpOperand &operand) {
     const Value narrow = operand.get();
     Value &wide = padded[narrow];
@@ -110,34 +110,34 @@ private:
       Operation *reason = cast ? cast : operand.getOwner();
       const Value from = cast ? cast.getX() : narrow;
       auto layer = reason->getAttrOfType<StringAttr>("layer");
-      auto zeros = ZeroPadOp::create(
+      auto padding = ZeroPadOp::create(
           b, reason->getLoc(),
-          RankedTensorType::get(type.getShape(), elementTypeOf(from)), from, layer,
-          noOffsets(type, b));
-      Origin::of(reason).mark(zeros);
-      wide = zeros;
+          RankedTensorType::get(type.getShape(), elementTypeOf(from)), from,
+          layer, noOffsets(type, b));
+      Origin::of(reason).mark(padding);
+      wide = padding;
       if (cast) {
-        wide = CastOp::create(b, cast.getLoc(), type, zeros, layer);
+        wide = CastOp::create(b, cast.getLoc(), type, padding, layer);
         Origin::of(cast).mark(wide.getDefiningOp());
       }
     }
     operand.set(wide);
   }
 
-  void cutGradient(ConvolutionBackwardWeightsOp op) {
+  void sliceGradient(ConvolutionBackwardWeightsOp op) {
     const RankedTensorType type = tensorTypeOf(op.getDw());
     op.getDw().setType(withChannels(type));
     OpBuilder b(op);
     b.setInsertionPointAfter(op);
-    auto part = SubviewOp::create(b, op.getLoc(), type, op.getDw(),
-                              op.getLayerAttr(), noOffsets(type, b));
-    Origin::of(op).mark(part);
-    op.getDw().replaceAllUsesExcept(part, part);
+    auto slice = SubviewOp::create(b, op.getLoc(), type, op.getDw(),
+                                   op.getLayerAttr(), noOffsets(type, b));
+    Origin::of(op).mark(slice);
+    op.getDw().replaceAllUsesExcept(slice, slice);
   }
 
   ProgramOp program;
   ArrayRef<std::string> noLibrary;
-  llvm::DenseSet<StringAttr> learning; ///< layers with a gradient by the data
+  llvm::DenseSet<StringAttr> layersWithDataGradient;
   llvm::DenseMap<Value, Value> padded;
 };
 
@@ -148,7 +148,7 @@ struct PadChannels : brew::passes::impl::PadChannelsBase<PadChannels> {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::dialects::target::isForGpu(program))
-        Padding(program, disabled).run();
+        ChannelPadder(program, disabled).run();
   }
 };
 

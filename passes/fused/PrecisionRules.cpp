@@ -1,4 +1,4 @@
-//===- PrecisionRules.cpp - What may be rounded to 16 bits ----------------===//
+//===- PrecisionRules.cpp - Rules for rounding to 16 bits -----------------===//
 #include "passes/fused/PrecisionRules.h"
 
 #include "dialects/Brew/PrecisionInterface.h"
@@ -14,16 +14,15 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Whether passes know that `op` computes as well from rounded operands,
-/// without its saying so: each element from those at its place, or as a vendor
-/// call does.
+/// Returns whether `op` tolerates rounded operands without declaring it:
+/// elementwise operations, vendor calls and data movement.
 bool isKnown(Operation *op) {
   return isa<ScalarBodyInterface, LibraryInterface, linalg::LinalgOp>(op) ||
          brew::passes::movesElements(op);
 }
 
-/// Whether an operand must keep all digits. So must those of operations that
-/// compute and say nothing.
+/// Returns whether an operand must not be rounded. The default for operations
+/// without a declaration is exact.
 bool isExactOperand(OpOperand &operand) {
   Operation *op = operand.getOwner();
   if (auto rule = dyn_cast<PrecisionInterface>(op))
@@ -31,7 +30,7 @@ bool isExactOperand(OpOperand &operand) {
   return isa<LoopNestInterface>(op) && !isKnown(op);
 }
 
-/// Whether exact results make the operands exact as well.
+/// Returns whether exact results require exact operands.
 bool passesOn(Operation *op) {
   if (isa<ScalarBodyInterface, UnscaleOp>(op) ||
       brew::passes::movesElements(op))
@@ -55,14 +54,14 @@ llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
         for (OpOperand &operand : op.getOpOperands())
           if (exact.contains(result) &&
               rule.copiesElements(operand.getOperandNumber(),
-                                 result.getResultNumber()))
+                                  result.getResultNumber()))
             exact.insert(operand.get());
     bool any = llvm::any_of(
         op.getResults(), [&](Value result) { return exact.contains(result); });
     if (!any || !passesOn(&op))
       continue;
     for (Value operand : op.getOperands())
-      // What others read too was not made for the exact result.
+      // An operand with other users was not computed for the exact result.
       if (operand.hasOneUse() || !isa<linalg::GenericOp>(op))
         exact.insert(operand);
   }
@@ -70,8 +69,8 @@ llvm::DenseSet<Value> brew::passes::findExactValues(ProgramOp program) {
 }
 
 bool brew::passes::movesElements(Operation *op) {
-  return isa<ReinterpretOp, ConcatViewOp, SubviewOp, ZeroPadOp, ConcatOp, SliceOp, CropOp>(
-      op);
+  return isa<ReinterpretOp, ConcatViewOp, SubviewOp, ZeroPadOp, ConcatOp,
+             SliceOp, CropOp>(op);
 }
 
 bool brew::passes::isMoved(OpOperand &operand) {
@@ -83,15 +82,15 @@ bool brew::passes::isNarrowResult(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
     return false;
-  if (isa<DataInputOp, OutputGradientOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp,
-          linalg::FillOp>(op) ||
+  if (isa<DataInputOp, OutputGradientOp, FillOp, CastOp, UnscaleOp,
+          tensor::EmptyOp, linalg::FillOp>(op) ||
       op->hasTrait<IsPersistentRead>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;
   if (llvm::all_of(result.getUsers(),
                    [](Operation *user) { return user->hasTrait<IsSink>(); }))
     return false;
-  // Beyond its tops a layer's results are what it saves for the backward pass.
-  // Parts of a composite layer have no names for theirs.
+  // Results beyond a layer's tops are saved for the backward pass. The
+  // components of a composite layer have no named tops.
   unsigned number = result.getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
     if (number >= tops.size() && op->getNumResults() > 1)

@@ -1,4 +1,4 @@
-//===- PrecisionRules.h - What may be rounded to 16 bits --------*- C++ -*-===//
+//===- PrecisionRules.h - Rules for rounding to 16 bits ---------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -7,22 +7,20 @@
 
 namespace brew::passes {
 
-/// Values of a program that must keep all digits: labels, indices and regions,
-/// as far back as they are only moved or computed element by element, and what
-/// is stored to parameters, their gradients and solver state.
+/// Returns the values of a program that must not be rounded: labels, indices
+/// and regions, traced back through data movement and elementwise operations,
+/// and values that are stored to parameters, gradients and solver state.
 llvm::DenseSet<mlir::Value> findExactValues(dialects::ProgramOp program);
 
-/// Whether `op` gives elements of its operands another place or shape and
-/// computes nothing.
+/// Returns whether `op` only moves or reshapes elements of its operands.
 bool movesElements(mlir::Operation *op);
-/// Whether the elements of that operand of such an operation are moved; else
-/// only its shape counts.
+/// Returns whether such an operation moves the elements of `operand`; otherwise
+/// it reads only the shape.
 bool isMoved(mlir::OpOperand &operand);
 
-/// Whether an f32 result is an activation or the gradient of one, which users
-/// other than the end of the program read. Scalars, tops that count or number
-/// something, probabilities, and what a layer saves about its statistics are
-/// not; neither are feeds, parameters and constants.
+/// Returns whether an f32 result is an activation, or the gradient of one, with
+/// users other than sinks. Excludes scalars, counts and indices, probabilities,
+/// statistics that a layer saves, data-layer tops, parameters and constants.
 bool isNarrowResult(mlir::OpResult result);
 
 } // namespace brew::passes

@@ -1,9 +1,9 @@
-//===- PrepareWeights.cpp - Weights as calls want them, made once ---------===//
+//===- PrepareWeights.cpp - One-time conversion of weights ----------------===//
 //
-// Weights that inference reads in another type or order than they were trained
-// in are the same in every run: the nests that make them go to the program
-// `prepare`. The roundings of a net with 16-bit products are most of them;
-// AlexNet at batch 1 spends half of its time there.
+// Inference may read weights in another type or order than they were trained
+// in. The conversion is the same in every run, so its nests move to the program
+// `prepare`. Most of them round weights for 16-bit products; AlexNet at batch 1
+// spends half of its time there.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -29,27 +29,27 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Moves what a program computes of parameters alone.
-class Mover {
+/// Moves computations that depend on parameters only.
+class WeightHoister {
 public:
-  Mover(ModuleOp module, ProgramOp program)
+  WeightHoister(ModuleOp module, ProgramOp program)
       : module(module), program(program), prepare(module, program) {
     module.walk([&](StoreParamOp store) {
       if (store->getParentOfType<ProgramOp>().getRole() != ProgramRole::Prepare)
-        changing.insert(store.getParam());
+        storedParams.insert(store.getParam());
     });
   }
 
   void run() {
-    findFixed();
-    SmallVector<Value> moved;
+    findInvariantValues();
+    SmallVector<Value> hoisted;
     for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
       for (Value result : nest->getResults())
-        if (isWorthAPlace(result))
-          moved.push_back(result);
-    for (Value value : moved)
-      move(value);
-    if (moved.empty())
+        if (isWorthStoring(result))
+          hoisted.push_back(result);
+    for (Value value : hoisted)
+      hoist(value);
+    if (hoisted.empty())
       return;
     Block &block = program.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
@@ -59,16 +59,17 @@ public:
   }
 
 private:
-  /// Parameters that keep their values while the program runs again and again.
-  bool isFixedParam(ParamValueOp value) const {
-    return !changing.contains(value.getParam());
+  /// Returns whether a parameter is constant between runs of the program.
+  bool isConstantParam(ParamValueOp value) const {
+    return !storedParams.contains(value.getParam());
   }
 
-  /// What reads nothing but parameters: results and the parameters read.
-  void findFixed() {
+  /// Finds the values that depend on constant parameters only, with these
+  /// parameters.
+  void findInvariantValues() {
     for (Operation &op : program.getBody().front()) {
       if (auto value = dyn_cast<ParamValueOp>(op)) {
-        if (isFixedParam(value))
+        if (isConstantParam(value))
           paramsOf[value.getResult()].insert(value);
         continue;
       }
@@ -90,10 +91,10 @@ private:
     }
   }
 
-  /// Whether a parameter's place is better spent on `value` than time in every
-  /// run: what a run computes anew must read it, and it must be no larger than
-  /// the widest form of what it is made of.
-  bool isWorthAPlace(Value value) {
+  /// Returns whether storing `value` as a derived parameter pays off: a
+  /// computation of the run reads it, and it is no larger than its source
+  /// parameters in their widest form.
+  bool isWorthStoring(Value value) {
     auto found = paramsOf.find(value);
     if (found == paramsOf.end() || found->second.empty())
       return false;
@@ -111,31 +112,32 @@ private:
            });
   }
 
-  /// `value` as `prepare` computes it.
-  Value copied(Value value) {
+  /// Clones the computation of `value` into `prepare`.
+  Value cloneIntoPrepare(Value value) {
     if (Value known = copies.lookupOrNull(value))
       return known;
     Operation *op = value.getDefiningOp();
     if (auto param = dyn_cast<ParamValueOp>(op)) {
-      copies.map(value, prepare.read(param));
+      copies.map(value, prepare.readParam(param));
       return copies.lookup(value);
     }
     llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), read);
     for (Value each : read)
-      copied(each);
+      cloneIntoPrepare(each);
     prepare.body().clone(*op, copies);
     return copies.lookup(value);
   }
 
-  void move(Value value) {
-    prepare.start();
+  void hoist(Value value) {
+    prepare.create();
     ParamValueOp param = paramsOf[value].front();
     auto source =
         cast<ParamOp>(SymbolTable::lookupSymbolIn(module, param.getParam()));
     OpBuilder at(value.getDefiningOp());
-    Value read = prepare.derive(copied(value), source.getLayer(),
-                                source.getIndex(), "prepared", at);
+    Value read =
+        prepare.createDerivedParam(cloneIntoPrepare(value), source.getLayer(),
+                                   source.getIndex(), "prepared", at);
     value.replaceAllUsesWith(read);
   }
 
@@ -143,18 +145,19 @@ private:
   ModuleOp module;
   ProgramOp program;
   brew::passes::PrepareProgram prepare;
-  llvm::StringSet<> changing; ///< parameters that runs store
+  llvm::StringSet<> storedParams; ///< parameters that programs store to
   llvm::DenseMap<Value, Params> paramsOf;
   IRMapping copies; ///< from `program` to `prepare`
 };
 
 struct PrepareWeights : brew::passes::impl::PrepareWeightsBase<PrepareWeights> {
   void runOnOperation() override {
-    // Other programs share their parameters with one that changes them.
+    // Only `deploy`: other programs share parameters with a program that
+    // changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       if (program.getRole() == ProgramRole::Deploy)
-        Mover(getOperation(), program).run();
+        WeightHoister(getOperation(), program).run();
   }
 };
 

@@ -1,4 +1,4 @@
-//===- ReductionFactors.cpp - Sums that differ in factors -----------------------===//
+//===- ReductionFactors.cpp - Sums that differ in factors -----------------===//
 #include "passes/fused/ReductionFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -15,10 +15,10 @@ using namespace brew::dialects;
 
 namespace {
 
-/// The term of a sum as a product.
+/// A term of a reduction, factored.
 struct Product {
-  SmallVector<Value> fixed;   ///< factors that all terms of a sum share
-  SmallVector<Value> varying; ///< the others, in the order of the body
+  SmallVector<Value> fixed;   ///< factors without reduction loops
+  SmallVector<Value> varying; ///< the other factors, in body order
 };
 
 class Sharing {
@@ -32,7 +32,8 @@ public:
     SmallVector<Product> products;
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
       products.push_back(productOf(termOf(i)));
-    // The sum that each one is a multiple of: the first with the same factors.
+    // For each result the first one with the same varying factors, of which it
+    // is a multiple.
     SmallVector<unsigned> base;
     bool any = false;
     for (unsigned i = 0; i < products.size(); ++i) {
@@ -63,7 +64,8 @@ private:
                nest.getMatchingIndexingMap(nest.getDpsInitOperand(b));
   }
 
-  /// Whether `value` is one that every term of a result's sum has.
+  /// Returns whether `value` is an input that does not depend on the reduction
+  /// loops.
   bool isFixed(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     if (!argument || argument.getOwner() != nest.getBody() ||
@@ -103,14 +105,15 @@ private:
       if (place(a) != place(b) || isa<BlockArgument>(a) || a == b)
         return place(a) < place(b);
       Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
-      if (one->getBlock() != other->getBlock()) // of the body, or around it
+      if (one->getBlock() !=
+          other->getBlock()) // defined in the body, or outside
         return one->getBlock() != nest.getBody();
       return one->isBeforeInBlock(other);
     });
     return product;
   }
 
-  /// The nest with the sums that are left, and nests for the others.
+  /// Creates the nest of the remaining reductions, and a nest for each product.
   linalg::GenericOp rebuild(ArrayRef<Product> products,
                             ArrayRef<unsigned> base) {
     rewriter.setInsertionPoint(nest);
@@ -170,8 +173,8 @@ private:
     return llvm::count(base, number) > 1;
   }
 
-  /// A term of what is added up for result `number`: as it was where only that
-  /// needs it.
+  /// Returns the term to reduce for result `number`: the original one unless
+  /// several results share the reduction.
   Value termFor(OpBuilder &b, Location loc, IRMapping &map, unsigned number,
                 ArrayRef<Product> products, ArrayRef<unsigned> base) {
     if (!isShared(base, number))
@@ -187,7 +190,7 @@ private:
     return term;
   }
 
-  /// `sum` times `factors`, which are arguments of the old nest.
+  /// Multiplies `sum` by `factors`, which are arguments of the old nest.
   Value multiple(Value sum, ArrayRef<Value> factors, unsigned number,
                  const Origin &origin) {
     if (factors.empty())
@@ -195,7 +198,7 @@ private:
     AffineMap written =
         nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
     auto type = tensorTypeOf(sum);
-    // Loops of the product are dimensions of the result.
+    // Maps loops of the old nest to dimensions of the result.
     DenseMap<unsigned, unsigned> loops;
     for (auto [dim, place] : llvm::enumerate(written.getResults()))
       loops[cast<AffineDimExpr>(place).getPosition()] = dim;
@@ -243,6 +246,6 @@ private:
 } // namespace
 
 linalg::GenericOp brew::passes::shareReductions(RewriterBase &rewriter,
-                                          linalg::GenericOp nest) {
+                                                linalg::GenericOp nest) {
   return Sharing(rewriter, nest).run();
 }

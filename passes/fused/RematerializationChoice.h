@@ -1,10 +1,9 @@
-//===- RematerializationChoice.h - What the backward pass computes again -*- C++
-//-*-===//
+//===- RematerializationChoice.h - Choice of recomputed values --*- C++ -*-===//
 //
-// A forward pass saves what the backward pass reads. Whatever is computed again
-// instead needs no memory in between, and time. This chooses what, so that no
-// step needs more memory than is wanted, for as little time as it finds. No
-// MLIR here.
+// Chooses the values that the backward pass recomputes instead of reading saved
+// ones. A recomputed value needs no memory between the passes, but takes time.
+// The choice keeps the memory of every step within a limit, for as little time
+// as the search finds. Independent of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,56 +13,59 @@
 
 namespace brew::passes {
 
-/// What is computed, and if at all computed again, as a whole. Positions number
-/// the steps of the program.
+/// Unit of computation that is recomputed as a whole or not at all. Positions
+/// are numbers of steps in the program.
 struct RematerializationUnit {
-  int64_t bytes = 0; ///< of its results
-  int64_t made = 0;  ///< where the forward pass makes it
+  int64_t bytes = 0;     ///< of its results
+  int64_t definedAt = 0; ///< where the forward pass computes it
   int64_t lastForwardUse = 0;
-  /// Where steps of the backward pass read it; none if the last is negative.
+  /// First and last reader in the backward pass; no reader if the last is
+  /// negative.
   int64_t firstBackwardUse = 0, lastBackwardUse = -1;
-  double seconds = 0; ///< to compute it again
+  double seconds = 0; ///< to recompute it
   bool canRematerialize = false;
-  /// Where it is made again beside the last step that reads what it is made of,
-  /// if steps that could wait do: that step. Else negative.
-  int64_t beside = -1;
+  /// The last step that reads the unit's input, if the unit can be recomputed
+  /// next to it by deferring its readers; otherwise negative.
+  int64_t fusionStep = -1;
   /// The units that it reads; all have smaller numbers.
   std::vector<unsigned> inputs;
-  /// Beside a step: whether it comes into the place of what it is made of, and
-  /// needs memory from the next step on only.
+  /// When recomputed next to a step: whether it reuses the memory of its input,
+  /// and needs memory of its own only from the next step on.
   bool reusesInputMemory = true;
 };
 
-/// The forward pass in the order of its program, and the memory that all else
-/// takes at each step.
+/// The forward pass in program order, and the memory of all other values at
+/// each step.
 struct RematerializationProblem {
   std::vector<RematerializationUnit> units;
   std::vector<int64_t> otherBytes;
 };
 
-/// What a choice comes to.
+/// Memory and time of a choice.
 struct RematerializationCost {
   int64_t peakBytes = 0;
   int64_t peakStep = 0;
-  double seconds = 0;           ///< that computing again takes
+  double seconds = 0;           ///< of recomputation
   std::vector<int64_t> bytesAt; ///< of each step
 };
 
-/// With `again[u]`, unit u lives until the forward pass has read it, and is
-/// made again right before the backward pass first reads it or what is made of
-/// it.
+/// Evaluates a choice. With `rematerialized[u]`, unit u lives until its last
+/// reader in the forward pass, and is recomputed right before the backward pass
+/// first reads it or a unit recomputed from it.
 RematerializationCost evaluate(const RematerializationProblem &problem,
-                          const std::vector<bool> &again);
+                               const std::vector<bool> &rematerialized);
 
-/// Units to compute again, so that the peak is at most `bytes`, or as small as
-/// is found. Takes one after the other: what frees the most at the peak for its
-/// time or, if that does not lead there, what leaves the smallest peak. What
-/// then turns out to be needless is saved after all.
+/// Chooses units to recompute, so that the peak is at most `bytes`, or as small
+/// as the search finds. A greedy search: it takes the unit that frees the most
+/// memory at the peak per second or, if that misses the limit, the unit that
+/// leaves the smallest peak. Finally drops units that are not needed for the
+/// result.
 std::vector<bool> chooseRematerialized(const RematerializationProblem &problem,
-                                  int64_t bytes);
+                                       int64_t bytes);
 
-/// Of what can be made again beside another step, as much as lowers the peak
-/// and takes no more than `seconds`, the largest first.
-std::vector<bool> chooseFused(const RematerializationProblem &problem, double seconds);
+/// Chooses units that can be recomputed next to another step, largest first,
+/// that lower the peak and take at most `seconds` in total.
+std::vector<bool> chooseFused(const RematerializationProblem &problem,
+                              double seconds);
 
 } // namespace brew::passes

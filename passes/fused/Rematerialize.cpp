@@ -1,14 +1,14 @@
-//===- Rematerialize.cpp - Forward values made anew for the backward pass -----===//
+//===- Rematerialize.cpp - Rematerialization in the backward pass ---------===//
 //
-// Lets the backward pass compute again what the forward pass would have to save
-// for it, as far as memory is short (see RematerializationChoice.h). Each unit is
+// Lets the backward pass recompute values that the forward pass would have to
+// save, as far as memory is short (see RematerializationChoice.h). Each unit is
 // cloned once, right before the first operation of the backward pass that reads
-// it or what is made of it; where that can wait for the last operation that
-// reads what the unit is made of, it does, and one kernel will do both, the
-// unit in the place of what it is made of. Stands behind CSE, which would undo
-// it; nests and calls compute the same again: masks of random numbers, which
-// have the same key, to the bit, sums and products but for how a kernel
-// contracts them.
+// it or a value recomputed from it. If that operation can be deferred until
+// after the last reader of the unit's input, it is: one kernel then does both,
+// and the unit reuses the memory of its input. The pass runs after CSE, which
+// would undo it. Recomputed values are the same: random masks, which have the
+// same key, bit for bit; sums and products except for how a kernel contracts
+// them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -29,26 +29,26 @@ using namespace brew::dialects;
 
 namespace {
 
-/// The share of a step's time that counts as none: the roofline is not as exact
-/// as that.
-constexpr double kFree = 0.015;
+/// Share of a step's time that counts as free: it is below the accuracy of the
+/// roofline model.
+constexpr double kNegligibleShare = 0.015;
 
-/// Clones what was chosen in one program.
-class Cloning {
+/// Clones the chosen units of one program.
+class Rematerializer {
 public:
-  Cloning(const brew::passes::SavedValues &saved,
-          const std::vector<bool> &again)
-      : saved(saved), again(again), b(saved.backward) {}
+  Rematerializer(const brew::passes::SavedValues &saved,
+                 const std::vector<bool> &rematerialized)
+      : saved(saved), rematerialized(rematerialized), b(saved.backwardBegin) {}
 
   void run() {
-    wait();
-    // Clones stand before the operation that reads them: they are not met.
-    for (Operation *op = saved.backward; op; op = op->getNextNode()) {
+    deferUsers();
+    // Clones are inserted before their reader, so the loop does not visit them.
+    for (Operation *op = saved.backwardBegin; op; op = op->getNextNode()) {
       if (op->hasTrait<IsSink>())
         continue;
       b.setInsertionPoint(op);
       for (Value value : brew::passes::valuesReadBy(op)) {
-        Value now = recomputed(value);
+        Value now = rematerializedForm(value);
         if (now != value)
           value.replaceUsesWithIf(now, [&](OpOperand &use) {
             return op->isAncestor(use.getOwner());
@@ -59,50 +59,53 @@ public:
   }
 
 private:
-  /// Lets what can wait for the step beside which a unit is made again do so:
-  /// the clone then stands right behind that step.
-  void wait() {
-    for (unsigned unit = 0; unit < again.size(); ++unit) {
-      if (!again[unit] || saved.problem.units[unit].beside < 0)
+  /// Defers the readers of units that are recomputed next to another step; the
+  /// clone then comes right after that step.
+  void deferUsers() {
+    for (unsigned unit = 0; unit < rematerialized.size(); ++unit) {
+      if (!rematerialized[unit] || saved.problem.units[unit].fusionStep < 0)
         continue;
       Operation *last =
-          lastBeside(saved.fusionStepOf(unit), saved.deferredFor(unit));
+          lastFusible(saved.fusionStepOf(unit), saved.deferredFor(unit));
       for (Operation *op : saved.deferredFor(unit)) {
         op->moveAfter(last);
         last = op;
       }
-      // Nor must the clone come behind those. One that reads others, or is read
-      // by others, goes where these are first read.
-      if (isAlone(unit)) {
+      // The clone must come before the deferred operations. A unit connected to
+      // other recomputed units is cloned at its first reader instead.
+      if (isIndependent(unit)) {
         b.setInsertionPointAfter(saved.fusionStepOf(unit));
-        recomputed(saved.operationsOf(unit).front()->getResult(0));
+        rematerializedForm(saved.operationsOf(unit).front()->getResult(0));
       }
     }
   }
 
-  /// Whether `unit` is made again of what is saved, and nothing else of it.
-  bool isAlone(unsigned unit) const {
+  /// Returns whether `unit` reads no other recomputed unit and no other one
+  /// reads it.
+  bool isIndependent(unsigned unit) const {
     auto reads = [&](unsigned reader, unsigned input) {
-      return again[reader] &&
+      return rematerialized[reader] &&
              llvm::is_contained(saved.problem.units[reader].inputs, input);
     };
-    for (unsigned other = 0; other < again.size(); ++other)
-      if (again[other] && (reads(unit, other) || reads(other, unit)))
+    for (unsigned other = 0; other < rematerialized.size(); ++other)
+      if (rematerialized[other] && (reads(unit, other) || reads(other, unit)))
         return false;
     return true;
   }
 
-  /// The last of the nests that follow `step` before a call and need nothing of
-  /// what waits: they may join its kernel, which what waits would stand in the
-  /// way of.
-  static Operation *lastBeside(Operation *step, ArrayRef<Operation *> waiting) {
+  /// Returns the last of the operations that follow `step` before the next call
+  /// without depending on deferred operations. Nests among them may be fused
+  /// into the kernel of `step`, which deferred operations in between would
+  /// prevent.
+  static Operation *lastFusible(Operation *step,
+                                ArrayRef<Operation *> deferred) {
     Operation *last = step;
     for (Operation *op = step->getNextNode();
          op && !isa<PlanStepInterface>(op) &&
          !op->hasTrait<OpTrait::IsTerminator>();
          op = op->getNextNode()) {
       if (llvm::any_of(brew::passes::valuesReadBy(op), [&](Value value) {
-            return llvm::is_contained(waiting, value.getDefiningOp());
+            return llvm::is_contained(deferred, value.getDefiningOp());
           }))
         break;
       last = op;
@@ -110,29 +113,29 @@ private:
     return last;
   }
 
-  /// `value` as the backward pass reads it.
-  Value recomputed(Value value) {
-    if (Value known = made.lookupOrNull(value))
+  /// Returns `value` as the backward pass reads it, recomputed if chosen.
+  Value rematerializedForm(Value value) {
+    if (Value known = clones.lookupOrNull(value))
       return known;
     Operation *source = value.getDefiningOp();
     if (!source)
       return value;
     if (source->hasTrait<IsView>() && !isa<ConcatViewOp>(source)) {
-      Value x = recomputed(source->getOperand(0));
+      Value x = rematerializedForm(source->getOperand(0));
       if (x == source->getOperand(0))
         return value;
-      mark(b.clone(*source, made), source);
-      return made.lookup(value);
+      mark(b.clone(*source, clones), source);
+      return clones.lookup(value);
     }
     auto unit = saved.unitOf(source);
-    if (!unit || !again[*unit])
+    if (!unit || !rematerialized[*unit])
       return value;
     for (Operation *op : saved.operationsOf(*unit)) {
       for (Value read : brew::passes::valuesReadBy(op))
-        recomputed(read);
-      mark(b.clone(*op, made), op);
+        rematerializedForm(read);
+      mark(b.clone(*op, clones), op);
     }
-    return made.lookup(value);
+    return clones.lookup(value);
   }
 
   static void mark(Operation *clone, Operation *original) {
@@ -141,18 +144,19 @@ private:
     origin.mark(clone);
   }
 
-  /// Not all parts of a joined tensor that was made again need be read.
+  /// Erases dead clones: not all slices of a recomputed concatenation need be
+  /// read.
   void eraseUnused() {
-    Block &block = *saved.backward->getBlock();
+    Block &block = *saved.backwardBegin->getBlock();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (Origin::of(&op).isRematerialized && isOpTriviallyDead(&op))
         op.erase();
   }
 
   const brew::passes::SavedValues &saved;
-  const std::vector<bool> &again;
+  const std::vector<bool> &rematerialized;
   OpBuilder b;
-  IRMapping made;
+  IRMapping clones;
 };
 
 struct Rematerialize : brew::passes::impl::RematerializeBase<Rematerialize> {
@@ -165,13 +169,13 @@ struct Rematerialize : brew::passes::impl::RematerializeBase<Rematerialize> {
       const auto roofline = brew::dialects::target::Roofline::of(
           program, precision, /*f64=*/false);
       brew::passes::SavedValues saved(program, roofline);
-      if (!saved.backward)
+      if (!saved.backwardBegin)
         continue;
-      const std::vector<bool> again =
-          bytes < 0
-              ? brew::passes::chooseFused(saved.problem, kFree * saved.seconds)
-              : brew::passes::chooseRematerialized(saved.problem, bytes);
-      Cloning(saved, again).run();
+      const std::vector<bool> rematerialized =
+          bytes < 0 ? brew::passes::chooseFused(
+                          saved.problem, kNegligibleShare * saved.seconds)
+                    : brew::passes::chooseRematerialized(saved.problem, bytes);
+      Rematerializer(saved, rematerialized).run();
     }
   }
 };

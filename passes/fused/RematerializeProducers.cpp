@@ -1,15 +1,15 @@
-//===- RematerializeProducers.cpp - Values computed again where they are read -----===//
+//===- RematerializeProducers.cpp - Producers in their consumers ----------===//
 //
-// A value that costs a few operations per element is worth no memory: each nest
-// that reads it computes it again, from tensors that it mostly reads anyway. A
-// normalised blob is not stored (the backward pass makes it from the bottom and
-// the statistics), nor is the mask of a ReLU, nor a gradient between two layers
-// that work element by element.
+// A value that costs a few operations per element is not worth storing: each
+// nest that reads it recomputes it, from tensors that it mostly reads anyway.
+// Thus a normalized blob is not stored (the backward pass recomputes it from
+// the bottom and the statistics), nor the mask of a ReLU, nor a gradient
+// between two elementwise layers.
 //
-// Upstream's pass over producers and consumers fuses every pair it is allowed
-// to and keeps the producer's result as one of the fused nest. Here one
-// decision is about all readers of a value at once, so this pass clones the
-// producer for each of them and has upstream fuse the clone.
+// MLIR's own elementwise fusion fuses every legal producer-consumer pair and
+// keeps the producer's result as a result of the fused nest. This pass decides
+// for all readers of a value at once: it clones the producer for each reader
+// and lets MLIR fuse the clone.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -36,29 +36,33 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Operations of a body beyond which it is always stored.
-constexpr int64_t kMostOperations = 32;
-/// Producers of producers that one reader computes again.
-constexpr int kDepth = 6;
-/// Iterations of a nest for each element of what it reads at next to no cost.
-constexpr int64_t kReuse = 64;
+/// Maximal number of operations of a body that is recomputed.
+constexpr int64_t kMaxOperations = 32;
+/// Maximal depth of producers that one reader recomputes.
+constexpr int kMaxDepth = 6;
+/// A tensor is cheap to read if the nest has this many iterations per element.
+constexpr int64_t kCheapReuse = 64;
 
-int64_t bytesOf(Value value) { return brew::passes::bytesOf(tensorTypeOf(value)); }
+int64_t bytesOf(Value value) {
+  return brew::passes::bytesOf(tensorTypeOf(value));
+}
 
-/// Operations of an iteration; too many where one is dear.
+/// Returns the operations per iteration; more than the maximum if one is
+/// expensive (division, math function).
 int64_t operationsOf(linalg::GenericOp nest) {
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator()) {
     if (isa<linalg::IndexOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
       continue;
     if (op.getDialect()->getNamespace() == "math" || isa<arith::DivFOp>(op))
-      return kMostOperations + 1;
+      return kMaxOperations + 1;
     ++count;
   }
   return count;
 }
 
-/// Operations of an iteration, of any nest.
+/// Returns the operations per iteration of any nest; a math function counts as
+/// 10.
 int64_t weightOf(linalg::GenericOp nest) {
   int64_t count = 0;
   for (Operation &op : nest.getBody()->without_terminator())
@@ -69,18 +73,18 @@ int64_t weightOf(linalg::GenericOp nest) {
   return count;
 }
 
-bool extracts(linalg::GenericOp nest) {
+bool gathers(linalg::GenericOp nest) {
   return nest.getBody()
       ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
-/// The nest that computes `value` element by element, if it is cheap.
+/// Returns the nest that computes `value` element by element, if it is cheap.
 linalg::GenericOp cheapProducer(Value value) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
   if (!nest || nest->getNumResults() != 1 ||
       nest.getNumParallelLoops() != nest.getNumLoops() ||
-      operationsOf(nest) > kMostOperations)
+      operationsOf(nest) > kMaxOperations)
     return {};
   OpOperand *init = nest.getDpsInitOperand(0);
   return nest.getMatchingIndexingMap(init).isPermutation() &&
@@ -89,33 +93,34 @@ linalg::GenericOp cheapProducer(Value value) {
              : linalg::GenericOp();
 }
 
-/// Whether `use` is a nest's, which reads one element in each of its
-/// iterations.
+/// Returns whether `use` belongs to a nest that reads each element once: one
+/// per iteration.
 bool readsEachOnce(OpOperand &use) {
   auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
   return nest && nest.isDpsInput(&use) &&
          nest.getMatchingIndexingMap(&use).isPermutation();
 }
 
-class Cloning {
+class ProducerRematerializer {
 public:
-  Cloning(ProgramOp program, double bytesPerOperation, bool isForGpu)
+  ProducerRematerializer(ProgramOp program, double bytesPerOperation,
+                         bool isForGpu)
       : program(program), rewriter(program.getContext()),
         bytesPerOperation(bytesPerOperation), isForGpu(isForGpu) {}
 
   void run() {
-    // Producers first: what they read is then as it will be. Fusing makes the
-    // nests anew, so they are found by what they stand before.
+    // Producers come first, so that their inputs are final. Fusion replaces
+    // nests, so iterate over the block.
     Block &block = program.getBody().front();
     for (Operation *op = block.empty() ? nullptr : &block.front(); op;
          op = op->getNextNode()) {
       auto nest = dyn_cast<linalg::GenericOp>(op);
       if (!nest || !cheapProducer(nest->getResult(0)))
         continue;
-      if (!extracts(nest))
-        clone(nest);
+      if (!gathers(nest))
+        rematerialize(nest);
       else if (isForGpu)
-        cloneProbe(nest);
+        inlineGather(nest);
     }
     brew::passes::eraseDeadNests(rewriter, block);
   }
@@ -125,40 +130,44 @@ private:
 
   static bool isSmall(Value value, linalg::GenericOp reader) {
     return !isa<RankedTensorType>(value.getType()) ||
-           countOf(shapeOf(value)) * kReuse <=
+           countOf(shapeOf(value)) * kCheapReuse <=
                countOf(reader.getStaticLoopRanges());
   }
 
-  /// Bytes that `reader`, which reads `had`, reads more to have `value`; 0 if
-  /// it can compute it, which takes so many more `operations`.
-  int64_t costOf(Value value, ArrayRef<Value> had, linalg::GenericOp reader,
-                 int64_t &operations, int depth = kDepth) const {
-    if (llvm::is_contained(had, value) || isSmall(value, reader))
+  /// Returns the additional bytes that `reader`, which already reads
+  /// `available`, reads to obtain `value`; 0 if it can compute it, which adds
+  /// to `operations`.
+  int64_t extraBytesFor(Value value, ArrayRef<Value> available,
+                        linalg::GenericOp reader, int64_t &operations,
+                        int depth = kMaxDepth) const {
+    if (llvm::is_contained(available, value) || isSmall(value, reader))
       return 0;
     linalg::GenericOp nest = cheapProducer(value);
-    if (!nest || depth == 0 || extracts(nest))
+    if (!nest || depth == 0 || gathers(nest))
       return bytesOf(value);
     int64_t more = operationsOf(nest);
     for (OpOperand *input : nest.getDpsInputOperands())
       if (!readsEachOnce(*input) && !isSmall(input->get(), reader))
         return bytesOf(value);
-      else if (costOf(input->get(), had, reader, more, depth - 1) > 0)
+      else if (extraBytesFor(input->get(), available, reader, more, depth - 1) >
+               0)
         return bytesOf(value);
     operations += more;
     return 0;
   }
 
-  /// What `reader` costs more, in bytes, when it computes `nest`'s result.
-  /// Operations are free as long as memory takes longer.
-  double differenceFor(linalg::GenericOp nest, linalg::GenericOp reader) const {
+  /// Returns the additional cost of `reader`, in bytes of memory traffic, if it
+  /// recomputes the result of `nest`. Operations are free while memory is the
+  /// bottleneck.
+  double extraCostFor(linalg::GenericOp nest, linalg::GenericOp reader) const {
     Value value = nest->getResult(0);
-    Values had = otherInputs(reader, value);
+    Values available = otherInputs(reader, value);
     int64_t before = bytesOf(value), operations = operationsOf(nest), after = 0;
     for (Value input : nest.getDpsInputs()) {
-      int64_t more = costOf(input, had, reader, operations);
+      int64_t more = extraBytesFor(input, available, reader, operations);
       after += more;
       if (more > 0)
-        had.push_back(input);
+        available.push_back(input);
     }
     int64_t others = 0;
     SetVector<Value> tensors;
@@ -183,7 +192,7 @@ private:
     return inputs;
   }
 
-  void clone(linalg::GenericOp nest) {
+  void rematerialize(linalg::GenericOp nest) {
     Value value = nest->getResult(0);
     SetVector<Operation *> readers;
     SmallVector<Operation *> others;
@@ -195,24 +204,24 @@ private:
     for (Operation *other : others)
       readers.remove(other);
     double all = others.empty() ? -static_cast<double>(bytesOf(value)) : 0;
-    SmallVector<double> differences;
+    SmallVector<double> extraCosts;
     for (Operation *reader : readers)
-      all += differences.emplace_back(
-          differenceFor(nest, cast<linalg::GenericOp>(reader)));
-    const bool isForAll = others.empty() && all < 0;
-    if (!isForAll &&
-        storeInReader(nest, readers.getArrayRef(), others, differences))
+      all += extraCosts.emplace_back(
+          extraCostFor(nest, cast<linalg::GenericOp>(reader)));
+    const bool isForAllReaders = others.empty() && all < 0;
+    if (!isForAllReaders &&
+        storeInReader(nest, readers.getArrayRef(), others, extraCosts))
       return;
-    for (auto [reader, difference] : llvm::zip(readers, differences))
-      if (isForAll || difference < 0) {
+    for (auto [reader, extraCost] : llvm::zip(readers, extraCosts))
+      if (isForAllReaders || extraCost < 0) {
         auto computing = cast<linalg::GenericOp>(reader);
-        compute(value, otherInputs(computing, value), computing, kDepth,
-                isForAll);
+        fuseInto(value, otherInputs(computing, value), computing, kMaxDepth,
+                 isForAllReaders);
       }
   }
 
-  /// Bytes that `nest` reads, but for what is small.
-  static double readBy(linalg::GenericOp nest) {
+  /// Returns the bytes that `nest` reads, without small tensors.
+  static double bytesReadBy(linalg::GenericOp nest) {
     double bytes = 0;
     for (Value input : nest.getDpsInputs())
       if (!isSmall(input, nest))
@@ -220,28 +229,27 @@ private:
     return bytes;
   }
 
-  /// Lets one of the nests that read a value store it, if the bytes that the
-  /// nest which only makes it has read are more than what this costs. Readers
-  /// before that one compute the value themselves, so they cost their
-  /// `differences`; a first reader that needs nothing between shares a kernel
-  /// with the maker anyway.
+  /// Moves the store of a value into one of its readers, if the producer's
+  /// reads that this saves exceed the cost. Readers before that one recompute
+  /// the value at the cost of their `extraCosts`. The first reader is no
+  /// candidate: it can share a kernel with the producer anyway.
   bool storeInReader(linalg::GenericOp nest, ArrayRef<Operation *> readers,
                      ArrayRef<Operation *> others,
-                     ArrayRef<double> differences) {
+                     ArrayRef<double> extraCosts) {
     auto order = llvm::to_vector(
         llvm::seq<unsigned>(0, static_cast<unsigned>(readers.size())));
     llvm::sort(order, [&](unsigned a, unsigned b) {
       return readers[a]->isBeforeInBlock(readers[b]);
     });
     double before = 0, least = 0;
-    for (double difference : differences)
-      least += std::min(difference, 0.0);
+    for (double extraCost : extraCosts)
+      least += std::min(extraCost, 0.0);
     std::optional<unsigned> chosen;
     for (auto [i, number] : llvm::enumerate(order)) {
-      double all = before + differences[number] - readBy(nest);
+      double all = before + extraCosts[number] - bytesReadBy(nest);
       for (unsigned later : ArrayRef(order).drop_front(i + 1))
-        all += std::min(differences[later], 0.0);
-      before += differences[number];
+        all += std::min(extraCosts[later], 0.0);
+      before += extraCosts[number];
       if (i == 0 || all >= least ||
           !canStore(nest, cast<linalg::GenericOp>(readers[number]), others))
         continue;
@@ -253,15 +261,15 @@ private:
     const Value value = nest->getResult(0);
     for (auto [i, number] : llvm::enumerate(order)) {
       auto reader = cast<linalg::GenericOp>(readers[number]);
-      if (i != *chosen && (i < *chosen || differences[number] < 0))
-        compute(value, otherInputs(reader, value), reader, kDepth);
+      if (i != *chosen && (i < *chosen || extraCosts[number] < 0))
+        fuseInto(value, otherInputs(reader, value), reader, kMaxDepth);
     }
     storeIn(cast<linalg::GenericOp>(readers[order[*chosen]]), value);
     return true;
   }
 
-  /// Lets `reader` compute and store `value`, unless something that could not
-  /// compute it itself reads it before that.
+  /// Lets `reader` compute and store `value`, unless an earlier user remains
+  /// that could not recompute it.
   void storeIn(linalg::GenericOp reader, Value value) {
     for (Operation *user : value.getUsers())
       if (inBlockOf(reader, user)->isBeforeInBlock(reader))
@@ -286,15 +294,16 @@ private:
         rewriter, cast<linalg::GenericOp>(fused->fusedOp)));
   }
 
-  /// The operation of a nest's block that `op` is, or is in.
+  /// Returns the ancestor of `op` in the nest's block.
   static Operation *inBlockOf(linalg::GenericOp nest, Operation *op) {
     return nest->getBlock()->findAncestorOpInBlock(*op);
   }
 
-  /// Whether `reader` can make the only place of what `nest` computes.
+  /// Returns whether `reader` can store the result of `nest` for all other
+  /// users.
   static bool canStore(linalg::GenericOp nest, linalg::GenericOp reader,
                        ArrayRef<Operation *> others) {
-    return reader.getNumReductionLoops() == 0 && !extracts(reader) &&
+    return reader.getNumReductionLoops() == 0 && !gathers(reader) &&
            Origin::of(nest).isBackward == Origin::of(reader).isBackward &&
            llvm::count(reader.getDpsInputs(), nest->getResult(0)) == 1 &&
            llvm::all_of(others, [&](Operation *other) {
@@ -302,8 +311,9 @@ private:
            });
   }
 
-  /// A few elements that a sum begins with are not worth a launch.
-  void cloneProbe(linalg::GenericOp nest) {
+  /// Inlines a nest that gathers single elements into all its readers: it is
+  /// not worth a launch.
+  void inlineGather(linalg::GenericOp nest) {
     Value value = nest->getResult(0);
     SetVector<Operation *> readers;
     for (OpOperand &use : value.getUses()) {
@@ -319,20 +329,23 @@ private:
                                  value, true);
   }
 
-  /// Lets `reader` compute `value` from what it `had` and what cannot be
-  /// computed. Returns the nest that is there now.
-  linalg::GenericOp compute(Value value, Values had, linalg::GenericOp reader,
-                            int depth, bool isFullyFused = false) {
+  /// Fuses the producer of `value` into `reader`, recursively down to tensors
+  /// in `available` and tensors that cannot be recomputed. Returns the new
+  /// nest.
+  linalg::GenericOp fuseInto(Value value, Values available,
+                             linalg::GenericOp reader, int depth,
+                             bool isFullyFused = false) {
     Values inputs = value.getDefiningOp<linalg::GenericOp>().getDpsInputs();
     reader = brew::passes::fuseProducer(rewriter, reader, value, isFullyFused);
     for (Value input : inputs) {
       int64_t operations = 0;
-      if (llvm::is_contained(had, input) || isSmall(input, reader))
+      if (llvm::is_contained(available, input) || isSmall(input, reader))
         continue;
-      if (depth > 0 && costOf(input, had, reader, operations, depth - 1) == 0)
-        reader = compute(input, had, reader, depth - 1);
+      if (depth > 0 &&
+          extraBytesFor(input, available, reader, operations, depth - 1) == 0)
+        reader = fuseInto(input, available, reader, depth - 1);
       else
-        had.push_back(input);
+        available.push_back(input);
     }
     return reader;
   }
@@ -343,15 +356,16 @@ private:
   bool isForGpu;
 };
 
-struct RematerializeProducers : brew::passes::impl::RematerializeProducersBase<RematerializeProducers> {
+struct RematerializeProducers
+    : brew::passes::impl::RematerializeProducersBase<RematerializeProducers> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       const bool isForGpu = brew::dialects::target::isForGpu(program);
-      Cloning(program,
-              isForGpu
-                  ? brew::dialects::target::gpuOf(program).bytesPerOperation()
-                  : brew::dialects::target::cpuOf(program).bytesPerOperation(),
-              isForGpu)
+      ProducerRematerializer(
+          program,
+          isForGpu ? brew::dialects::target::gpuOf(program).bytesPerOperation()
+                   : brew::dialects::target::cpuOf(program).bytesPerOperation(),
+          isForGpu)
           .run();
     }
   }

@@ -1,4 +1,4 @@
-//===- SavedValues.cpp - What a forward pass keeps for backward -----------===//
+//===- SavedValues.cpp - Values saved for the backward pass ---------------===//
 #include "passes/fused/SavedValues.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -18,7 +18,7 @@ using namespace brew;
 using namespace brew::passes;
 using namespace brew::dialects;
 
-/// Whether `op` makes tensors that need memory.
+/// Returns whether the results of `op` need memory.
 static bool makesValues(Operation *op) {
   return op->getNumResults() > 0 && !op->hasTrait<IsPersistentRead>() &&
          !op->hasTrait<OpTrait::ConstantLike>() &&
@@ -39,17 +39,17 @@ SavedValues::SavedValues(ProgramOp program,
     position[&op] = static_cast<int64_t>(number);
   problem.otherBytes.assign(position.size() + 1, 0);
   findBackward();
-  if (!backward)
+  if (!backwardBegin)
     return;
   formUnits();
   findUses();
-  waiting.resize(operations.size());
-  beside.resize(operations.size());
+  deferred.resize(operations.size());
+  fusionSteps.resize(operations.size());
   for (unsigned unit = 0; unit < operations.size(); ++unit)
     findFusionStep(unit);
   for (Operation &op : block)
     if (isa<linalg::GenericOp, PlanStepInterface>(op))
-      seconds += roofline.seconds(countScalarOperations(&op));
+      seconds += roofline.seconds(workOf(&op));
 }
 
 std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
@@ -60,7 +60,7 @@ std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
 void SavedValues::findBackward() {
   for (Operation &op : block)
     if (Origin::of(&op).isBackward || isa<OutputGradientOp>(op)) {
-      backward = &op;
+      backwardBegin = &op;
       backwardPosition = positionOf(&op);
       return;
     }
@@ -71,7 +71,7 @@ int64_t SavedValues::bytesOf(Value owner) const {
   return type ? brew::passes::bytesOf(type) : 0;
 }
 
-dialects::target::Work SavedValues::countScalarOperations(Operation *op) const {
+dialects::target::Work SavedValues::workOf(Operation *op) const {
   dialects::target::Work work;
   if (isa<ConcatViewOp>(op))
     return work;
@@ -91,18 +91,19 @@ dialects::target::Work SavedValues::countScalarOperations(Operation *op) const {
 }
 
 void SavedValues::formUnits() {
-  // What lies in a joined tensor goes with it.
+  // The slices of a concatenated tensor belong to its unit.
   llvm::EquivalenceClasses<Operation *> together;
   for (Operation &op : block)
     if (isForward(&op) && makesValues(&op)) {
       together.insert(&op);
       for (Value result : op.getResults())
-        if (Operation *whole = storageOf(result).owner.getDefiningOp();
-            whole && isForward(whole) && makesValues(whole))
-          together.unionSets(&op, whole);
+        if (Operation *base = storageOf(result).base.getDefiningOp();
+            base && isForward(base) && makesValues(base))
+          together.unionSets(&op, base);
     }
-  // A unit has the place of its last operation.
-  llvm::DenseMap<Operation *, unsigned> numberOf; // of a class's leader
+  // Units are ordered by their last operation.
+  llvm::DenseMap<Operation *, unsigned>
+      numberOf; // by leader of an equivalence class
   for (Operation &op : llvm::reverse(block)) {
     if (!isForward(&op) || !makesValues(&op))
       continue;
@@ -120,27 +121,28 @@ void SavedValues::formUnits() {
       units[op] = number;
   }
   for (RematerializationUnit &unit : problem.units)
-    unit.canRematerialize = true; // until something says otherwise
+    unit.canRematerialize = true; // until proved otherwise
   for (unsigned unit = 0; unit < operations.size(); ++unit)
-    finish(unit);
+    describeUnit(unit);
 }
 
-void SavedValues::finish(unsigned number) {
+void SavedValues::describeUnit(unsigned number) {
   RematerializationUnit &unit = problem.units[number];
-  unit.made = unit.lastForwardUse = positionOf(operations[number].front());
+  unit.definedAt = unit.lastForwardUse = positionOf(operations[number].front());
   llvm::DenseSet<Value> owners;
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {
-    unit.canRematerialize &= isMemoryEffectFree(op) &&
-                         isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
+    unit.canRematerialize &=
+        isMemoryEffectFree(op) &&
+        isa<linalg::GenericOp, PlanStepInterface, ConcatViewOp>(op);
     for (Value result : op->getResults())
-      if (Value owner = storageOf(result).owner; owners.insert(owner).second)
+      if (Value owner = storageOf(result).base; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
-    const dialects::target::Work work = countScalarOperations(op);
+    const dialects::target::Work work = workOf(op);
     if (work.bytes > 0)
       unit.seconds += roofline.seconds(work);
     for (Value value : valuesReadBy(op))
-      if (Operation *source = storageOf(value).owner.getDefiningOp())
+      if (Operation *source = storageOf(value).base.getDefiningOp())
         if (auto input = unitOf(source); input && *input != number)
           inputs.insert(*input);
   }
@@ -148,30 +150,30 @@ void SavedValues::finish(unsigned number) {
     if (input < number)
       unit.inputs.push_back(input);
     else
-      // A part of a joined tensor that is made of another part: none of them
-      // can be made again by itself.
+      // A slice computed from another slice of the same tensor: neither can be
+      // recomputed alone.
       problem.units[input].canRematerialize = false;
 }
 
 void SavedValues::findUses() {
   std::vector<int64_t> changes(problem.otherBytes.size() + 1);
   llvm::DenseMap<Value, std::pair<int64_t, int64_t>>
-      others; // lives of the rest
+      others; // lifetimes of other values
   const int64_t end = static_cast<int64_t>(position.size());
   llvm::DenseSet<Value> stored;
   for (Operation &op : block) {
     const int64_t now = positionOf(&op);
     if (!isForward(&op) && makesValues(&op))
       for (Value result : op.getResults())
-        others.try_emplace(storageOf(result).owner, now, now);
+        others.try_emplace(storageOf(result).base, now, now);
     if (op.hasTrait<IsView>())
-      continue; // reads nothing itself
+      continue; // views read nothing themselves
     for (Value value : valuesReadBy(&op)) {
-      Value owner = storageOf(value).owner;
+      Value owner = storageOf(value).base;
       Operation *source = owner.getDefiningOp();
       auto number = source ? unitOf(source) : std::nullopt;
       if (op.hasTrait<IsStore>()) {
-        stored.insert(owner); // lies where it is stored
+        stored.insert(owner); // is allocated where it is stored
         if (number)
           problem.units[*number].canRematerialize = false;
         continue;
@@ -204,9 +206,10 @@ void SavedValues::findUses() {
     problem.otherBytes[step] = bytes += changes[step];
 }
 
-/// The nest that reads `x` last, in the backward pass, element by element in
-/// the order in which `maker` reads it; null if something else does.
-Operation *SavedValues::lastReader(Value x, linalg::GenericOp maker) const {
+/// Returns the last reader of `x`, if it is a nest of the backward pass that
+/// reads `x` element by element in the same order as `producer`; otherwise
+/// null.
+Operation *SavedValues::lastReader(Value x, linalg::GenericOp producer) const {
   Operation *last = nullptr;
   for (Operation *user : x.getUsers()) {
     user = block.findAncestorOpInBlock(*user);
@@ -227,11 +230,11 @@ Operation *SavedValues::lastReader(Value x, linalg::GenericOp maker) const {
         return reader.getMatchingIndexingMap(input).isIdentity();
     return false;
   };
-  return identity(nest) && identity(maker) ? nest : nullptr;
+  return identity(nest) && identity(producer) ? nest : nullptr;
 }
 
-/// What stands before `until` and reads `y`, or what is made of that, if all of
-/// it can run behind `until` instead; in order.
+/// Returns the transitive users of `y` before `until`, in order, if all of them
+/// can be deferred until after it; otherwise nullopt.
 std::optional<SmallVector<Operation *>>
 SavedValues::deferrableUsersOf(Value y, Operation *until) const {
   llvm::SmallPtrSet<Operation *, 8> found;
@@ -244,7 +247,7 @@ SavedValues::deferrableUsersOf(Value y, Operation *until) const {
       if (isForward(user) || until->isBeforeInBlock(user) ||
           !found.insert(user).second)
         continue;
-      // Nests read it where it is cheap, beside other gradients.
+      // Nests stay: next to other gradients they read `y` cheaply.
       if ((!isMemoryEffectFree(user) && !user->hasTrait<IsSink>()) ||
           (llvm::is_contained(user->getOperands(), y) &&
            !isa<PlanStepInterface>(user)))
@@ -257,44 +260,46 @@ SavedValues::deferrableUsersOf(Value y, Operation *until) const {
   return ordered;
 }
 
-/// A normalised blob, say, that only the product by the weights reads: the nest
-/// that computes the gradient of the normalisation reads its bottom, for the
-/// last time, and could make it again there, if the product came later.
+/// Finds the step next to which a unit can be recomputed. Example: a normalized
+/// blob that only a weight gradient reads. The nest that computes the gradient
+/// of the normalization is the last reader of its bottom, and could recompute
+/// the blob, if the weight gradient came later.
 void SavedValues::findFusionStep(unsigned number) {
   RematerializationUnit &unit = problem.units[number];
-  auto maker = operations[number].size() == 1
-                   ? dyn_cast<linalg::GenericOp>(operations[number].front())
-                   : linalg::GenericOp();
-  if (!unit.canRematerialize || unit.lastBackwardUse < 0 || !maker ||
-      maker->getNumResults() != 1 || maker.getNumReductionLoops() > 0 ||
-      !maker.getMatchingIndexingMap(maker.getDpsInitOperand(0)).isIdentity())
+  auto producer = operations[number].size() == 1
+                      ? dyn_cast<linalg::GenericOp>(operations[number].front())
+                      : linalg::GenericOp();
+  if (!unit.canRematerialize || unit.lastBackwardUse < 0 || !producer ||
+      producer->getNumResults() != 1 || producer.getNumReductionLoops() > 0 ||
+      !producer.getMatchingIndexingMap(producer.getDpsInitOperand(0))
+           .isIdentity())
     return;
-  const Value y = maker->getResult(0);
+  const Value y = producer->getResult(0);
   for (Operation *user : y.getUsers())
     if (user->hasTrait<IsView>())
       return;
-  for (Value x : maker.getDpsInputs()) {
-    Operation *source = storageOf(x).owner.getDefiningOp();
+  for (Value x : producer.getDpsInputs()) {
+    Operation *source = storageOf(x).base.getDefiningOp();
     if (x.getType() != y.getType() || !source || !unitOf(source))
       continue;
-    Operation *reader = lastReader(x, maker);
+    Operation *reader = lastReader(x, producer);
     if (!reader)
       continue;
-    auto waits = deferrableUsersOf(y, reader);
-    if (!waits || waits->empty())
+    auto users = deferrableUsersOf(y, reader);
+    if (!users || users->empty())
       continue;
     // A kernel of both reads x once.
-    dialects::target::Work both = countScalarOperations(reader);
+    dialects::target::Work both = workOf(reader);
     const double alone = roofline.seconds(both);
-    const dialects::target::Work own = countScalarOperations(maker);
+    const dialects::target::Work own = workOf(producer);
     both.bytes += own.bytes - static_cast<double>(bytesOf(x));
     both.flops += own.flops;
     unit.seconds = roofline.seconds(both) - alone;
-    unit.beside = positionOf(reader);
-    // A part of a joined tensor has no place of its own to give.
-    unit.reusesInputMemory = storageOf(x).owner == x;
-    beside[number] = reader;
-    waiting[number] = std::move(*waits);
+    unit.fusionStep = positionOf(reader);
+    // A slice of a concatenated tensor has no memory of its own to reuse.
+    unit.reusesInputMemory = storageOf(x).base == x;
+    fusionSteps[number] = reader;
+    deferred[number] = std::move(*users);
     return;
   }
 }

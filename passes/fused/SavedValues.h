@@ -1,4 +1,4 @@
-//===- SavedValues.h - What a forward pass keeps for backward ---*- C++ -*-===//
+//===- SavedValues.h - Values saved for the backward pass -------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -11,49 +11,53 @@
 
 namespace brew::passes {
 
-/// The values that `op`, with its regions, reads from outside of it.
+/// Returns the values that `op` and its regions read from outside.
 llvm::SmallVector<mlir::Value> valuesReadBy(mlir::Operation *op);
 
-/// The forward operations of a program in units that can be computed again, and
-/// where in the program their results are needed. A unit is an operation, or a
-/// brew.concat_view with all that makes its parts. Nests are nests still: what will
-/// not leave a kernel counts as if it did.
+/// The forward operations of a program as units of rematerialization, with the
+/// uses of their results. A unit is an operation, or a brew.concat_view with
+/// the producers of its operands. Kernels are not formed yet: a value that will
+/// stay inside a kernel counts as stored.
 class SavedValues {
 public:
   SavedValues(dialects::ProgramOp program,
               const dialects::target::Roofline &roofline);
 
-  /// Positions are those of operations in the program's block.
+  /// The problem to solve. Positions number the operations of the program's
+  /// block.
   RematerializationProblem problem;
 
-  /// Where the backward pass begins; null: there is none.
-  mlir::Operation *backward = nullptr;
-  /// The operations of a unit, in order.
+  /// First operation of the backward pass; null if there is none.
+  mlir::Operation *backwardBegin = nullptr;
+  /// Returns the operations of a unit, in order.
   llvm::ArrayRef<mlir::Operation *> operationsOf(unsigned unit) const {
     return operations[unit];
   }
-  /// The step beside which a unit can be made again (see RematerializationUnit), and
-  /// what must wait for it, in order.
-  mlir::Operation *fusionStepOf(unsigned unit) const { return beside[unit]; }
-  llvm::ArrayRef<mlir::Operation *> deferredFor(unsigned unit) const {
-    return waiting[unit];
+  /// Returns the step next to which a unit can be recomputed (see
+  /// RematerializationUnit), and the operations that must be deferred until
+  /// after it, in order.
+  mlir::Operation *fusionStepOf(unsigned unit) const {
+    return fusionSteps[unit];
   }
-  /// What all steps take by the roofline.
+  llvm::ArrayRef<mlir::Operation *> deferredFor(unsigned unit) const {
+    return deferred[unit];
+  }
+  /// Time of all steps by the roofline model.
   double seconds = 0;
-  /// The unit that a forward operation is in.
+  /// Returns the unit that contains a forward operation.
   std::optional<unsigned> unitOf(mlir::Operation *op) const;
 
 private:
   void findBackward();
   void formUnits();
   void findUses();
-  void finish(unsigned unit);
+  void describeUnit(unsigned unit);
   void findFusionStep(unsigned unit);
   mlir::Operation *lastReader(mlir::Value x,
-                              mlir::linalg::GenericOp maker) const;
+                              mlir::linalg::GenericOp producer) const;
   std::optional<llvm::SmallVector<mlir::Operation *>>
   deferrableUsersOf(mlir::Value y, mlir::Operation *until) const;
-  dialects::target::Work countScalarOperations(mlir::Operation *op) const;
+  dialects::target::Work workOf(mlir::Operation *op) const;
   int64_t bytesOf(mlir::Value owner) const;
   int64_t positionOf(mlir::Operation *op) const { return position.at(op); }
   bool isForward(mlir::Operation *op) const {
@@ -64,8 +68,8 @@ private:
   const dialects::target::Roofline &roofline;
   int64_t backwardPosition = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> position;
-  std::vector<llvm::SmallVector<mlir::Operation *>> operations, waiting;
-  std::vector<mlir::Operation *> beside;
+  std::vector<llvm::SmallVector<mlir::Operation *>> operations, deferred;
+  std::vector<mlir::Operation *> fusionSteps;
   llvm::DenseMap<mlir::Operation *, unsigned> units;
 };
 

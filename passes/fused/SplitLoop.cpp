@@ -1,4 +1,4 @@
-//===- SplitLoop.cpp - One loop of a sum as two ---------------------------===//
+//===- SplitLoop.cpp - Splitting of a reduction loop ----------------------===//
 #include "passes/fused/SplitLoop.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -31,9 +31,9 @@ public:
       if (map.isFunctionOfDim(loop))
         continue; // read in the body
       inputs.push_back(input->get());
-      maps.push_back(moved(map));
+      maps.push_back(remapped(map));
     }
-    // An operand without elements to read shows the loops' extents.
+    // An operand that is never read determines the loops' extents.
     SmallVector<int64_t> shape;
     SmallVector<AffineExpr> shown;
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
@@ -48,7 +48,7 @@ public:
         tensor::EmptyOp::create(b, nest.getLoc(), shape, b.getI8Type()));
     maps.push_back(AffineMap::get(extents.size(), 0, shown, b.getContext()));
     for (OpOperand &init : nest.getDpsInitsMutable())
-      maps.push_back(moved(nest.getMatchingIndexingMap(&init)));
+      maps.push_back(remapped(nest.getMatchingIndexingMap(&init)));
     auto split = linalg::GenericOp::create(
         b, nest.getLoc(), nest->getResultTypes(), inputs, nest.getDpsInits(),
         maps, iterators, [&](OpBuilder &body, Location loc, ValueRange values) {
@@ -61,13 +61,13 @@ public:
   }
 
 private:
-  unsigned place(unsigned dim) const { return dim <= loop ? dim : dim + 1; }
+  unsigned newDim(unsigned dim) const { return dim <= loop ? dim : dim + 1; }
 
-  /// A map over the new loops.
-  AffineMap moved(AffineMap map) {
+  /// Returns the map in terms of the new loops.
+  AffineMap remapped(AffineMap map) {
     SmallVector<AffineExpr> dims;
     for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
-      dims.push_back(b.getAffineDimExpr(place(dim)));
+      dims.push_back(b.getAffineDimExpr(newDim(dim)));
     dims[loop] = dims[loop] * length + b.getAffineDimExpr(loop + 1);
     return map.replaceDimsAndSymbols(dims, {}, map.getNumDims() + 1, 0);
   }
@@ -76,7 +76,7 @@ private:
     ScalarBuilder s(body, loc);
     SmallVector<Value> indices;
     for (unsigned dim = 0; dim < nest.getNumLoops(); ++dim)
-      indices.push_back(linalg::IndexOp::create(body, loc, place(dim)));
+      indices.push_back(linalg::IndexOp::create(body, loc, newDim(dim)));
     Value inner = linalg::IndexOp::create(body, loc, loop + 1);
     Value at = s.addi(s.muli(indices[loop], length), inner);
     Value isThere;
@@ -99,13 +99,13 @@ private:
         for (AffineExpr result : access.getResults())
           if (auto dim = dyn_cast<AffineDimExpr>(result))
             element.push_back(indices[dim.getPosition()]);
-          else // the only one of its dimension
+          else // a dimension of size 1
             element.push_back(s.index(0));
         map.map(value,
                 tensor::ExtractOp::create(body, loc, input->get(), element));
       }
     }
-    ++next; // the extents
+    ++next; // skip the operand for the extents
     llvm::SmallDenseMap<Operation *, Value> sums;
     for (auto [number, present] : llvm::enumerate(nest.getRegionOutputArgs())) {
       map.map(present, values[next + number]);
@@ -141,7 +141,7 @@ private:
 
 bool brew::passes::canSplitLoop(linalg::GenericOp nest, unsigned loop,
                                 int64_t pieces) {
-  // What is stored on the way is stored once.
+  // Elements stored along the way must be stored once.
   if (nest.getStaticLoopRanges()[loop] % pieces != 0)
     for (unsigned i = 0; i < nest->getNumResults(); ++i)
       if (isStoredPerIteration(nest, i))

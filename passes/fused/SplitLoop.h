@@ -1,18 +1,18 @@
-//===- SplitLoop.h - One loop of a sum as two -------------------*- C++ -*-===//
+//===- SplitLoop.h - Splitting of a reduction loop --------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew::passes {
 
-/// Whether splitLoop() can take reduction loop `loop` of a nest.
+/// Returns whether splitLoop() can split reduction loop `loop` of a nest.
 bool canSplitLoop(mlir::linalg::GenericOp nest, unsigned loop, int64_t pieces);
 
-/// Puts a nest in place of `nest`, whose results are sums (yielded by an
-/// arith.addf of the present value) or stored on the way, with two loops
-/// instead of loop `loop`: `loop`, of `pieces` iterations, and behind it one of
-/// as many as cover all. Where those are more than there were, the last ones
-/// add zeros. What is read along the loop becomes a tensor.extract.
+/// Replaces `nest` by a nest that has two loops instead of `loop`: an outer one
+/// of `pieces` iterations and an inner one that covers the rest. Results must
+/// be sums (an arith.addf of the accumulator) or stored along the way. If
+/// `pieces` does not divide the extent, the last iterations add zeros. Inputs
+/// indexed by the loop are read by tensor.extract.
 mlir::linalg::GenericOp splitLoop(mlir::linalg::GenericOp nest, unsigned loop,
                                   int64_t pieces);
 

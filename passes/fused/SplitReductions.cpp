@@ -1,4 +1,4 @@
-//===- SplitReductions.cpp - Long sums in two stages ----------------------===//
+//===- SplitReductions.cpp - Two-stage reductions -------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/ReorderableReduction.h"
 #include "passes/analysis/ValueStorage.h"
@@ -28,15 +28,15 @@ using namespace brew::dialects;
 
 namespace {
 
-/// One nest and the reduction loops whose iterations become partial sums.
-/// Upstream's splitReduction and tileReductionUsingForall take one loop and one
-/// result at a time and know no layouts; here one pair of nests gives all sums
-/// of all results.
+/// Splits one nest into partial sums, one per iteration of `loops`, and a
+/// second nest that adds them. MLIR's splitReduction and
+/// tileReductionUsingForall handle one loop and one result at a time and no
+/// layouts; here one pair of nests computes all results.
 class Split {
 public:
   Split(linalg::GenericOp nest, ArrayRef<unsigned> loops)
       : nest(nest), loops(loops), b(nest) {
-    // What is stored on the way stands behind the sums.
+    // Tensors stored along the way come after the sums.
     while (sumCount < nest->getNumResults() &&
            !isStoredPerIteration(nest, sumCount))
       ++sumCount;
@@ -60,7 +60,8 @@ private:
     return linalg::FillOp::create(b, loc, zero, empty).getResult(0);
   }
 
-  /// The nest with those loops parallel. They lead the dimensions of results.
+  /// Creates the nest of partial sums, with `loops` parallel. They become the
+  /// leading dimensions of the results.
   linalg::GenericOp sumPartially() {
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     SmallVector<utils::IteratorType> iterators = nest.getIteratorTypesArray();
@@ -78,15 +79,15 @@ private:
       }
       AffineMap &map = maps[nest.getNumDpsInputs() + number];
       SmallVector<int64_t> shape;
-      SmallVector<AffineExpr> places;
+      SmallVector<AffineExpr> dims;
       for (unsigned loop : loops) {
         shape.push_back(extents[loop]);
-        places.push_back(b.getAffineDimExpr(loop));
+        dims.push_back(b.getAffineDimExpr(loop));
       }
       llvm::append_range(shape, type.getShape());
-      llvm::append_range(places, map.getResults());
-      map = AffineMap::get(map.getNumDims(), 0, places, b.getContext());
-      // Neighbours in the result are neighbours here.
+      llvm::append_range(dims, map.getResults());
+      map = AffineMap::get(map.getNumDims(), 0, dims, b.getContext());
+      // Keep the memory order of the result.
       SmallVector<int64_t> order = iota(loops.size());
       for (int64_t dim : memoryOrder(type))
         order.push_back(static_cast<int64_t>(loops.size()) + dim);
@@ -103,11 +104,12 @@ private:
     return partial;
   }
 
-  /// All results at once: partial ones have the dimensions of a result last.
+  /// Creates the nest that adds the partial sums of all results. Their trailing
+  /// dimensions are those of the result.
   linalg::GenericOp sumUp(linalg::GenericOp partial) {
     int64_t kept = nest.getNumLoops() - nest.getNumReductionLoops(),
             reduced = loops.size();
-    // Dimensions of the result by those of the first one.
+    // Express each result's dimensions in terms of those of the first.
     SmallVector<AffineExpr> reductions;
     for (int64_t i = 0; i < reduced; ++i)
       reductions.push_back(b.getAffineDimExpr(kept + i));
@@ -119,13 +121,13 @@ private:
     types.resize(sumCount);
     for (auto [number, result] :
          llvm::enumerate(nest->getResults().take_front(sumCount))) {
-      SmallVector<AffineExpr> places;
+      SmallVector<AffineExpr> dims;
       for (int64_t loop : resultLoops(nest, number))
-        places.push_back(b.getAffineDimExpr(
+        dims.push_back(b.getAffineDimExpr(
             std::distance(parallel.begin(), llvm::find(parallel, loop))));
-      to.push_back(AffineMap::get(kept + reduced, 0, places, b.getContext()));
+      to.push_back(AffineMap::get(kept + reduced, 0, dims, b.getContext()));
       SmallVector<AffineExpr> read = reductions;
-      llvm::append_range(read, places);
+      llvm::append_range(read, dims);
       from.push_back(AffineMap::get(kept + reduced, 0, read, b.getContext()));
       inits.push_back(zeros(cast<RankedTensorType>(result.getType())));
     }
@@ -162,7 +164,7 @@ struct SplitReductions
   void runOnOperation() override {
     const auto gpu = brew::dialects::target::gpuOf(getOperation());
     if (gpu)
-      measure(gpu);
+      setLimits(gpu);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<linalg::GenericOp> nests(
           program.getBody().front().getOps<linalg::GenericOp>());
@@ -176,13 +178,13 @@ struct SplitReductions
   }
 
 private:
-  void measure(brew::dialects::target::GpuAttr gpu) {
-    // Numbers of channels are often powers of two, and nearly as many results
-    // as multiprocessors will do.
+  void setLimits(brew::dialects::target::GpuAttr gpu) {
+    // Numbers of channels are often powers of two, and slightly fewer results
+    // than multiprocessors suffice.
     fewResults = llvm::bit_floor<uint64_t>(gpu.getMultiprocessors());
     enoughSums = 2 * gpu.getMultiprocessors();
     enoughThreads = llvm::bit_floor<uint64_t>(gpu.residentThreads() / 2);
-    // What memory delivers while a kernel is launched.
+    // The elements that memory delivers during a kernel launch.
     enoughWork = minWork;
     if (enoughWork == 0)
       enoughWork = llvm::bit_ceil<uint64_t>(
@@ -191,9 +193,9 @@ private:
               brew::dialects::target::GpuAttr::kLaunchCycles));
   }
 
-  /// On a CPU: whole loops, outermost first, of sums for a few neighbours in
-  /// memory. Threads then read different rows of them, each one all of its
-  /// rows; shares of the neighbours would be pieces of cache lines.
+  /// Returns the loops to split on a CPU, outermost first, if the nest sums few
+  /// results that are adjacent in memory. Each thread then reads full rows;
+  /// dividing the results instead would divide cache lines.
   SmallVector<unsigned> loopsToSplitOnCpu(linalg::GenericOp nest) const {
     const auto cpu = brew::dialects::target::cpuOf(nest);
     int64_t points = 1, length = 1;
@@ -203,7 +205,7 @@ private:
     if (SmallVector<unsigned> loops = loopsForCaches(nest); !loops.empty())
       return loops;
     const int64_t few = 4 * cpu.getCores() * cpu.lanes();
-    const int64_t least = minWork ? minWork : kCpuWork;
+    const int64_t least = minWork ? minWork : kMinCpuWork;
     if (points >= few || points * length < least || !readsAcross(nest) ||
         !brew::passes::hasReorderableReductions(nest))
       return {};
@@ -215,7 +217,7 @@ private:
       if (kind == utils::IteratorType::parallel)
         continue;
       const int64_t extent = nest.getStaticLoopRanges()[loop];
-      if (length / extent < kShortest)
+      if (length / extent < kMinLength)
         return {};
       loops.push_back(loop);
       pieces *= extent;
@@ -224,11 +226,12 @@ private:
     return pieces > 1 ? loops : SmallVector<unsigned>();
   }
 
-  /// On a CPU: loops, outermost first, that leave to a sum what a core's cache
-  /// holds, where the taps of a window read the same again; none where the sums
-  /// would be many beside what is read.
+  /// Returns the loops to split on a CPU, outermost first, so that the input of
+  /// a partial sum fits a core's cache, if the taps of a window read it
+  /// repeatedly. Stops before the partial sums become large compared to the
+  /// input.
   static SmallVector<unsigned> loopsForCaches(linalg::GenericOp nest) {
-    if (nest.getNumReductionLoops() == 0 || !extracts(nest) ||
+    if (nest.getNumReductionLoops() == 0 || !gathers(nest) ||
         !brew::passes::hasReorderableReductions(nest))
       return {};
     OpOperand *largest = nullptr;
@@ -250,7 +253,7 @@ private:
     }
     if (taps == 1)
       return {};
-    // What the body extracts is about as large.
+    // The extracted tensor is about as large.
     const int64_t all = 2 * brew::passes::bytesOf(tensorTypeOf(largest->get()));
     const int64_t cache = brew::dialects::target::cpuOf(nest).getL2Bytes() / 2;
     SmallVector<unsigned> loops;
@@ -262,30 +265,30 @@ private:
         break;
       pieces *= extents[loop];
       if (pieces * points * static_cast<int64_t>(sizeof(float)) >
-          all / kSumShare)
+          all / kPartialSumDivisor)
         break;
       loops.push_back(loop);
     }
     return loops;
   }
 
-  static bool extracts(linalg::GenericOp nest) {
+  static bool gathers(linalg::GenericOp nest) {
     return nest.getBody()
         ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
         .wasInterrupted();
   }
 
-  /// Reduction loops whose iterations get sums of their own, outermost first,
-  /// as many as it takes; none where the nest has enough results, or too little
-  /// to add up. Where whole loops make too few or far too many sums, a loop is
-  /// made two of, and `nest` is what comes of that.
+  /// Returns the reduction loops to split on a GPU, outermost first, until
+  /// there are enough partial sums; nothing if the nest has enough results or
+  /// too little work. If full loops yield too few or far too many partial sums,
+  /// splits a loop into two and updates `nest`.
   SmallVector<unsigned> loopsToSplit(linalg::GenericOp &nest) const {
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     int64_t points = 1, length = 1;
     for (auto [extent, kind] :
          llvm::zip_equal(extents, nest.getIteratorTypesArray()))
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
-    // Half as many threads as could be resident still hide most of the wait.
+    // Half of the resident threads still hide most of the latency.
     const bool across = readsAcross(nest);
     const int64_t shares =
         across ? brew::dialects::target::GpuAttr::threadsPerColumn(points) : 1;
@@ -302,9 +305,9 @@ private:
         continue;
       if (across)
         if (auto last = loopToDivide(nest, loop, points, length, shares))
-          return splitAlso(nest, loops, last->first, last->second);
-      // What is left must be worth a kernel's team.
-      if (length / extents[loop] < kShortest) {
+          return splitInTwo(nest, loops, last->first, last->second);
+      // The remaining loop must still be worth a warp.
+      if (length / extents[loop] < kMinLength) {
         if (!longest || extents[loop] > extents[*longest])
           longest = loop;
         continue;
@@ -314,16 +317,16 @@ private:
       length /= extents[loop];
     }
     int64_t pieces = llvm::divideCeil(enough, points);
-    if (points >= enough || !longest || length / pieces < kShortest ||
+    if (points >= enough || !longest || length / pieces < kMinLength ||
         extents[*longest] < 2 * pieces ||
         !brew::passes::canSplitLoop(nest, *longest, pieces))
       return loops;
-    return splitAlso(nest, loops, *longest, pieces);
+    return splitInTwo(nest, loops, *longest, pieces);
   }
 
-  /// Whether neighbours in memory, of what the nest reads most of, belong to
-  /// different results (channels, where these come last). Threads then take
-  /// neighbouring results, some threads of a block each of them.
+  /// Returns whether adjacent elements of the largest input belong to different
+  /// results (channels in channels-last layout). Then several threads of a
+  /// block share each of a number of adjacent results.
   static bool readsAcross(linalg::GenericOp nest) {
     RankedTensorType largest;
     AffineMap access;
@@ -348,9 +351,9 @@ private:
     return false;
   }
 
-  /// The innermost reduction loop from `first` on that can be made two of so
-  /// that sums are enough, but not far too many; and the pieces it takes.
-  /// `shares` threads add up each sum.
+  /// Returns the innermost reduction loop, from `first` on, that can be split
+  /// into two for enough, but not far too many partial sums, and the number of
+  /// pieces. `shares` threads compute each sum.
   std::optional<std::pair<unsigned, int64_t>>
   loopToDivide(linalg::GenericOp nest, unsigned first, int64_t points,
                int64_t length, int64_t shares) const {
@@ -360,15 +363,15 @@ private:
       const int64_t extent = nest.getStaticLoopRanges()[loop];
       const int64_t pieces =
           piecesOf(extent, llvm::divideCeil(enoughThreads / shares, points));
-      if (pieces < extent && length / pieces >= kShortest &&
+      if (pieces < extent && length / pieces >= kMinLength &&
           brew::passes::canSplitLoop(nest, loop, pieces))
         return std::pair(loop, pieces);
     }
     return std::nullopt;
   }
 
-  /// The least divisor of a loop's extent that makes `wanted` pieces, but not
-  /// twice as many; else the extent.
+  /// Returns the smallest divisor of `extent` in [wanted, 2 * wanted), or
+  /// `extent`.
   static int64_t piecesOf(int64_t extent, int64_t wanted) {
     for (int64_t pieces = wanted; pieces < std::min(2 * wanted, extent);
          ++pieces)
@@ -377,10 +380,10 @@ private:
     return extent;
   }
 
-  /// `loops` and the outer half of `loop`, which is made two.
-  static SmallVector<unsigned> splitAlso(linalg::GenericOp &nest,
-                                         SmallVector<unsigned> loops,
-                                         unsigned loop, int64_t pieces) {
+  /// Splits `loop` into two and adds the outer one to `loops`.
+  static SmallVector<unsigned> splitInTwo(linalg::GenericOp &nest,
+                                          SmallVector<unsigned> loops,
+                                          unsigned loop, int64_t pieces) {
     nest = brew::passes::splitLoop(nest, loop, pieces);
     for (unsigned &other : loops)
       other += other > loop;
@@ -389,16 +392,16 @@ private:
     return loops;
   }
 
-  /// Iterations of a sum that a warp still shares.
-  static constexpr int64_t kShortest = brew::dialects::target::GpuAttr::kWarp;
-  /// On a CPU, iterations from which on a second stage pays.
-  static constexpr int64_t kCpuWork = 1 << 18;
-  /// There, the part of what is read that partial sums may take.
-  static constexpr int64_t kSumShare = 8;
+  /// Minimal iterations of a sum, shared by a warp.
+  static constexpr int64_t kMinLength = brew::dialects::target::GpuAttr::kWarp;
+  /// On a CPU, minimal iterations for which a second stage pays off.
+  static constexpr int64_t kMinCpuWork = 1 << 18;
+  /// On a CPU, maximal bytes of partial sums: this fraction of the input.
+  static constexpr int64_t kPartialSumDivisor = 8;
 
-  int64_t fewResults = 0;    ///< from as many on all blocks have enough to do
-  int64_t enoughSums = 0;    ///< partial sums at which no more loops are taken
-  int64_t enoughThreads = 0; ///< the same for threads that share a sum
-  int64_t enoughWork = 0;    ///< iterations from which on a second stage pays
+  int64_t fewResults = 0;    ///< with this many results all blocks are busy
+  int64_t enoughSums = 0;    ///< enough partial sums
+  int64_t enoughThreads = 0; ///< enough threads that share sums
+  int64_t enoughWork = 0;    ///< iterations that justify a second stage
 };
 } // namespace

@@ -1,5 +1,7 @@
 //===- VerifyFused.cpp - Verifier of phase fused --------------------------===//
 #include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
 #include "passes/analysis/LibraryCalls.h"
 #include "passes/analysis/Sinks.h"

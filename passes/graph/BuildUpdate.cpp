@@ -16,7 +16,8 @@ using namespace brew::dialects;
 
 namespace {
 
-/// How one solver updates a parameter; the operation itself says what it reads.
+/// The update operation of a solver type, its state slots and its scalar
+/// operands.
 struct UpdateRule {
   StringRef operation;
   unsigned states;
@@ -31,7 +32,7 @@ template <typename... Ops> ArrayRef<UpdateRule> rulesOf() {
   return rules;
 }
 
-/// In the order of plan::kSolverTypes.
+/// Returns the rules in the order of plan::kSolverTypes.
 ArrayRef<UpdateRule> allRules() {
   return rulesOf<SGDUpdateOp, NesterovUpdateOp, AdaGradUpdateOp,
                  RMSPropUpdateOp, AdaDeltaUpdateOp, AdamUpdateOp>();
@@ -40,7 +41,7 @@ ArrayRef<UpdateRule> allRules() {
 struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
   using BuildUpdateBase::BuildUpdateBase;
 
-  /// With loss scaling: how many gradients are not finite.
+  /// Number of non-finite gradients; null without loss scaling.
   Value nonFinite;
 
   const UpdateRule *findRule() {
@@ -98,7 +99,7 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     Location loc = param.getLoc();
     auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
     OperationState update(loc, rule.operation);
-    // Scalars are shared by all parameters, so they come first.
+    // All parameters share the scalars: each is read once.
     SmallVector<Value> scalarValues;
     for (SolverScalar which : rule.scalars) {
       Value &value = scalars[which];
@@ -125,10 +126,11 @@ struct BuildUpdate : brew::passes::impl::BuildUpdateBase<BuildUpdate> {
     update.addTypes(SmallVector<Type>(2 + rule.states, type));
     Operation *op = b.create(update);
 
-    // An update that gradients have spoilt leaves everything as it was.
+    // If a gradient is not finite, parameter and state keep their values.
     auto chosen = [&](Value updated, Value before) {
-      return nonFinite ? brew::passes::buildSelectIfFinite(b, loc, nonFinite, updated,
-                                                   before, param.getLayerAttr())
+      return nonFinite ? brew::passes::buildSelectIfFinite(b, loc, nonFinite,
+                                                           updated, before,
+                                                           param.getLayerAttr())
                        : updated;
     };
     StoreParamOp::create(b, loc, chosen(op->getResult(0), present), symbol);

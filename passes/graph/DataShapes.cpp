@@ -1,4 +1,4 @@
-//===- DataShapes.cpp - Shapes of the tops of data layers -----------------===//
+//===- DataShapes.cpp - Shapes of data-layer tops -------------------------===//
 #include "passes/graph/DataShapes.h"
 
 #include "caffe/DataLayerKinds.h"
@@ -20,18 +20,20 @@ using formats::dimsText;
 
 namespace {
 
-/// One layer's shapes.
-class Feed {
+/// Infers the shapes of the tops of one data layer.
+class DataLayerShapes {
 public:
-  Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
-       const DataShapeOptions &options)
-      : layer(layer), kind(caffe::findDataLayerKind(layer.type())), folders(folders),
-        options(options), selection(caffe::recordSelectionOf(layer)) {}
+  DataLayerShapes(caffe::LayerParameter &layer,
+                  const std::vector<std::string> &folders,
+                  const DataShapeOptions &options)
+      : layer(layer), kind(caffe::findDataLayerKind(layer.type())),
+        folders(folders), options(options),
+        selection(caffe::recordSelectionOf(layer)) {}
 
   std::vector<DataShape> shapes() {
     std::vector<DataShape> shapes = shapesOfSource();
     for (size_t i = 0; i < shapes.size(); ++i)
-      checkGiven(static_cast<int>(i), shapes[i]);
+      checkExplicit(static_cast<int>(i), shapes[i]);
     return shapes;
   }
 
@@ -62,22 +64,23 @@ private:
     case DataLayerSource::Weights:
       return {{layer.loss_param().class_weighting_size()}};
     case DataLayerSource::RandomKey:
-      break; // what the key means fixes its shape (see brew-infer-data-shapes)
+      break; // brew-infer-data-shapes sets the shape of a key
     }
     throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }
-  const DataShape *given(int top) const {
-    auto found = options.given.find(layer.top(top));
-    return found == options.given.end() ? nullptr : &found->second;
+  const DataShape *explicitShape(int top) const {
+    auto found = options.explicitShapes.find(layer.top(top));
+    return found == options.explicitShapes.end() ? nullptr : &found->second;
   }
   void setBatch(DataShape &shape) {
     hasOwnBatch = options.batch != 0;
     if (options.batch && !shape.empty())
       shape[0] = options.batch;
   }
-  /// No shape that was given goes unheeded.
-  void checkGiven(int top, const DataShape &shape) const;
-  /// Batch size of a layer that has one: option first.
+  /// Reports an explicit shape that contradicts the inferred one.
+  void checkExplicit(int top, const DataShape &shape) const;
+  /// Returns the batch size of a layer that has one; the option takes
+  /// precedence.
   template <typename Settings> int64_t takeBatch(Settings &settings) {
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
@@ -86,11 +89,12 @@ private:
     if (selection.imagesPerItem == 1 &&
         settings.batch_size() % selection.recordsPerUnit() != 0)
       throw badInput("batches of " + std::to_string(settings.batch_size()) +
-                     " records do not hold whole pairs, which layer '" +
-                     layer.name() + "' gives (enable_pair_selection)");
+                     " records do not divide into pairs, which layer '" +
+                     layer.name() + "' delivers (enable_pair_selection)");
     return settings.batch_size();
   }
-  /// Finds a source, or says how to do without it. Null if a shape is given.
+  /// Finds a source file. If it is missing, returns nullopt when all shapes are
+  /// explicit; otherwise the error names the option that replaces the source.
   std::optional<std::string> findSource(const std::string &name,
                                         const std::string &what,
                                         const std::string &example) const;
@@ -106,39 +110,40 @@ private:
   DataShape imageIn(const DataShape &shape) const;
   std::vector<DataShape> hdf5Shapes();
   std::vector<DataShape> blobShapes();
-  void checkGivenImage(const DataShape &shape) const;
+  void checkExplicitImage(const DataShape &shape) const;
   void checkMean(const DataShape &image, bool isCropped,
                  const std::string &from) const;
 
   caffe::LayerParameter &layer;
-  const caffe::DataLayerKind *kind; ///< null: none that there is
+  const caffe::DataLayerKind *kind; ///< null: unknown type
   const std::vector<std::string> &folders;
   const DataShapeOptions &options;
   const caffe::RecordSelection selection;
-  /// The leading dimension is the layer's or an option's, whatever shape is
-  /// given.
+  /// Whether the leading dimension comes from the layer or an option, and not
+  /// from an explicit shape.
   bool hasOwnBatch = false;
 };
 
-void Feed::checkGiven(int top, const DataShape &shape) const {
-  const DataShape *told = given(top);
-  if (!told)
+void DataLayerShapes::checkExplicit(int top, const DataShape &shape) const {
+  const DataShape *explicitTop = explicitShape(top);
+  if (!explicitTop)
     return;
   const size_t from = hasOwnBatch ? 1 : 0;
-  if (told->size() != shape.size() ||
+  if (explicitTop->size() != shape.size() ||
       (shape.size() > from &&
-       !std::equal(told->begin() + from, told->end(), shape.begin() + from)))
+       !std::equal(explicitTop->begin() + from, explicitTop->end(),
+                   shape.begin() + from)))
     throw badInput("--input-shape gives '" + layer.top(top) + "' as " +
-                   dimsText(*told) + ", but the layer makes it " +
+                   dimsText(*explicitTop) + ", but the layer makes it " +
                    dimsText(shape));
 }
 
-std::optional<std::string> Feed::findSource(const std::string &name,
-                                            const std::string &what,
-                                            const std::string &example) const {
+std::optional<std::string>
+DataLayerShapes::findSource(const std::string &name, const std::string &what,
+                            const std::string &example) const {
   int missing = -1;
   for (int i = 0; i < layer.top_size() && missing < 0; ++i)
-    if (!given(i) && !kind->isLabel(i))
+    if (!explicitShape(i) && !kind->isLabel(i))
       missing = i;
   if (missing < 0)
     return formats::findPath(name, folders);
@@ -148,13 +153,13 @@ std::optional<std::string> Feed::findSource(const std::string &name,
     if (error.status() != ExitStatus::Unavailable)
       throw;
     throw unavailable(std::string(error.what()) +
-                       "; to compile without it, say --input-shape " +
-                       layer.top(missing) + "=" + example);
+                      "; to compile without it, pass --input-shape " +
+                      layer.top(missing) + "=" + example);
   }
 }
 
-/// A matrix in a .binaryproto file.
-std::vector<DataShape> Feed::blobShapes() {
+/// The shape of a matrix in a .binaryproto file.
+std::vector<DataShape> DataLayerShapes::blobShapes() {
   const formats::Blob blob = formats::readBinaryProto(formats::requirePath(
       layer.infogain_loss_param().source(), folders, "infogain matrix"));
   return {DataShape(blob.dims.begin(), blob.dims.end())};
@@ -164,17 +169,18 @@ std::vector<DataShape> Feed::blobShapes() {
 // Layers without a source
 //===----------------------------------------------------------------------===//
 
-std::vector<DataShape> Feed::inputShapes() {
+std::vector<DataShape> DataLayerShapes::inputShapes() {
   caffe::InputParameter &settings = *layer.mutable_input_param();
   std::vector<DataShape> shapes;
   for (int i = 0; i < layer.top_size(); ++i) {
-    if (const DataShape *shape = given(i)) {
+    if (const DataShape *shape = explicitShape(i)) {
       shapes.push_back(*shape);
     } else if (settings.shape_size() == 0) {
-      throw badInput("the shape of '" + layer.top(i) +
-                     "' is not given; write input_param { shape { ... } } or "
-                     "say --input-shape " +
-                     layer.top(i) + "=N,...");
+      throw badInput(
+          "the shape of '" + layer.top(i) +
+          "' is not specified; write input_param { shape { ... } } or "
+          "pass --input-shape " +
+          layer.top(i) + "=N,...");
     } else {
       const auto &dims =
           settings.shape(settings.shape_size() > 1 ? i : 0).dim();
@@ -191,14 +197,14 @@ std::vector<DataShape> Feed::inputShapes() {
   return shapes;
 }
 
-std::vector<DataShape> Feed::dummyShapes() {
+std::vector<DataShape> DataLayerShapes::dummyShapes() {
   caffe::DummyDataParameter &settings = *layer.mutable_dummy_data_param();
   std::vector<DataShape> shapes;
   auto pick = [](const auto &list, int i) -> int64_t {
     return list.Get(list.size() > 1 ? i : 0);
   };
   for (int i = 0; i < layer.top_size(); ++i) {
-    if (const DataShape *shape = given(i)) {
+    if (const DataShape *shape = explicitShape(i)) {
       shapes.push_back(*shape);
     } else if (settings.shape_size() > 0) {
       const auto &dims =
@@ -209,7 +215,7 @@ std::vector<DataShape> Feed::dummyShapes() {
       shapes.push_back({pick(settings.num(), i), pick(settings.channels(), i),
                         pick(settings.height(), i), pick(settings.width(), i)});
     } else {
-      throw badInput("the shape of '" + layer.top(i) + "' is not given");
+      throw badInput("the shape of '" + layer.top(i) + "' is not specified");
     }
     setBatch(shapes.back());
   }
@@ -226,9 +232,9 @@ std::vector<DataShape> Feed::dummyShapes() {
   return shapes;
 }
 
-std::vector<DataShape> Feed::memoryShapes() {
+std::vector<DataShape> DataLayerShapes::memoryShapes() {
   caffe::MemoryDataParameter &settings = *layer.mutable_memory_data_param();
-  if (const DataShape *shape = given(0)) {
+  if (const DataShape *shape = explicitShape(0)) {
     if (shape->size() != 4)
       throw badInput("--input-shape for '" + layer.top(0) +
                      "' needs four dimensions");
@@ -237,7 +243,7 @@ std::vector<DataShape> Feed::memoryShapes() {
     settings.set_height(shape->at(2));
     settings.set_width(shape->at(3));
   } else if (const DataShape *labels =
-                 layer.top_size() > 1 ? given(1) : nullptr;
+                 layer.top_size() > 1 ? explicitShape(1) : nullptr;
              labels && !labels->empty()) {
     settings.set_batch_size(labels->at(0));
   }
@@ -257,7 +263,7 @@ std::vector<DataShape> Feed::memoryShapes() {
 // Databases
 //===----------------------------------------------------------------------===//
 
-void Feed::checkGivenImage(const DataShape &shape) const {
+void DataLayerShapes::checkExplicitImage(const DataShape &shape) const {
   if (shape.size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
                    "' needs four dimensions: number, channels, height, width");
@@ -269,10 +275,10 @@ void Feed::checkGivenImage(const DataShape &shape) const {
                    std::to_string(crop));
 }
 
-/// `image` is channels x height x width before cropping, or after it if
-/// `isCropped`.
-void Feed::checkMean(const DataShape &image, bool isCropped,
-                     const std::string &from) const {
+/// Checks mean_value and mean_file. `image` is channels x height x width before
+/// cropping, or after it if `isCropped`.
+void DataLayerShapes::checkMean(const DataShape &image, bool isCropped,
+                                const std::string &from) const {
   const caffe::TransformationParameter &transform = layer.transform_param();
   if (transform.mean_value_size() > 1 &&
       transform.mean_value_size() != image[0])
@@ -284,7 +290,7 @@ void Feed::checkMean(const DataShape &image, bool isCropped,
     return;
   auto path = formats::findPath(transform.mean_file(), folders);
   if (!path)
-    return; // it may be there when the plan runs
+    return; // the file may exist when the plan runs
   DataShape mean = formats::readBinaryProto(*path).dims;
   if (mean.size() == 4 && mean[0] == 1)
     mean.erase(mean.begin());
@@ -296,13 +302,13 @@ void Feed::checkMean(const DataShape &image, bool isCropped,
                    ", but the images of " + from + " are " + dimsText(image));
 }
 
-std::vector<DataShape> Feed::databaseShapes() {
+std::vector<DataShape> DataLayerShapes::databaseShapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const int64_t crop = layer.transform_param().crop_size();
-  const DataShape *told = given(0);
-  if (told)
-    checkGivenImage(*told);
+  const DataShape *explicitTop = explicitShape(0);
+  if (explicitTop)
+    checkExplicitImage(*explicitTop);
   const bool isLevelDb =
       layer.data_param().backend() == caffe::DataParameter::LEVELDB;
   auto path =
@@ -318,64 +324,68 @@ std::vector<DataShape> Feed::databaseShapes() {
                      dimsText(image));
     if (crop)
       image = {image[0], crop, crop};
-    if (told && imageIn(*told) != image)
+    if (explicitTop && imageIn(*explicitTop) != image)
       throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
-                     dimsText(imageIn(*told)) + ", but " + *path +
+                     dimsText(imageIn(*explicitTop)) + ", but " + *path +
                      " has images of " + dimsText(image));
   } else {
-    image = imageIn(*told);
+    image = imageIn(*explicitTop);
     checkMean(image, crop != 0, "--input-shape");
   }
   return withLabels(batch, image);
 }
 
-/// An item's images lie side by side among the channels.
-std::vector<DataShape> Feed::withLabels(int64_t batch, const DataShape &image) {
-  const int64_t several = selection.imagesPerItem;
+/// Returns the shapes of data and labels. An item with several images stacks
+/// them along the channels.
+std::vector<DataShape> DataLayerShapes::withLabels(int64_t batch,
+                                                   const DataShape &image) {
+  const int64_t imagesPerItem = selection.imagesPerItem;
   std::vector<DataShape> shapes = {
-      {batch, image[0] * several, image[1], image[2]}};
+      {batch, image[0] * imagesPerItem, image[1], image[2]}};
   if (layer.top_size() > 1)
-    shapes.push_back(several > 1 && selection.allLabels
-                         ? DataShape{batch, several}
+    shapes.push_back(imagesPerItem > 1 && selection.allLabels
+                         ? DataShape{batch, imagesPerItem}
                          : DataShape{batch});
   return shapes;
 }
 
-/// Channels, height and width of one image of a top.
-DataShape Feed::imageIn(const DataShape &shape) const {
-  const int64_t several = selection.imagesPerItem;
-  if (shape[1] % several)
+/// Returns channels, height and width of one image of a top.
+DataShape DataLayerShapes::imageIn(const DataShape &shape) const {
+  const int64_t imagesPerItem = selection.imagesPerItem;
+  if (shape[1] % imagesPerItem)
     throw badInput("--input-shape gives '" + layer.top(0) + "' " +
                    std::to_string(shape[1]) +
                    " channels, which images_per_blob " +
-                   std::to_string(several) + " does not divide");
-  return {shape[1] / several, shape[2], shape[3]};
+                   std::to_string(imagesPerItem) + " does not divide");
+  return {shape[1] / imagesPerItem, shape[2], shape[3]};
 }
 
-/// Boxes are rows, of which there are as many as a batch of the images that
-/// have most of them needs.
-std::vector<DataShape> Feed::annotatedShapes() {
+/// The label top has one row per box, with room for a batch of images that all
+/// have the maximal number of boxes.
+std::vector<DataShape> DataLayerShapes::annotatedShapes() {
   constexpr int64_t kRow = 8;
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const caffe::TransformationParameter &transform = layer.transform_param();
-  const DataShape *told = given(0);
-  const DataShape *toldLabels = layer.top_size() > 1 ? given(1) : nullptr;
-  if (told && told->size() != 4)
+  const DataShape *explicitTop = explicitShape(0);
+  const DataShape *explicitLabels =
+      layer.top_size() > 1 ? explicitShape(1) : nullptr;
+  if (explicitTop && explicitTop->size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
                    "' needs four dimensions: number, channels, height, width");
   const bool isLevelDb =
       layer.data_param().backend() == caffe::DataParameter::LEVELDB;
-  auto path =
-      findSource(layer.data_param().source(),
-                 isLevelDb ? "LevelDB database" : "LMDB database",
-                 given(0) ? "1,1,N,8 for N boxes in a batch" : "N,C,H,W");
+  auto path = findSource(layer.data_param().source(),
+                         isLevelDb ? "LevelDB database" : "LMDB database",
+                         explicitShape(0) ? "1,1,N,8 for N boxes in a batch"
+                                          : "N,C,H,W");
   AnnotatedShape record;
   if (path)
-    record = annotatedShape(layer, *path, layer.top_size() > 1 && !toldLabels);
+    record =
+        annotatedShape(layer, *path, layer.top_size() > 1 && !explicitLabels);
   else
-    record = {{told->begin() + 1, told->end()},
-              toldLabels && toldLabels->size() == 4,
+    record = {{explicitTop->begin() + 1, explicitTop->end()},
+              explicitLabels && explicitLabels->size() == 4,
               0};
   DataShape image = record.image;
   const bool isSquare = transform.crop_size() != 0;
@@ -392,8 +402,8 @@ std::vector<DataShape> Feed::annotatedShapes() {
     return shapes;
   if (!record.hasBoxes)
     shapes.push_back({batch});
-  else if (toldLabels && toldLabels->size() == 4)
-    shapes.push_back({1, 1, toldLabels->at(2), kRow});
+  else if (explicitLabels && explicitLabels->size() == 4)
+    shapes.push_back({1, 1, explicitLabels->at(2), kRow});
   else
     shapes.push_back(
         {1, 1, batch * std::max<int64_t>(record.maxBoxes, 1), kRow});
@@ -404,22 +414,22 @@ std::vector<DataShape> Feed::annotatedShapes() {
 // Image files
 //===----------------------------------------------------------------------===//
 
-std::vector<DataShape> Feed::imageShapes() {
+std::vector<DataShape> DataLayerShapes::imageShapes() {
   hasOwnBatch = true;
   caffe::ImageDataParameter &settings = *layer.mutable_image_data_param();
   const int64_t batch = takeBatch(settings);
   const int64_t crop = layer.transform_param().crop_size();
   const int64_t channels = settings.is_color() ? 3 : 1;
-  const DataShape *told = given(0);
-  if (told)
-    checkGivenImage(*told);
+  const DataShape *explicitTop = explicitShape(0);
+  if (explicitTop)
+    checkExplicitImage(*explicitTop);
   DataShape image;
   std::string from = "'" + settings.source() + "'";
   bool isCropped = false;
   if (settings.new_height() && settings.new_width()) {
     image = {channels, settings.new_height(), settings.new_width()};
   } else if (crop) {
-    // Images of any size: they are looked at when they are read.
+    // Images may have any size: the reader checks each one.
     image = {channels, crop, crop};
     isCropped = true;
   } else if (auto list =
@@ -427,7 +437,7 @@ std::vector<DataShape> Feed::imageShapes() {
     image = listedImageShape(layer, *list, folders);
     from = *list;
   } else {
-    image = imageIn(*told);
+    image = imageIn(*explicitTop);
     from = "--input-shape";
   }
   checkMean(image, isCropped, from);
@@ -440,7 +450,7 @@ std::vector<DataShape> Feed::imageShapes() {
   return withLabels(batch, image);
 }
 
-std::vector<DataShape> Feed::windowShapes() {
+std::vector<DataShape> DataLayerShapes::windowShapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_window_data_param());
   const int64_t crop = layer.transform_param().crop_size();
@@ -454,20 +464,20 @@ std::vector<DataShape> Feed::windowShapes() {
 // HDF5
 //===----------------------------------------------------------------------===//
 
-std::vector<DataShape> Feed::hdf5Shapes() {
+std::vector<DataShape> DataLayerShapes::hdf5Shapes() {
   hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_hdf5_data_param());
   auto list = findSource(layer.hdf5_data_param().source(), "list of HDF5 files",
                          "N,...");
   std::optional<std::string> file;
   if (list) {
-    std::vector<std::string> places = folders;
-    places.push_back(formats::folderOfFile(*list));
-    file = formats::readHdf5List(*list, places).front();
+    std::vector<std::string> searchFolders = folders;
+    searchFolders.push_back(formats::folderOfFile(*list));
+    file = formats::readHdf5List(*list, searchFolders).front();
   }
   std::vector<DataShape> shapes;
   for (int i = 0; i < layer.top_size(); ++i) {
-    const DataShape *told = given(i);
+    const DataShape *explicitTop = explicitShape(i);
     DataShape shape;
     if (file) {
       formats::Hdf5Reader reader(*file);
@@ -475,14 +485,14 @@ std::vector<DataShape> Feed::hdf5Shapes() {
       if (shape.empty())
         throw badInput("dataset '" + layer.top(i) + "' of " + *file +
                        " is a single value; it needs a dimension of rows");
-      if (told &&
-          (told->size() != shape.size() ||
-           !std::equal(told->begin() + 1, told->end(), shape.begin() + 1)))
+      if (explicitTop && (explicitTop->size() != shape.size() ||
+                          !std::equal(explicitTop->begin() + 1,
+                                      explicitTop->end(), shape.begin() + 1)))
         throw badInput("--input-shape gives '" + layer.top(i) + "' as " +
-                       dimsText(*told) + ", but the dataset in " + *file +
-                       " is " + dimsText(shape));
+                       dimsText(*explicitTop) + ", but the dataset in " +
+                       *file + " is " + dimsText(shape));
     } else {
-      shape = *told;
+      shape = *explicitTop;
       if (shape.empty())
         throw badInput("--input-shape for '" + layer.top(i) +
                        "' needs at least one dimension");
@@ -508,11 +518,11 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
     std::string word = text.substr(at, comma - at);
     at = comma + 1;
     const size_t equals = word.rfind('=');
-    auto refuse = [&] {
+    auto fail = [&] {
       throw Error(ExitStatus::Usage,
                   "--input-shape: '" + word +
-                      "' is no dimension; write BLOB=d,d,... with dimensions "
-                      "from 1 to 2147483647");
+                      "' is not a dimension; write BLOB=d,d,... with "
+                      "dimensions from 1 to 2147483647");
     };
     if (equals != std::string::npos) {
       auto [entry, isNew] = shapes.try_emplace(word.substr(0, equals));
@@ -523,14 +533,14 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
       current = &entry->second;
       word = word.substr(equals + 1);
       if (word.empty() && at > text.size())
-        break; // a single value has no dimensions
+        break; // a scalar has no dimensions
     }
     int64_t dim = 0;
     const char *end = word.data() + word.size();
     auto [stop, status] = std::from_chars(word.data(), end, dim);
     if (!current || status != std::errc() || stop != end || dim < 1 ||
         dim > INT_MAX)
-      refuse();
+      fail();
     current->push_back(dim);
   }
   return shapes;
@@ -538,9 +548,10 @@ brew::passes::parseInputShapes(const std::vector<std::string> &entries) {
 
 std::vector<DataShape>
 brew::passes::inferDataShapes(caffe::LayerParameter &layer,
-                         const std::vector<std::string> &folders,
-                         const DataShapeOptions &options) {
-  std::vector<DataShape> shapes = Feed(layer, folders, options).shapes();
+                              const std::vector<std::string> &folders,
+                              const DataShapeOptions &options) {
+  std::vector<DataShape> shapes =
+      DataLayerShapes(layer, folders, options).shapes();
   for (size_t i = 0; i < shapes.size(); ++i) {
     int64_t count = 1;
     for (int64_t dim : shapes[i]) {

@@ -1,7 +1,7 @@
-//===- DataShapes.h - Shapes of the tops of data layers ---------*- C++ -*-===//
+//===- DataShapes.h - Shapes of data-layer tops -----------------*- C++ -*-===//
 //
-// What a data layer will deliver, from its settings or from its source. No MLIR
-// here.
+// Infers the shapes that a data layer delivers, from its settings or its
+// source. Independent of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,25 +18,25 @@ namespace brew::passes {
 using DataShape = std::vector<int64_t>;
 
 struct DataShapeOptions {
-  /// Shapes given on the command line, by blob.
-  std::map<std::string, DataShape> given;
-  /// Leading dimension of every top; 0: as the layer says.
+  /// Shapes from the command line, by blob.
+  std::map<std::string, DataShape> explicitShapes;
+  /// Leading dimension of every top; 0: the layer's own.
   int64_t batch = 0;
 };
 
-/// Reads "BLOB=d,d,..." entries. Commas may have been taken for separators of
-/// the list, so that a dimension stands in an entry of its own. Error(2) for
+/// Parses "BLOB=d,d,..." entries. The option parser may have split them at
+/// commas, so that a dimension can be an entry of its own. Throws Error(2) for
 /// anything else.
 std::map<std::string, DataShape>
 parseInputShapes(const std::vector<std::string> &entries);
 
-/// The shape of every top of `layer`. Files are looked up from the working
-/// directory, then in `folders`. Writes what the options change back into the
-/// layer, so that the reader sees the same batch and shape. The text of an
-/// Error does not name the layer. Error(3): a source is not there and no shape
-/// is given; Error(1): its content, or the layer, is wrong.
+/// Returns the shape of every top of `layer`. Looks files up from the working
+/// directory, then in `folders`. Writes batch and shape from the options back
+/// into `layer`, so that the data reader sees the same values. Throws Error(3)
+/// if a source is missing and no shape is explicit, Error(1) if the source's
+/// content or the layer is wrong; the message does not name the layer.
 std::vector<DataShape> inferDataShapes(caffe::LayerParameter &layer,
-                                  const std::vector<std::string> &folders,
-                                  const DataShapeOptions &options);
+                                       const std::vector<std::string> &folders,
+                                       const DataShapeOptions &options);
 
 } // namespace brew::passes

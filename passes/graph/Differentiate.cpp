@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - Appends the backward pass ----------------------===//
+//===- Differentiate.cpp - Backward pass of a program ---------------------===//
 #include "dialects/Brew/CommonNests.h"
 #include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/LayerDiagnostics.h"
@@ -25,23 +25,24 @@ using brew::dialects::plan::LayerValue;
 
 namespace {
 
-/// Differentiates one program.
+/// Appends the backward pass of one program.
 class Backward {
 public:
-  /// `lossScale` is what losses are multiplied by at first, or 0.
+  /// `lossScale` is the initial factor of losses; 0 disables loss scaling.
   Backward(ProgramOp program, SymbolTable &symbols, double lossScale)
       : program(program), symbols(symbols), lossScale(lossScale),
         b(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
-  /// `blobs`, which are pinned, begin with a gradient from outside.
+  /// Builds the backward pass. The gradients of `blobs`, which are pinned,
+  /// start with output gradients that the caller writes.
   LogicalResult run(ArrayRef<std::string> blobs);
-  void keepGradients(ArrayRef<std::string> keep);
-  Value wholeGradient(Value value);
-  void keepBottomGradients();
+  void pinGradients(ArrayRef<std::string> blobs);
+  Value fullGradient(Value value);
+  void pinBottomGradients();
 
 private:
-  /// Whether a gradient must reach operand `i` of `op`. What the layer says
-  /// about a bottom goes first, whether or not anything learns behind it.
+  /// Returns whether a gradient must reach operand `i` of `op`. The layer's
+  /// propagate_down overrides what the analysis found.
   bool propagates(Operation *op, unsigned i) const {
     if (auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down"))
       if (i < static_cast<unsigned>(down.size()))
@@ -52,69 +53,73 @@ private:
   LogicalResult differentiate(Operation *op);
   LogicalResult build(Operation *op, ArrayRef<Value> results,
                       ArrayRef<bool> wanted, MutableArrayRef<Value> operands);
-  bool buildsIdle(Operation *op, ArrayRef<Value> results, ArrayRef<bool> wanted,
-                  MutableArrayRef<Value> operands);
-  void markNew(Operation *last, Operation *layer);
+  bool tryBuildWithoutLearner(Operation *op, ArrayRef<Value> results,
+                              ArrayRef<bool> wanted,
+                              MutableArrayRef<Value> operands);
+  void markBackwardSince(Operation *last, Operation *layer);
   void add(Value value, Value gradient) {
     Value &sum = gradients[value];
-    sum = sum ? ofBackward(buildSum(b, gradient.getLoc(), sum, gradient),
-                           value.getDefiningOp())
+    sum = sum ? markBackward(buildSum(b, gradient.getLoc(), sum, gradient),
+                             value.getDefiningOp())
               : gradient;
   }
-  void warnOfBlocked(Operation *op);
+  void warnIfBlocked(Operation *op);
   void storeParameters();
-  Value restingGradient(Operation *op, OpResult result);
+  Value defaultDiff(Operation *op, OpResult result);
   PinOp pinOf(StringRef blob);
-  OutputGradientOp makeSeed(Value value, StringRef blob);
-  LogicalResult takeSeed(StringRef blob);
-  LogicalResult takeLossSeeds(MemoryLossOp loss);
-  InFlightDiagnostic refuseSeed(Location loc);
+  OutputGradientOp createOutputGradient(Value value, StringRef blob);
+  LogicalResult addOutputGradient(StringRef blob);
+  LogicalResult addMemoryLossGradients(MemoryLossOp loss);
+  InFlightDiagnostic usageError(Location loc);
   void buildScale(Location loc) {
     if (!scale)
       scale = brew::passes::buildLossScale(b, loc, lossScale);
   }
-  Value seedOf(Operation *op, Value result, float weight);
-  /// A gradient as it leaves the program, of what `of` computes.
+  Value lossGradientOf(Operation *op, Value result, float weight);
+  /// Divides a gradient that leaves the program by the loss scale. `of`
+  /// computes the value that the gradient belongs to.
   Value unscaled(Value gradient, Operation *of) {
     if (!scale)
       return gradient;
     auto layer = of->getAttrOfType<StringAttr>("layer");
-    return brew::passes::buildUnscaledGradient(b, of->getLoc(), gradient, scale,
-                                       layer ? layer : b.getStringAttr(""));
+    return brew::passes::buildUnscaledGradient(
+        b, of->getLoc(), gradient, scale, layer ? layer : b.getStringAttr(""));
   }
 
-  /// Marks what gives `value` as the backward pass of `layer`, or of the layer
-  /// of that parameter.
-  static Value ofBackward(Value value, Operation *layer) {
+  /// Marks the producer of `value` as part of the backward pass of `layer`,
+  /// which may also be a parameter.
+  static Value markBackward(Value value, Operation *layer) {
     Origin{Origin::of(layer).layer, /*isBackward=*/true}.mark(
         value.getDefiningOp());
     return value;
   }
   Value fill(Location loc, Type type, double value, Operation *layer) {
-    return ofBackward(FillOp::create(b, loc, type, b.getF64FloatAttr(value)),
-                      layer);
+    return markBackward(FillOp::create(b, loc, type, b.getF64FloatAttr(value)),
+                        layer);
   }
 
   ProgramOp program;
   SymbolTable &symbols;
   double lossScale;
   OpBuilder b;
-  Value scale; ///< what losses are multiplied by, or null
-  /// Values that something learns behind, as Caffe sees it: whether or not a
-  /// propagate_down on the way keeps gradients from getting there.
+  Value scale; ///< factor of losses; null without scaling
+  /// Values that depend on a learnable parameter. As in Caffe, a propagate_down
+  /// that blocks the gradient on the way does not matter.
   llvm::DenseSet<Value> needed;
-  /// Those of them whose gradient no parameter gets anything of.
-  llvm::DenseSet<Value> idle;
+  /// Subset of `needed` whose gradient reaches no parameter.
+  llvm::DenseSet<Value> withoutLearner;
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
-  SmallVector<std::pair<Value, OutputGradientOp>> seeds; ///< and what they belong to
-  llvm::StringSet<> seeded; ///< blobs, those of losses included
+  /// By the value whose gradient they start.
+  SmallVector<std::pair<Value, OutputGradientOp>> outputGradients;
+  /// Includes the bottoms of MemoryLoss.
+  llvm::StringSet<> blobsWithOutputGradient;
 };
 
 void Backward::findNeeded(ArrayRef<Operation *> layers) {
   for (Operation *op : layers) {
     if (auto read = dyn_cast<ParamValueOp>(op)) {
-      // The importer marks reads that get a gradient at lr_mult 0.
+      // The importer marks parameters that get a gradient despite lr_mult 0.
       if (!symbols.lookup<ParamOp>(read.getParam()).getLrMult().isZero() ||
           read->hasAttr("brew.gradient"))
         needed.insert(read);
@@ -126,23 +131,24 @@ void Backward::findNeeded(ArrayRef<Operation *> layers) {
     for (unsigned i = 0; i < op->getNumOperands(); ++i) {
       const bool down = propagates(op, i);
       any |= down || needed.contains(op->getOperand(i));
-      reaches |= down && !idle.contains(op->getOperand(i));
+      reaches |= down && !withoutLearner.contains(op->getOperand(i));
     }
     if (!any)
       continue;
     for (Value result : op->getResults()) {
-      // Integers (counts of items, places) have no gradient.
+      // Integers (item counts, positions) have no gradient.
       if (auto type = dyn_cast<ShapedType>(result.getType());
           type && !isa<FloatType>(type.getElementType()))
         continue;
       needed.insert(result);
       if (!reaches)
-        idle.insert(result);
+        withoutLearner.insert(result);
     }
   }
 }
 
-/// Builds the gradients of the operands in `wanted` from those of the results.
+/// Builds the gradients of the operands selected by `wanted` from the gradients
+/// of the results.
 LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
                               ArrayRef<bool> wanted,
                               MutableArrayRef<Value> operands) {
@@ -165,12 +171,12 @@ LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
   return success();
 }
 
-/// The same for operands some of which nobody learns from. Caffe computes their
-/// gradients too, and shows them; but a layer that has none, as towards labels,
-/// is no error then.
-bool Backward::buildsIdle(Operation *op, ArrayRef<Value> results,
-                          ArrayRef<bool> wanted,
-                          MutableArrayRef<Value> operands) {
+/// Like build(), but failure is no error: some of the operands lead to no
+/// learnable parameter. Caffe computes their gradients too and shows them; a
+/// layer may have none, for example for labels. Returns whether it succeeded.
+bool Backward::tryBuildWithoutLearner(Operation *op, ArrayRef<Value> results,
+                                      ArrayRef<bool> wanted,
+                                      MutableArrayRef<Value> operands) {
   Block &block = program.getBody().front();
   Operation *last = &block.back();
   ScopedDiagnosticHandler quiet(op->getContext(),
@@ -193,20 +199,22 @@ LogicalResult Backward::differentiate(Operation *op) {
   if (!any)
     return success();
   SmallVector<bool> wanted;
-  bool someIdle = false;
+  bool anyWithoutLearner = false;
   for (unsigned i = 0; i < op->getNumOperands(); ++i) {
     wanted.push_back(propagates(op, i));
-    someIdle |= wanted[i] && idle.contains(op->getOperand(i));
+    anyWithoutLearner |=
+        wanted[i] && withoutLearner.contains(op->getOperand(i));
   }
   if (!llvm::is_contained(wanted, true)) {
-    warnOfBlocked(op);
+    warnIfBlocked(op);
     return success();
   }
 
   SmallVector<Value> operands(op->getNumOperands());
-  if (!someIdle || !buildsIdle(op, results, wanted, operands)) {
+  if (!anyWithoutLearner ||
+      !tryBuildWithoutLearner(op, results, wanted, operands)) {
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      wanted[i] = wanted[i] && !idle.contains(op->getOperand(i));
+      wanted[i] = wanted[i] && !withoutLearner.contains(op->getOperand(i));
     if (!llvm::is_contained(wanted, true))
       return success();
     if (failed(build(op, results, wanted, operands)))
@@ -219,24 +227,24 @@ LogicalResult Backward::differentiate(Operation *op) {
   return success();
 }
 
-/// Says where a gradient ends that something could learn from.
-void Backward::warnOfBlocked(Operation *op) {
+/// Warns if `op` blocks a gradient that would reach a learnable parameter.
+void Backward::warnIfBlocked(Operation *op) {
   auto what = op->getAttrOfType<StringAttr>(brew::passes::kNoGradientAttr);
   if (what && needed.contains(op->getOperand(0)) &&
-      !idle.contains(op->getOperand(0)))
+      !withoutLearner.contains(op->getOperand(0)))
     layerWarning(op) << "no gradient passes its exposed hidden "
                      << what.getValue()
                      << ", as in Caffe; --exact-hidden-gradients lets it pass";
 }
 
-/// What was appended after `last` belongs to the backward pass of `layer`.
-void Backward::markNew(Operation *last, Operation *layer) {
+/// Marks all operations appended after `last` as the backward pass of `layer`.
+void Backward::markBackwardSince(Operation *last, Operation *layer) {
   const Origin origin{Origin::of(layer).layer, /*isBackward=*/true};
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
     origin.mark(op);
 }
 
-/// Sums the gradients of all reads of each parameter and stores them.
+/// Stores the gradient of each parameter: the sum over all reads of it.
 void Backward::storeParameters() {
   llvm::MapVector<StringAttr, Value> sums;
   llvm::DenseMap<StringAttr, ParamValueOp> reads;
@@ -249,8 +257,8 @@ void Backward::storeParameters() {
     Value &sum = sums[name];
     Value gradient = gradients.lookup(read);
     if (sum && gradient)
-      sum = ofBackward(buildSum(b, read.getLoc(), sum, gradient),
-                       symbols.lookup(name));
+      sum = markBackward(buildSum(b, read.getLoc(), sum, gradient),
+                         symbols.lookup(name));
     else if (gradient)
       sum = gradient;
   }
@@ -264,84 +272,88 @@ void Backward::storeParameters() {
   }
 }
 
-/// The gradient of the total loss by one of its terms.
-Value Backward::seedOf(Operation *op, Value result, float weight) {
+/// Returns the gradient of the total loss with respect to one of its terms.
+Value Backward::lossGradientOf(Operation *op, Value result, float weight) {
   if (lossScale == 0)
     return fill(op->getLoc(), result.getType(), weight, op);
   buildScale(op->getLoc());
-  return brew::passes::buildScaledLossGradient(b, op->getLoc(), result.getType(), scale,
-                                       op->getAttrOfType<StringAttr>("layer"),
-                                       weight);
+  return brew::passes::buildScaledLossGradient(
+      b, op->getLoc(), result.getType(), scale,
+      op->getAttrOfType<StringAttr>("layer"), weight);
 }
 
-/// The command line asks for what cannot be.
-InFlightDiagnostic Backward::refuseSeed(Location loc) {
+/// Starts an error about the command line.
+InFlightDiagnostic Backward::usageError(Location loc) {
   InFlightDiagnostic error = emitError(loc);
   setExitStatus(error, brew::ExitStatus::Usage);
   return error;
 }
 
-/// What keeps the last version of a blob.
+/// Returns the operation that pins the data of a blob, or null.
 PinOp Backward::pinOf(StringRef blob) {
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<PinOp>(op);
-        keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Data)
-      return keep;
+    if (auto pin = dyn_cast<PinOp>(op);
+        pin && pin.getBlob() == blob && pin.getWhat() == BlobValue::Data)
+      return pin;
   return {};
 }
 
-OutputGradientOp Backward::makeSeed(Value value, StringRef blob) {
-  auto seed = OutputGradientOp::create(b, value.getLoc(), value.getType(), blob);
-  Origin{{}, /*isBackward=*/true}.mark(seed);
-  seeded.insert(blob);
-  return seed;
+OutputGradientOp Backward::createOutputGradient(Value value, StringRef blob) {
+  auto gradientOp =
+      OutputGradientOp::create(b, value.getLoc(), value.getType(), blob);
+  Origin{{}, /*isBackward=*/true}.mark(gradientOp);
+  blobsWithOutputGradient.insert(blob);
+  return gradientOp;
 }
 
-/// Begins the gradient of a pinned blob with what the caller will write.
-LogicalResult Backward::takeSeed(StringRef blob) {
+/// Starts the gradient of a pinned blob with the output gradient that the
+/// caller will write.
+LogicalResult Backward::addOutputGradient(StringRef blob) {
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<PinOp>(op);
-        keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Count)
-      return refuseSeed(keep.getLoc())
+    if (auto pin = dyn_cast<PinOp>(op);
+        pin && pin.getBlob() == blob && pin.getWhat() == BlobValue::Count)
+      return usageError(pin.getLoc())
              << "--output-gradient: the number of items of blob '" << blob
              << "' is only known at run time; reduce it first";
   PinOp pin = pinOf(blob);
   if (!pin)
-    return refuseSeed(program.getLoc())
-           << "--output-gradient: blob '" << blob << "' is not kept";
+    return usageError(program.getLoc())
+           << "--output-gradient: blob '" << blob << "' is not pinned";
   Value value = pin.getValue();
   Location loc = value.getLoc();
   if (!isa<FloatType>(elementTypeOf(value)))
-    return refuseSeed(loc) << "--output-gradient: blob '" << blob
-                           << "' holds whole numbers, which have no gradient";
-  if (!needed.contains(value) || idle.contains(value))
-    return refuseSeed(loc) << "--output-gradient: no learnable parameter gets a gradient "
-                              "through blob '"
-                           << blob << "'";
-  seeds.emplace_back(value, makeSeed(value, blob));
+    return usageError(loc) << "--output-gradient: blob '" << blob
+                           << "' has an integer type, which has no gradient";
+  if (!needed.contains(value) || withoutLearner.contains(value))
+    return usageError(loc)
+           << "--output-gradient: no learnable parameter gets a gradient "
+              "through blob '"
+           << blob << "'";
+  outputGradients.emplace_back(value, createOutputGradient(value, blob));
   return success();
 }
 
-/// The seeds that a loss of the caller's scales.
-LogicalResult Backward::takeLossSeeds(MemoryLossOp loss) {
+/// Adds the output gradients that a MemoryLoss scales.
+LogicalResult Backward::addMemoryLossGradients(MemoryLossOp loss) {
   bool learns = false;
   for (auto [i, blob] :
        llvm::enumerate(loss.getBlobs().getAsValueRange<StringAttr>())) {
     Value x = loss.getXs()[i];
     if (!propagates(loss, static_cast<unsigned>(i)))
       continue;
-    learns |= needed.contains(x) && !idle.contains(x);
+    learns |= needed.contains(x) && !withoutLearner.contains(x);
     if (PinOp pin = pinOf(blob); !pin || pin.getValue() != x)
       return layerError(loss)
              << "'" << blob
-             << "' is computed over by a later layer in place, so that its "
-                "caller could not read it; give that layer's top a name of its "
-                "own";
-    if (seeded.contains(blob))
-      return layerError(loss) << "the gradient of '" << blob
-                              << "' comes from outside already: from another "
-                                 "bottom or MemoryLoss, or by --output-gradient";
-    makeSeed(x, blob);
+             << "' is overwritten by a later in-place layer, so that its "
+                "caller "
+                "could not read it; give that layer's top a name of its own";
+    if (blobsWithOutputGradient.contains(blob))
+      return layerError(loss)
+             << "the gradient of '" << blob
+             << "' is already written by the caller: through another bottom or "
+                "MemoryLoss, or by --output-gradient";
+    createOutputGradient(x, blob);
   }
   if (!learns)
     return layerError(loss)
@@ -353,20 +365,20 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
   for (Operation &op : program.getBody().front())
     layers.push_back(&op);
   findNeeded(layers);
-  // All of them before anything else: forward ends here.
+  // Output gradients come before all gradients: the forward pass ends here.
   for (StringRef blob : blobs)
-    if (failed(takeSeed(blob)))
+    if (failed(addOutputGradient(blob)))
       return failure();
   for (Operation *op : layers)
     if (auto loss = dyn_cast<MemoryLossOp>(op);
-        loss && failed(takeLossSeeds(loss)))
+        loss && failed(addMemoryLossGradients(loss)))
       return failure();
-  for (auto [value, seed] : seeds) {
-    Value gradient = seed.getGradient();
+  for (auto [value, gradientOp] : outputGradients) {
+    Value gradient = gradientOp.getGradient();
     if (lossScale != 0) {
-      buildScale(seed.getLoc());
-      gradient = brew::passes::buildScaledGradient(b, seed.getLoc(), gradient, scale,
-                                           seed.getBlobAttr());
+      buildScale(gradientOp.getLoc());
+      gradient = brew::passes::buildScaledGradient(
+          b, gradientOp.getLoc(), gradient, scale, gradientOp.getBlobAttr());
     }
     add(value, gradient);
   }
@@ -377,22 +389,23 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
     for (auto [weight, result] :
          llvm::zip(weights.asArrayRef(), op->getResults()))
       if (weight != 0 && needed.contains(result))
-        add(result, seedOf(op, result, weight));
+        add(result, lossGradientOf(op, result, weight));
   }
   for (Operation *op : llvm::reverse(layers)) {
     Operation *last = &program.getBody().front().back();
     if (failed(differentiate(op)))
       return failure();
-    markNew(last, op);
+    markBackwardSince(last, op);
   }
   storeParameters();
   return success();
 }
 
-/// What Caffe's diff of a blob holds that no gradient reaches: zeros; in a loss
-/// the weight that it is set up with, which moves on to a copy where the blob
-/// is read. Null for what has no diff.
-Value Backward::restingGradient(Operation *op, OpResult result) {
+/// Returns the diff that Caffe has for a blob that no gradient reaches. It is
+/// zero; for a loss it is the loss weight, unless another layer reads the blob:
+/// then the weight moves to the copy that Caffe's split creates. Null for
+/// values without a diff.
+Value Backward::defaultDiff(Operation *op, OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !isa<FloatType>(type.getElementType()))
     return {};
@@ -405,9 +418,10 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
   return fill(op->getLoc(), type, value, op);
 }
 
-void Backward::keepGradients(ArrayRef<std::string> keep) {
-  bool all = llvm::is_contained(keep, "all");
-  // An in-place blob has the gradient of its first version that has one.
+void Backward::pinGradients(ArrayRef<std::string> blobs) {
+  bool all = llvm::is_contained(blobs, "all");
+  // The diff of an in-place blob is the gradient of its first version that has
+  // one.
   llvm::MapVector<StringRef, OpResult> versions;
   for (Operation *op : layers) {
     auto tops = op->getAttrOfType<ArrayAttr>("tops");
@@ -416,27 +430,28 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
     for (auto [name, result] :
          llvm::zip(tops.getAsRange<StringAttr>(), op->getResults())) {
       if (name.getValue().empty() ||
-          (!all && !llvm::is_contained(keep, name.getValue())))
+          (!all && !llvm::is_contained(blobs, name.getValue())))
         continue;
       OpResult &version =
           versions.try_emplace(name.getValue(), result).first->second;
-      if (!wholeGradient(version) && wholeGradient(result))
+      if (!fullGradient(version) && fullGradient(result))
         version = result;
     }
   }
   for (auto [name, result] : versions) {
     Operation *op = result.getOwner();
-    Value gradient = wholeGradient(result);
-    gradient = gradient ? unscaled(gradient, op) : restingGradient(op, result);
+    Value gradient = fullGradient(result);
+    gradient = gradient ? unscaled(gradient, op) : defaultDiff(op, result);
     if (gradient)
       PinOp::create(b, op->getLoc(), gradient, BlobValue::Diff, name);
   }
 }
 
-/// The gradient of a blob, or null. Recurrent layers compute one for a bottom
-/// that needs none: where other layers read the blob too, it is only a part.
-Value Backward::wholeGradient(Value value) {
-  const auto addsNone = [&](OpOperand &use) {
+/// Returns the gradient of a blob, or null. Recurrent layers compute a gradient
+/// for a bottom that needs none; if other layers also read that blob, the
+/// gradient is incomplete and does not count.
+Value Backward::fullGradient(Value value) {
+  const auto addsNothing = [&](OpOperand &use) {
     Operation *op =
         program.getBody().front().findAncestorOpInBlock(*use.getOwner());
     if (op->hasTrait<IsSink>() || Origin::of(op).isBackward)
@@ -445,22 +460,22 @@ Value Backward::wholeGradient(Value value) {
     return !down || use.getOperandNumber() >= down.size();
   };
   const bool isPart =
-      !needed.contains(value) && llvm::any_of(value.getUses(), addsNone);
+      !needed.contains(value) && llvm::any_of(value.getUses(), addsNothing);
   return isPart ? Value() : gradients.lookup(value);
 }
 
-/// A `bottom_diff` that the importer put on a bottom moves on to its gradient,
-/// or goes where there is none.
-void Backward::keepBottomGradients() {
+/// Moves each `bottom_diff` pin of the importer from the bottom to its
+/// gradient. Erases it if there is no gradient.
+void Backward::pinBottomGradients() {
   for (Operation *op : layers) {
-    auto keep = dyn_cast<PinLayerValueOp>(op);
-    if (!keep || keep.getWhat() != LayerValue::BottomDiff)
+    auto pin = dyn_cast<PinLayerValueOp>(op);
+    if (!pin || pin.getWhat() != LayerValue::BottomDiff)
       continue;
-    if (Value gradient = gradients.lookup(keep.getValue()))
+    if (Value gradient = gradients.lookup(pin.getValue()))
       PinLayerValueOp::create(
-          b, keep.getLoc(), unscaled(gradient, keep.getValue().getDefiningOp()),
-          LayerValue::BottomDiff, keep.getLayer(), keep.getIndex());
-    keep.erase();
+          b, pin.getLoc(), unscaled(gradient, pin.getValue().getDefiningOp()),
+          LayerValue::BottomDiff, pin.getLayer(), pin.getIndex());
+    pin.erase();
   }
 }
 
@@ -473,12 +488,11 @@ struct Differentiate : brew::passes::impl::DifferentiateBase<Differentiate> {
       if (!program.getDifferentiate())
         continue;
       Backward backward(program, symbols, lossScale);
-      if (failed(backward.run(
-              SmallVector<std::string>(seeds.begin(), seeds.end()))))
+      if (failed(backward.run(SmallVector<std::string>(outputGradients.begin(),
+                                                       outputGradients.end()))))
         return signalPassFailure();
-      backward.keepGradients(
-          SmallVector<std::string>(keep.begin(), keep.end()));
-      backward.keepBottomGradients();
+      backward.pinGradients(SmallVector<std::string>(pin.begin(), pin.end()));
+      backward.pinBottomGradients();
     }
   }
 };

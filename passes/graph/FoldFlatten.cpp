@@ -1,8 +1,8 @@
-//===- FoldFlatten.cpp - Inner products read what a flatten views ---------===//
+//===- FoldFlatten.cpp - Folding of views into inner products -------------===//
 //
-// An inner product folds all dimensions from its axis on anyway. Reading the
-// blob before the flatten, it takes that blob's layout into its weights, and
-// the blob need not be row-major.
+// An inner product flattens all dimensions from its axis on anyway. If it reads
+// the blob before the flatten, its weights follow that blob's layout, and the
+// blob need not be row-major.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
@@ -22,7 +22,7 @@ struct FoldFlatten : brew::passes::impl::FoldFlattenBase<FoldFlatten> {
   void runOnOperation() override {
     getOperation().walk([](InnerProductOp product) {
       Operation *view = product.getX().getDefiningOp();
-      // A kept blob, or one that others read, needs its own shape.
+      // A pinned blob, or one with other readers, keeps its shape.
       if (!isa_and_nonnull<FlattenOp, ReshapeOp, SqueezeOp>(view) ||
           !view->hasOneUse() || view->hasAttr("loss_weights") ||
           view->hasAttr("propagate_down"))

@@ -1,10 +1,10 @@
-//===- FoldNormalization.cpp - Normalisation into weights -----------------===//
+//===- FoldNormalization.cpp - Normalization folded into weights ----------===//
 //
-// At inference BatchNorm, Scale and Bias layers multiply each channel by a
-// number and add another, both functions of parameters alone. Behind a
-// convolution or inner product the numbers go into its weights and bias;
-// elsewhere a chain that has a BatchNorm in it becomes one Scale. A program
-// `prepare` computes what the parameters are then, once after loading.
+// At inference BatchNorm, Scale and Bias layers map each channel x to x * scale
+// + shift, where scale and shift depend on parameters only. After a convolution
+// or inner product, scale and shift are folded into its weights and bias;
+// elsewhere a chain that contains a BatchNorm becomes one Scale. The program
+// `prepare` computes the folded parameters once, after the weights are loaded.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
@@ -35,11 +35,12 @@ bool isParam(Value value) {
   return isa_and_nonnull<ParamValueOp>(value.getDefiningOp());
 }
 
-/// Whether parameters alone say what `op` does to the channels of its first
-/// operand.
+/// Returns whether `op` is an affine map of each channel of its first operand
+/// that depends on parameters only.
 bool isChannelwise(Operation *op) {
   auto perChannel = [&](Value operand, int64_t axis) {
-    return isParam(operand) && axis == 1 && tensorTypeOf(operand).getRank() == 1;
+    return isParam(operand) && axis == 1 &&
+           tensorTypeOf(operand).getRank() == 1;
   };
   if (tensorTypeOf(op->getOperand(0)).getRank() < 2)
     return false;
@@ -53,8 +54,9 @@ bool isChannelwise(Operation *op) {
   return false;
 }
 
-/// Layers behind `value`, one reading the other and nothing else any of them.
-SmallVector<Operation *> chainBehind(Value value) {
+/// Returns the chain of channelwise layers that starts at the only user of
+/// `value`; each layer is the only user of the one before.
+SmallVector<Operation *> chainAfter(Value value) {
   SmallVector<Operation *> chain;
   while (value.hasOneUse()) {
     OpOperand &use = *value.use_begin();
@@ -68,7 +70,7 @@ SmallVector<Operation *> chainBehind(Value value) {
   return chain;
 }
 
-/// Folds in one program.
+/// Folds the normalization layers of one program.
 class Folder {
 public:
   Folder(ModuleOp module, ProgramOp program)
@@ -77,15 +79,16 @@ public:
   void run();
 
 private:
-  /// What a chain does to a channel: x * scale + shift.
+  /// The map of a chain for each channel: x * scale + shift.
   struct Affine {
     Value scale, shift;
   };
 
-  Value readHere(Value param);
+  Value readInPrepare(Value param);
   Affine affineOf(ArrayRef<Operation *> chain, Value bias,
                   RankedTensorType type);
-  Value derive(Value value, StringRef layer, int64_t index, OpBuilder &at);
+  Value createDerivedParam(Value value, StringRef layer, int64_t index,
+                           OpBuilder &at);
   void markNests(StringAttr layer);
   void foldInto(Operation *product, ArrayRef<Operation *> chain);
   void replace(ArrayRef<Operation *> chain);
@@ -96,9 +99,9 @@ private:
   OpBuilder &b; ///< at the end of `prepare`
 };
 
-/// The parameter that `param` reads, read in `prepare`.
-Value Folder::readHere(Value param) {
-  return prepare.read(param.getDefiningOp<ParamValueOp>());
+/// Reads the same parameter as `param`, in `prepare`.
+Value Folder::readInPrepare(Value param) {
+  return prepare.readParam(param.getDefiningOp<ParamValueOp>());
 }
 
 Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
@@ -107,19 +110,20 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
   auto constant = [&](double value) -> Value {
     return FillOp::create(b, loc, type, b.getF64FloatAttr(value));
   };
-  Affine affine{constant(1), bias ? readHere(bias) : constant(0)};
+  Affine affine{constant(1), bias ? readInPrepare(bias) : constant(0)};
   for (Operation *op : chain) {
     SmallVector<Value> inputs = {affine.scale, affine.shift};
     auto norm = dyn_cast<BatchNormGlobalOp>(op);
     if (norm)
       inputs.append(buildGlobalStatistics(
-          b, op->getLoc(), readHere(norm.getRunningMean()),
-          readHere(norm.getRunningVariance()),
-          norm.getRunningFactor() ? readHere(norm.getRunningFactor()) : Value(),
+          b, op->getLoc(), readInPrepare(norm.getRunningMean()),
+          readInPrepare(norm.getRunningVariance()),
+          norm.getRunningFactor() ? readInPrepare(norm.getRunningFactor())
+                                  : Value(),
           norm.getEps().convertToFloat()));
     else
       for (Value param : op->getOperands().drop_front())
-        inputs.push_back(readHere(param));
+        inputs.push_back(readInPrepare(param));
     NestBuilder nest(b, op->getLoc(), type.getShape());
     for (Value input : inputs)
       nest.input(input, {0});
@@ -146,12 +150,12 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
   return affine;
 }
 
-Value Folder::derive(Value value, StringRef layer, int64_t index,
-                     OpBuilder &at) {
-  return prepare.derive(value, layer, index, "folded", at);
+Value Folder::createDerivedParam(Value value, StringRef layer, int64_t index,
+                                 OpBuilder &at) {
+  return prepare.createDerivedParam(value, layer, index, "folded", at);
 }
 
-/// Nests remember the layers they compute, for names and profiles.
+/// Sets the origin of new nests, for names and profiles.
 void Folder::markNests(StringAttr layer) {
   for (auto nest : (*prepare).getBody().getOps<linalg::GenericOp>())
     if (!Origin::of(nest).layer)
@@ -168,9 +172,9 @@ void Folder::erase(ArrayRef<Operation *> chain) {
   }
 }
 
-/// Names of layers that become one, as profiles show them.
-static StringAttr joinedName(OpBuilder &b, Operation *first,
-                             ArrayRef<Operation *> chain) {
+/// Returns the name of fused layers that profiles show: "a+b+c".
+static StringAttr fusedName(OpBuilder &b, Operation *first,
+                            ArrayRef<Operation *> chain) {
   std::string name;
   auto add = [&](Operation *op) {
     name += (name.empty() ? "" : "+") +
@@ -183,7 +187,7 @@ static StringAttr joinedName(OpBuilder &b, Operation *first,
 }
 
 void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
-  prepare.start();
+  prepare.create();
   OpBuilder at(product);
   Value weights = product->getOperand(1);
   Value bias = product->getNumOperands() > 2 ? product->getOperand(2) : Value();
@@ -195,7 +199,7 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
       RankedTensorType::get(type.getDimSize(outputs), type.getElementType()));
 
   NestBuilder nest(b, product->getLoc(), type.getShape());
-  nest.input(readHere(weights), iota(type.getRank()));
+  nest.input(readInPrepare(weights), iota(type.getRank()));
   nest.input(affine.scale, {outputs});
   nest.output(type, iota(type.getRank()));
   Value scaled = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -204,12 +208,13 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
 
   auto layer = product->getAttrOfType<StringAttr>("layer");
   OperationState state(product->getLoc(), product->getName());
-  state.addOperands({product->getOperand(0), derive(scaled, layer, 0, at),
-                     derive(affine.shift, layer, 1, at)});
+  state.addOperands({product->getOperand(0),
+                     createDerivedParam(scaled, layer, 0, at),
+                     createDerivedParam(affine.shift, layer, 1, at)});
   state.addAttributes(product->getAttrs());
   state.addTypes(product->getResultTypes());
   Operation *folded = at.create(state);
-  StringAttr name = joinedName(b, product, chain);
+  StringAttr name = fusedName(b, product, chain);
   folded->setAttr("layer", name);
   markNests(name);
   folded->setAttr("tops", chain.back()->getAttr("tops"));
@@ -219,17 +224,19 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
 }
 
 void Folder::replace(ArrayRef<Operation *> chain) {
-  prepare.start();
+  prepare.create();
   OpBuilder at(chain.front());
   Value x = chain.front()->getOperand(0);
   auto norm = llvm::find_if(
       chain, [](Operation *op) { return isa<BatchNormGlobalOp>(op); });
-  Affine affine = affineOf(chain, Value(), tensorTypeOf((*norm)->getOperand(1)));
-  StringAttr layer = joinedName(b, nullptr, chain);
+  Affine affine =
+      affineOf(chain, Value(), tensorTypeOf((*norm)->getOperand(1)));
+  StringAttr layer = fusedName(b, nullptr, chain);
   auto scale = ScaleOp::create(
       at, chain.front()->getLoc(), chain.back()->getResult(0).getType(), x,
-      derive(affine.scale, layer, 0, at), derive(affine.shift, layer, 1, at),
-      layer, chain.back()->getAttrOfType<ArrayAttr>("tops"), nullptr, nullptr,
+      createDerivedParam(affine.scale, layer, 0, at),
+      createDerivedParam(affine.shift, layer, 1, at), layer,
+      chain.back()->getAttrOfType<ArrayAttr>("tops"), nullptr, nullptr,
       at.getI64IntegerAttr(1), at.getI64IntegerAttr(1));
   chain.back()->getResult(0).replaceAllUsesWith(scale.getY());
   markNests(layer);
@@ -244,7 +251,7 @@ void Folder::run() {
   }
   for (Operation *product : products) {
     auto inner = dyn_cast<InnerProductOp>(product);
-    // Outputs must be dimension 1, and weights keep one layout.
+    // The outputs must be dimension 1, and the weights keep their layout.
     if (inner &&
         (inner.getAxis() != 1 || tensorTypeOf(inner.getX()).getRank() != 2))
       continue;
@@ -254,11 +261,11 @@ void Folder::run() {
     if (!isParam(product->getOperand(1)) ||
         (product->getNumOperands() > 2 && !isParam(product->getOperand(2))))
       continue;
-    SmallVector<Operation *> chain = chainBehind(product->getResult(0));
+    SmallVector<Operation *> chain = chainAfter(product->getResult(0));
     if (!chain.empty())
       foldInto(product, chain);
   }
-  // The first of each chain that is left.
+  // The first layer of each remaining chain.
   for (Operation &op : program.getBody().front())
     if (isa<BatchNormGlobalOp>(op) && isChannelwise(&op))
       norms.push_back(&op);
@@ -267,7 +274,7 @@ void Folder::run() {
     if (done.contains(norm))
       continue;
     SmallVector<Operation *> chain = {norm};
-    chain.append(chainBehind(norm->getResult(0)));
+    chain.append(chainAfter(norm->getResult(0)));
     done.insert(chain.begin(), chain.end());
     replace(chain);
   }
@@ -276,7 +283,8 @@ void Folder::run() {
 struct FoldNormalization
     : brew::passes::impl::FoldNormalizationBase<FoldNormalization> {
   void runOnOperation() override {
-    // Other programs share their parameters with one that changes them.
+    // Only `deploy`: other programs share parameters with a program that
+    // changes them.
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
       if (program.getRole() == ProgramRole::Deploy)

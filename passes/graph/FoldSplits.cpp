@@ -1,4 +1,4 @@
-//===- FoldSplits.cpp - Removes Split and Silence -------------------------===//
+//===- FoldSplits.cpp - Removal of Split and Silence ----------------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "passes/Passes.h"
 

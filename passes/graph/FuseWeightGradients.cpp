@@ -1,8 +1,8 @@
-//===- FuseWeightGradients.cpp - A weight's gradients as one product ------------===//
+//===- FuseWeightGradients.cpp - Gradients of shared weights --------------===//
 //
-// The gradient of weights that several inner products share, as those of the
-// time steps of an LSTM do, is a sum of products, each as large as the weights.
-// It is also one product of the operands one below the other:
+// The gradient of weights that several inner products share, such as the time
+// steps of an LSTM, is a sum of products, each of the size of the weights. It
+// equals one product of the concatenated operands:
 //
 //   sum_t dy_t^T x_t  =  [dy_1; dy_2; ...]^T [x_1; x_2; ...]
 //
@@ -28,8 +28,8 @@ namespace {
 
 using Product = InnerProductBackwardWeightsOp;
 
-/// Appends the terms of the sum `value` that nothing else reads, in the order
-/// in which they are added.
+/// Appends the terms of the sum `value`, in the order in which they are added.
+/// A term with another user is not decomposed further.
 void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
   if (!nest || !value.hasOneUse() || !brew::passes::isElementwiseAdd(nest)) {
@@ -40,8 +40,8 @@ void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
     collectTerms(input, terms);
 }
 
-/// The products that `nest` is the sum of, if it is one of nothing else, they
-/// are alike, and one product is less work for memory; else none.
+/// Returns the products whose sum `nest` computes, if they can be fused and one
+/// product moves less memory; otherwise returns nothing.
 SmallVector<Product> productsOf(linalg::GenericOp nest) {
   SmallVector<Value> terms;
   for (Value input : nest.getInputs())
@@ -66,45 +66,46 @@ SmallVector<Product> productsOf(linalg::GenericOp nest) {
     moved += tensorTypeOf(product.getX()).getNumElements() +
              tensorTypeOf(product.getDy()).getNumElements();
   }
-  // At worst all operands are copied; each sum reads two tensors of the
-  // weights' size and writes one.
+  // In the worst case all operands are copied. Each addition reads two tensors
+  // of the weights' size and writes one.
   const int64_t weights = tensorTypeOf(nest->getResult(0)).getNumElements();
   const auto sums = static_cast<int64_t>(products.size()) - 1;
   return 2 * moved <= 3 * weights * sums ? products : SmallVector<Product>();
 }
 
-Value join(OpBuilder &b, Product of, ArrayRef<Value> parts) {
-  auto type = tensorTypeOf(parts.front());
+Value concatenate(OpBuilder &b, Product of, ArrayRef<Value> operands) {
+  auto type = tensorTypeOf(operands.front());
   SmallVector<int64_t> shape(type.getShape());
   shape[0] = 0;
-  for (Value part : parts)
-    shape[0] += shapeOf(part)[0];
-  auto joined = ConcatViewOp::create(
+  for (Value operand : operands)
+    shape[0] += shapeOf(operand)[0];
+  auto concat = ConcatViewOp::create(
       b, of.getLoc(), RankedTensorType::get(shape, type.getElementType()),
-      parts, of.getLayerAttr(), b.getI64IntegerAttr(0));
-  Origin::of(of).mark(joined);
-  return joined;
+      operands, of.getLayerAttr(), b.getI64IntegerAttr(0));
+  Origin::of(of).mark(concat);
+  return concat;
 }
 
-struct FuseWeightGradients : brew::passes::impl::FuseWeightGradientsBase<FuseWeightGradients> {
+struct FuseWeightGradients
+    : brew::passes::impl::FuseWeightGradientsBase<FuseWeightGradients> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      // The last sum first: it has all terms.
+      // In reverse order: the last sum contains all terms.
       SmallVector<linalg::GenericOp> nests(
           program.getBody().front().getOps<linalg::GenericOp>());
-      llvm::SmallPtrSet<Operation *, 16> gone;
+      llvm::SmallPtrSet<Operation *, 16> erased;
       for (linalg::GenericOp nest : llvm::reverse(nests))
-        if (!gone.contains(nest) && brew::passes::isElementwiseAdd(nest))
+        if (!erased.contains(nest) && brew::passes::isElementwiseAdd(nest))
           if (auto products = productsOf(nest); !products.empty())
-            replace(nest, products, gone);
+            replace(nest, products, erased);
     }
   }
 
 private:
   static void replace(linalg::GenericOp nest, MutableArrayRef<Product> products,
-                      llvm::SmallPtrSetImpl<Operation *> &gone) {
-    // The forward pass made them in the other order, and joins what it cuts
-    // (the gates of all steps) in its own: that is then the same operation.
+                      llvm::SmallPtrSetImpl<Operation *> &erased) {
+    // Restore the order of the forward pass: if it concatenates the same
+    // operands (the gates of all steps), CSE then finds identical operations.
     llvm::sort(products,
                [](Product a, Product b) { return b->isBeforeInBlock(a); });
     SmallVector<Value> xs, dys;
@@ -114,25 +115,25 @@ private:
     }
     OpBuilder b(nest);
     Product first = products.front();
-    auto whole = Product::create(b, first.getLoc(), first.getDw().getType(),
-                                 Type(), join(b, first, xs),
-                                 join(b, first, dys), first.getLayerAttr(),
-                                 first.getAxisAttr(), first.getTransposeAttr());
-    Origin::of(first).mark(whole);
-    nest->getResult(0).replaceAllUsesWith(whole.getDw());
-    eraseSum(nest, gone);
+    auto fused = Product::create(
+        b, first.getLoc(), first.getDw().getType(), Type(),
+        concatenate(b, first, xs), concatenate(b, first, dys),
+        first.getLayerAttr(), first.getAxisAttr(), first.getTransposeAttr());
+    Origin::of(first).mark(fused);
+    nest->getResult(0).replaceAllUsesWith(fused.getDw());
+    eraseSum(nest, erased);
   }
 
-  /// Erases a sum and the sums and products that only it has read.
+  /// Erases a sum and the sums and products that it alone reads.
   static void eraseSum(Operation *op,
-                       llvm::SmallPtrSetImpl<Operation *> &gone) {
+                       llvm::SmallPtrSetImpl<Operation *> &erased) {
     SmallVector<Value> inputs;
     if (auto nest = dyn_cast<linalg::GenericOp>(op))
       inputs = nest.getInputs();
-    gone.insert(op);
+    erased.insert(op);
     op->erase();
     for (Value input : inputs)
-      eraseSum(input.getDefiningOp(), gone);
+      eraseSum(input.getDefiningOp(), erased);
   }
 };
 

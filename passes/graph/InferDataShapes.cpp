@@ -1,4 +1,4 @@
-//===- InferDataShapes.cpp - Shapes of the tops of data layers ---------------===//
+//===- InferDataShapes.cpp - Shapes of data-layer tops --------------------===//
 #include "caffe/DataLayerKinds.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/DiagnosticMetadata.h"
@@ -23,34 +23,35 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes> {
+struct InferDataShapes
+    : brew::passes::impl::InferDataShapesBase<InferDataShapes> {
   using InferDataShapesBase::InferDataShapesBase;
 
   void runOnOperation() override {
-    brew::passes::DataShapeOptions given;
+    brew::passes::DataShapeOptions options;
     std::set<std::string> tops;
     try {
-      given.given = brew::passes::parseInputShapes(
+      options.explicitShapes = brew::passes::parseInputShapes(
           std::vector<std::string>(inputShapes.begin(), inputShapes.end()));
       if (batch < 0 || batch > INT32_MAX)
         throw brew::Error(brew::ExitStatus::Usage,
                           "--batch must be from 1 to 2147483647");
-      given.batch = batch;
+      options.batch = batch;
     } catch (const brew::Error &error) {
       return fail(getOperation(), error, "");
     }
-    // Every feed is looked at, so that one run names all sources missing.
-    getOperation().walk([&](DataInputOp feed) {
-      for (auto top : feed.getTops().getAsRange<StringAttr>())
+    // Continue after errors, so that one run reports all missing sources.
+    getOperation().walk([&](DataInputOp dataInput) {
+      for (auto top : dataInput.getTops().getAsRange<StringAttr>())
         tops.insert(top.str());
-      resolve(feed, given);
+      resolve(dataInput, options);
     });
     getOperation().walk([&](HostLayerOp layer) {
       for (auto top : layer.getTops().getAsRange<StringAttr>())
         tops.insert(top.str());
-      takeShapes(layer, given);
+      setExplicitShapes(layer, options);
     });
-    for (const auto &[blob, shape] : given.given)
+    for (const auto &[blob, shape] : options.explicitShapes)
       if (!tops.count(blob))
         fail(getOperation(),
              brew::Error(
@@ -61,46 +62,48 @@ struct InferDataShapes : brew::passes::impl::InferDataShapesBase<InferDataShapes
   }
 
 private:
-  void resolve(DataInputOp feed, const brew::passes::DataShapeOptions &given) {
-    const std::string who = "layer '" + feed.getLayer().str() + "' (" +
-                            feed.getKind().str() + "): ";
-    const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
+  void resolve(DataInputOp dataInput,
+               const brew::passes::DataShapeOptions &options) {
+    const std::string who = "layer '" + dataInput.getLayer().str() + "' (" +
+                            dataInput.getKind().str() + "): ";
+    const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
     if (kind && kind->source == brew::caffe::DataLayerSource::RandomKey) {
       // A key of two words (dialects/Brew/RandomBits.h).
-      for (Value value : feed.getValues())
+      for (Value value : dataInput.getValues())
         value.setType(RankedTensorType::get({2}, elementTypeOf(value)));
       return;
     }
     try {
-      // The options change it.
-      caffe::LayerParameter layer = feed.getConfig().getLayer();
-      if (layer.top_size() != static_cast<int>(feed.getNumResults()))
-        throw brew::badInput("config is of a layer with other tops");
+      // A copy: the options change it.
+      caffe::LayerParameter layer = dataInput.getConfig().getLayer();
+      if (layer.top_size() != static_cast<int>(dataInput.getNumResults()))
+        throw brew::badInput("config belongs to a layer with other tops");
       std::vector<std::string> folders;
       std::error_code error;
-      if (std::filesystem::current_path(error) != feed.getFolder().str())
-        folders.push_back(feed.getFolder().str());
-      const auto shapes = brew::passes::inferDataShapes(layer, folders, given);
-      for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
+      if (std::filesystem::current_path(error) != dataInput.getFolder().str())
+        folders.push_back(dataInput.getFolder().str());
+      const auto shapes =
+          brew::passes::inferDataShapes(layer, folders, options);
+      for (auto [value, shape] : llvm::zip_equal(dataInput.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementTypeOf(value)));
-      feed.setConfigAttr(
+      dataInput.setConfigAttr(
           brew::dialects::plan::DataInputConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {
-      fail(feed, error, who);
+      fail(dataInput, error, who);
     }
   }
 
-  /// Notes the shapes that are given of its tops.
-  static void takeShapes(HostLayerOp layer,
-                         const brew::passes::DataShapeOptions &given) {
+  /// Sets explicit shapes of the layer's tops as an attribute.
+  static void setExplicitShapes(HostLayerOp layer,
+                                const brew::passes::DataShapeOptions &options) {
     Builder b(layer.getContext());
     SmallVector<Attribute> shapes;
     bool any = false;
     for (auto top : layer.getTops().getAsRange<StringAttr>()) {
-      auto found = given.given.find(top.str());
-      const bool isGiven = found != given.given.end();
-      any |= isGiven;
-      shapes.push_back(isGiven
+      auto found = options.explicitShapes.find(top.str());
+      const bool isExplicit = found != options.explicitShapes.end();
+      any |= isExplicit;
+      shapes.push_back(isExplicit
                            ? Attribute(b.getDenseI64ArrayAttr(found->second))
                            : b.getUnitAttr());
     }
@@ -108,7 +111,8 @@ private:
       layer.setShapesAttr(b.getArrayAttr(shapes));
   }
 
-  /// Exceptions must not cross the pass manager.
+  /// Turns an exception into a diagnostic: exceptions must not cross the pass
+  /// manager.
   void fail(Operation *at, const brew::Error &error, const std::string &who) {
     auto diagnostic = at->emitError();
     diagnostic << who << error.what();

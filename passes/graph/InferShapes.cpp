@@ -23,8 +23,8 @@ std::string shapeText(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
-/// The shape that weight files have for a parameter of `shape`: a layer that
-/// says a rank has it with ones around, (1, C, 1, 1) for (C) of rank 4.
+/// Returns the shape of a parameter in weight files. A layer with the attribute
+/// brew.file_rank pads it with ones: rank 4 turns (C) into (1, C, 1, 1).
 SmallVector<int64_t> fileShape(Operation *layer, ArrayRef<int64_t> shape) {
   SmallVector<int64_t> dims(shape);
   if (auto rank = layer->getAttrOfType<IntegerAttr>("brew.file_rank")) {
@@ -34,7 +34,8 @@ SmallVector<int64_t> fileShape(Operation *layer, ArrayRef<int64_t> shape) {
   return dims;
 }
 
-/// Gives the parameter behind `read` the shape its layer asks for.
+/// Sets the shape of the parameter that `read` reads, or checks it against the
+/// shape that an earlier layer set.
 LogicalResult setParamShape(Operation *layer, ParamValueOp read,
                             ArrayRef<int64_t> shape, SymbolTable &symbols) {
   auto param = symbols.lookup<ParamOp>(read.getParam());
@@ -61,15 +62,15 @@ LogicalResult setParamShape(Operation *layer, ParamValueOp read,
         << "layer '" << param.getLayer() << "' owns the parameter";
     return diagnostic;
   }
-  // PERMISSIVE sharing: the same elements under this layer's shape.
+  // PERMISSIVE sharing: the same elements in this layer's shape.
   OpBuilder b(layer);
   auto view = ReinterpretOp::create(b, layer->getLoc(), wanted, read);
   layer->replaceUsesOfWith(read, view);
   return success();
 }
 
-/// Caffe counts the elements of a blob in an int. A parameter without elements
-/// makes a top without elements, which is reported.
+/// Checks that the element count fits an int, as in Caffe. Accepts a parameter
+/// without elements: it leads to a top without elements, which is reported.
 LogicalResult checkCount(Operation *layer, const char *what,
                          ArrayRef<int64_t> shape) {
   int64_t count = 1;
@@ -112,7 +113,8 @@ LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
 }
 
 struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
-  /// Records name and shape of each blob, and what Caffe holds for them.
+  /// Records the name and shape of each blob, and the bytes that Caffe
+  /// allocates for blobs.
   void recordBlobs(ProgramOp program) {
     llvm::MapVector<StringRef, RankedTensorType> blobs;
     program.walk([&](Operation *op) {
@@ -120,7 +122,7 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
         for (auto [name, result] :
              llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
           if (auto type = dyn_cast<RankedTensorType>(result.getType());
-              type && !name.getValue().empty()) // else inside of a layer
+              type && !name.getValue().empty()) // unnamed: internal to a layer
             blobs[name.getValue()] = type;
     });
     Builder b(&getContext());
@@ -129,15 +131,15 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     for (auto [name, type] : blobs) {
       entries.push_back(
           b.getNamedAttr(name, b.getDenseI64ArrayAttr(type.getShape())));
-      // Data and gradient; an in-place top is its bottom's blob.
+      // Data and gradient. An in-place top shares its bottom's blob.
       bytes +=
           2 * countOf(type.getShape()) * (type.getElementTypeBitWidth() / 8);
     }
     program.setBlobsAttr(b.getDictionaryAttr(entries));
 
-    // Parameters by the layer that uses them, shared ones under every user. A
-    // layer may be several operations, some of which read the same ones; the
-    // reads stand in the order of the layer's blobs.
+    // Parameters by the layer that uses them; a shared one appears under every
+    // user. A layer may consist of several operations that read the same
+    // parameters; the reads are in the order of the layer's blobs.
     llvm::MapVector<StringAttr, llvm::MapVector<Operation *, Attribute>> params;
     program.walk([&](ShapeInterface layer) {
       auto name = layer->getAttrOfType<StringAttr>("layer");
@@ -165,7 +167,7 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     program.setCaffeBytes(bytes);
   }
 
-  /// The number of classes a label check needs is only known now.
+  /// Sets the number of classes of label checks, which is known only now.
   static void setLabelLimits(ProgramOp program) {
     program.walk([](CheckLabelsOp check) {
       if (auto layer = check.getStatus().getDefiningOp<LabelInterface>())
@@ -173,8 +175,8 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     });
   }
 
-  /// Goes on after an error, so that one run tells all of them; what depends on
-  /// a layer without shapes is not looked at.
+  /// Continues after an error, so that one run reports all of them. Skips
+  /// layers that depend on unknown shapes.
   LogicalResult inferProgram(ProgramOp program, SymbolTable &symbols) {
     LogicalResult status = success();
     auto isKnown = [](Value operand) {
@@ -183,9 +185,9 @@ struct InferShapes : brew::passes::impl::InferShapesBase<InferShapes> {
     };
     for (Operation &op :
          llvm::make_early_inc_range(program.getBody().front())) {
-      if (auto feed = dyn_cast<DataInputOp>(op)) {
-        if (!llvm::all_of(feed.getValues(), isKnown)) {
-          layerError(feed) << "the shape of its data is not known";
+      if (auto dataInput = dyn_cast<DataInputOp>(op)) {
+        if (!llvm::all_of(dataInput.getValues(), isKnown)) {
+          layerError(dataInput) << "the shape of its data is not known";
           status = failure();
         }
       } else if (auto layer = dyn_cast<ShapeInterface>(op)) {

@@ -1,4 +1,4 @@
-//===- LossScale.cpp - Losses multiplied for narrow gradients -------------===//
+//===- LossScale.cpp - Dynamic loss scaling -------------------------------===//
 #include "passes/graph/LossScale.h"
 
 #include "dialects/Brew/Origin.h"
@@ -52,24 +52,26 @@ Value brew::passes::buildLossScale(OpBuilder &b, Location loc, double initial) {
                              APFloat(initial));
 }
 
-Value brew::passes::buildScaledLossGradient(OpBuilder &b, Location loc, Type type,
-                                    Value scale, StringAttr layer,
-                                    float weight) {
+Value brew::passes::buildScaledLossGradient(OpBuilder &b, Location loc,
+                                            Type type, Value scale,
+                                            StringAttr layer, float weight) {
   return LossGradientOp::create(b, loc, type, scale, layer,
-                             b.getF64FloatAttr(weight));
+                                b.getF64FloatAttr(weight));
 }
 
-Value brew::passes::buildScaledGradient(OpBuilder &b, Location loc, Value gradient,
-                                Value scale, StringAttr layer) {
+Value brew::passes::buildScaledGradient(OpBuilder &b, Location loc,
+                                        Value gradient, Value scale,
+                                        StringAttr layer) {
   auto op = ScaleGradientOp::create(b, loc, gradient.getType(), gradient, scale,
                                     layer);
   Origin{layer, /*isBackward=*/true}.mark(op);
   return op;
 }
 
-Value brew::passes::buildUnscaledGradient(OpBuilder &b, Location loc, Value gradient,
-                                  Value scale, StringAttr layer) {
-  // Zeros are as good as they are.
+Value brew::passes::buildUnscaledGradient(OpBuilder &b, Location loc,
+                                          Value gradient, Value scale,
+                                          StringAttr layer) {
+  // A constant gradient is zero: nothing to divide.
   if (gradient.getDefiningOp<FillOp>())
     return gradient;
   auto op =
@@ -85,9 +87,9 @@ void brew::passes::countNonFiniteGradients(ProgramOp program) {
     return;
   auto b = OpBuilder::atBlockEnd(&program.getBody().front());
   Location loc = program.getLoc();
-  auto count =
-      CountNonFiniteOp::create(b, loc, scalar(b), read(b, loc, kNonFiniteGradients),
-                               gradients, b.getStringAttr(kLayer));
+  auto count = CountNonFiniteOp::create(b, loc, scalar(b),
+                                        read(b, loc, kNonFiniteGradients),
+                                        gradients, b.getStringAttr(kLayer));
   Origin{{}, /*isBackward=*/true}.mark(count);
   store(b, loc, count, kNonFiniteGradients);
 }
@@ -97,9 +99,10 @@ Value brew::passes::buildNonFiniteCount(OpBuilder &b, Location loc) {
 }
 
 Value brew::passes::buildSelectIfFinite(OpBuilder &b, Location loc, Value count,
-                                Value updated, Value before, StringAttr layer) {
-  return SelectIfZeroOp::create(b, loc, updated.getType(), count, updated, before,
-                          layer);
+                                        Value updated, Value before,
+                                        StringAttr layer) {
+  return SelectIfZeroOp::create(b, loc, updated.getType(), count, updated,
+                                before, layer);
 }
 
 void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
@@ -107,8 +110,8 @@ void brew::passes::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
   Value scale = buildLossScale(b, loc, initial);
   auto next = UpdateLossScaleOp::create(
       b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
-      read(b, loc, kGoodIterations), read(b, loc, kNonFiniteGradients), b.getStringAttr(kLayer),
-      b.getI64IntegerAttr(window));
+      read(b, loc, kGoodIterations), read(b, loc, kNonFiniteGradients),
+      b.getStringAttr(kLayer), b.getI64IntegerAttr(window));
   store(b, loc, next.getNewScale(), kValue);
   store(b, loc, next.getNewGoodIterations(), kGoodIterations);
   store(b, loc, next.getZeroCount(), kNonFiniteGradients);

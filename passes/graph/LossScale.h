@@ -1,11 +1,11 @@
-//===- LossScale.h - Losses multiplied for narrow gradients -----*- C++ -*-===//
+//===- LossScale.h - Dynamic loss scaling -----------------------*- C++ -*-===//
 //
-// Gradients in f16 would underflow. So losses are multiplied by a power of two,
-// parameters' gradients are divided by it before they are stored, and the scale
-// follows what f16 can hold: an update whose gradients are not finite is left
-// out and halves it, many good ones double it. All of it happens in programs,
-// on the device. Its state are three scalars that programs carry along like
-// parameters; they are zeros in the beginning.
+// Dynamic loss scaling: without it, gradients in f16 underflow. Losses are
+// multiplied by a power of two and the gradients of parameters divided by it
+// before they are stored. If a gradient is not finite, the update is skipped
+// and the scale halved; after a number of good updates the scale is doubled.
+// All of this happens in programs, on the device. The state consists of three
+// persistent scalars, initially zero.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,32 +16,33 @@
 
 namespace brew::passes {
 
-/// The present scale, at first `initial`.
+/// Returns the current scale, initially `initial`.
 mlir::Value buildLossScale(mlir::OpBuilder &b, mlir::Location loc,
                            double initial);
-/// The gradient, of type `type`, of a loss with weight `weight`.
+/// Returns the scaled gradient, of type `type`, of a loss with weight `weight`.
 mlir::Value buildScaledLossGradient(mlir::OpBuilder &b, mlir::Location loc,
-                            mlir::Type type, mlir::Value scale,
-                            mlir::StringAttr layer, float weight);
-/// A gradient from outside, multiplied by the scale.
+                                    mlir::Type type, mlir::Value scale,
+                                    mlir::StringAttr layer, float weight);
+/// Multiplies a gradient that the caller wrote by the scale.
 mlir::Value buildScaledGradient(mlir::OpBuilder &b, mlir::Location loc,
-                        mlir::Value gradient, mlir::Value scale,
-                        mlir::StringAttr layer);
-/// A gradient without the scale.
+                                mlir::Value gradient, mlir::Value scale,
+                                mlir::StringAttr layer);
+/// Divides a gradient by the scale.
 mlir::Value buildUnscaledGradient(mlir::OpBuilder &b, mlir::Location loc,
-                          mlir::Value gradient, mlir::Value scale,
-                          mlir::StringAttr layer);
+                                  mlir::Value gradient, mlir::Value scale,
+                                  mlir::StringAttr layer);
 
-/// Adds to the count that is kept how many gradients that `program` stores are
-/// not finite; nothing where it stores none.
+/// Appends operations to `program` that count the non-finite gradients it
+/// stores and add them to the persistent count. No-op if it stores no
+/// gradients.
 void countNonFiniteGradients(dialects::ProgramOp program);
-/// That count.
+/// Returns the persistent count of non-finite gradients.
 mlir::Value buildNonFiniteCount(mlir::OpBuilder &b, mlir::Location loc);
-/// `updated` if no gradient is counted, else `before`.
+/// Returns `updated` if `count` is zero, else `before`.
 mlir::Value buildSelectIfFinite(mlir::OpBuilder &b, mlir::Location loc,
-                        mlir::Value count, mlir::Value updated,
-                        mlir::Value before, mlir::StringAttr layer);
-/// Stores the scale of the next iteration and begins a new count.
+                                mlir::Value count, mlir::Value updated,
+                                mlir::Value before, mlir::StringAttr layer);
+/// Stores the scale of the next iteration and resets the count.
 void buildScaleUpdate(mlir::OpBuilder &b, mlir::Location loc, double initial,
                       int64_t window);
 

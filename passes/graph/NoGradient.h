@@ -1,12 +1,13 @@
-//===- NoGradient.h - Where Caffe drops gradients ---------------*- C++ -*-===//
+//===- NoGradient.h - Blocked gradients of exposed states -------*- C++ -*-===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
 
 namespace brew::passes {
 
-/// On a split between a recurrent layer and one of its exposed states, which no
-/// gradient passes: that state in words, "bottom 3" or "top 'h'".
+/// Attribute of a split between a recurrent layer and one of its exposed
+/// states, which blocks the gradient. Its value describes the state: "bottom 3"
+/// or "top 'h'".
 inline constexpr llvm::StringLiteral kNoGradientAttr = "brew.no_gradient";
 
 } // namespace brew::passes

@@ -1,4 +1,4 @@
-//===- PinBlobs.cpp - Pins blobs so that they can be read after a run ----===//
+//===- PinBlobs.cpp - Blobs that can be read after a run ------------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/DiagnosticMetadata.h"
 #include "dialects/Brew/layers/loss/ElementLoss.h"
@@ -25,18 +25,19 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
   void runOnOperation() override {
     bool all = llvm::is_contained(blobs, "all");
     llvm::StringSet<> found;
-    std::vector<std::string> trained; // blobs that can have a seed
+    std::vector<std::string>
+        differentiated; // blobs that can have an output gradient
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (all)
         program->setAttr(brew::passes::kRepeatableBackwardAttr,
                          UnitAttr::get(&getContext()));
-      // Later versions of an in-place blob replace earlier ones.
+      // The last version of an in-place blob counts.
       llvm::MapVector<StringRef, Value> last;
       program.walk([&](Operation *op) {
         if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
           for (auto [name, result] :
                llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
-            if (!name.getValue().empty()) // inside of a layer
+            if (!name.getValue().empty()) // unnamed: internal to a layer
               last[name.getValue()] = result;
       });
       llvm::StringSet<> fromLosses;
@@ -47,22 +48,23 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
         });
       auto b = OpBuilder::atBlockEnd(&program.getBody().front());
       for (auto [name, value] : last) {
-        bool isSeed = false;
+        bool hasOutputGradient = false;
         if (program.getDifferentiate()) {
-          trained.push_back(name.str());
-          isSeed = llvm::is_contained(seeds, name) || fromLosses.contains(name);
+          differentiated.push_back(name.str());
+          hasOutputGradient = llvm::is_contained(outputGradients, name) ||
+                              fromLosses.contains(name);
         }
         if (llvm::is_contained(blobs, name))
           found.insert(name);
-        else if (!all && !isSeed)
+        else if (!all && !hasOutputGradient)
           continue;
         PinOp::create(b, value.getLoc(), value, BlobValue::Data, name);
       }
     }
-    for (StringRef name : seeds)
-      if (!llvm::is_contained(trained, name))
-        return fail("--output-gradient: the net that learns has no blob '" + name.str() +
-                    "'" + brew::didYouMean(name, trained));
+    for (StringRef name : outputGradients)
+      if (!llvm::is_contained(differentiated, name))
+        return fail("--output-gradient: the net that learns has no blob '" +
+                    name.str() + "'" + brew::didYouMean(name, differentiated));
     if (all)
       return;
     for (StringRef name : blobs)
@@ -71,7 +73,7 @@ struct PinBlobs : brew::passes::impl::PinBlobsBase<PinBlobs> {
   }
 
 private:
-  /// The command line is wrong, not a place in the prototxt.
+  /// Reports an error about the command line, without a prototxt location.
   void fail(const std::string &text) {
     auto error = emitError(UnknownLoc::get(&getContext()));
     error << text;

@@ -1,4 +1,4 @@
-//===- PropagateStoredParams.cpp - Later layers read stored values --------===//
+//===- PropagateStoredParams.cpp - Forwarding of stored parameters --------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
@@ -17,9 +17,9 @@ namespace {
 
 struct PropagateStoredParams
     : brew::passes::impl::PropagateStoredParamsBase<PropagateStoredParams> {
-  /// Replaces a read by the value that an earlier operation stored.
+  /// Replaces a read by the stored value.
   static void replaceRead(ParamValueOp read, Value stored) {
-    // Layers that share a parameter loosely may give it shapes of their own.
+    // PERMISSIVE sharing: the layers may see different shapes.
     if (stored.getType() != read.getType()) {
       OpBuilder b(read);
       stored = ReinterpretOp::create(b, read.getLoc(), read.getType(), stored);

@@ -1,8 +1,7 @@
 //===- ScalarGradient.cpp - Derivatives of scalar expressions -------------===//
 //
-// Differentiation of the arith/math operations that a layer's scalar expression
-// is made of. At kinks (compare and select) the derivative is that of the side
-// the expression takes.
+// Differentiates the arith/math operations of a layer's scalar expression. At
+// kinks (compare and select) the derivative is the one of the selected side.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/graph/ScalarGradient.h"
@@ -20,10 +19,10 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Derivatives of the values of one expression by one of its inputs, built
-/// along with the expression (forward mode). A select then takes the derivative
-/// of the side that it takes: the other one, where sqrt(x) of a negative x has
-/// none, does not get into the result even as 0 * NaN.
+/// Forward-mode derivatives of the values of one expression with respect to one
+/// of its inputs. A select selects the derivative as well: a NaN of the other
+/// side, such as the derivative of sqrt at a negative x, does not reach the
+/// result even as 0 * NaN.
 class Derivatives {
 public:
   Derivatives(ScalarBuilder &s, Value input)
@@ -31,7 +30,7 @@ public:
     derivatives[input] = one;
   }
 
-  /// Null stands for 0.
+  /// Returns the derivative of `value`; null stands for 0.
   Value get(Value value) const { return derivatives.lookup(value); }
   Value times(Value x, Value y) {
     if (x == one)
@@ -39,7 +38,7 @@ public:
     return y == one ? x : s.mul(x, y);
   }
 
-  /// Builds the derivative of what `op` computes.
+  /// Builds the derivative of the result of `op`.
   LogicalResult visit(Operation *op);
 
 private:
@@ -63,7 +62,7 @@ LogicalResult Derivatives::visit(Operation *op) {
   auto of = [&](unsigned i) { return get(operand(i)); };
   if (llvm::none_of(op->getOperands(), [&](Value x) { return get(x); }) ||
       y.getType().isInteger(1))
-    return success(); // a constant to the input, or a condition
+    return success(); // independent of the input, or a condition
   Value result;
   if (isa<arith::AddFOp>(op)) {
     result = sum(of(0), of(1));
@@ -102,7 +101,7 @@ LogicalResult Derivatives::visit(Operation *op) {
   return success();
 }
 
-/// The derivative of a function of one number; null where it is 0.
+/// Returns the derivative of a unary function; null stands for 0.
 FailureOr<Value> Derivatives::ofUnary(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0);
   if (isa<math::ExpOp>(op))
@@ -138,7 +137,8 @@ FailureOr<Value> Derivatives::ofUnary(Operation *op) {
   return failure();
 }
 
-/// x ^ p: p * x ^ (p - 1) by x, and log(x) * x ^ p by p, which is 0 at x = 0.
+/// The derivatives of x ^ p: p * x ^ (p - 1) for x, and log(x) * x ^ p for p,
+/// which is 0 at x = 0.
 Value Derivatives::ofPower(math::PowFOp op) {
   Value x = op.getLhs(), p = op.getRhs(), y = op.getResult();
   Value byBase, byExponent;
@@ -178,7 +178,7 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
   for (int64_t dim = 0; dim < rank; ++dim)
     reduction[dim] = dim < axis || dim >= axis + type.getRank();
 
-  // Prefer the form that reads y: the backward pass then needs no x, which an
+  // Prefer the form that reads y: then the backward pass needs no x, which an
   // in-place top may have overwritten.
   bool fromResult;
   {
@@ -213,11 +213,11 @@ FailureOr<Value> brew::passes::buildScalarGradient(OpBuilder &b,
           s.mul(body.in[0],
                 op.buildDerivativeFromResult(s.b, s.loc, number, body.in[1]));
     } else {
-      // An operand that stands twice (x * x as two bottoms) gets the
-      // derivative by this one only, so each has a value of its own.
+      // If an operand appears twice (x * x as two bottoms), differentiate with
+      // respect to this one only: each has its own block argument.
       Derivatives derivatives(s, body.in[1 + number]);
       Block *block = s.b.getInsertionBlock();
-      Operation *before = &block->back(); // the constant just made
+      Operation *before = &block->back(); // the constant just created
       Value y = op.buildScalar(s.b, s.loc, body.in.drop_front());
       SmallVector<Operation *> expression;
       for (Operation *each = before->getNextNode(); each;

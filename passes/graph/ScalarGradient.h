@@ -5,9 +5,9 @@
 
 namespace brew::passes {
 
-/// The gradient of an elementwise layer by operand `number`, given that of its
-/// result. It is derived from the layer's expression; a broadcast operand's is
-/// summed over the elements it was spread to.
+/// Builds the gradient of an elementwise layer with respect to operand `number`
+/// by differentiating the layer's scalar expression. The gradient of a
+/// broadcast operand is summed over the broadcast dimensions.
 mlir::FailureOr<mlir::Value>
 buildScalarGradient(mlir::OpBuilder &b, dialects::ScalarBodyInterface op,
                     unsigned number, mlir::Value resultGradient);

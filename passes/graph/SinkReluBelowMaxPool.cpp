@@ -1,13 +1,13 @@
-//===- SinkReluBelowMaxPool.cpp - Max pooling before the ReLU that it reads ----------===//
+//===- SinkReluBelowMaxPool.cpp - ReLUs after max poolings ----------------===//
 //
-// The largest of clipped values is the largest value, clipped: a ReLU may stand
-// behind the max pooling as well as before it, on a quarter of the elements.
-// The backward pass then needs the pooled blob's signs, and that is stored for
-// the next layer anyway, in place of those of the large blob.
+// ReLU and max pooling commute: max(relu(x)) == relu(max(x)). After the
+// pooling, the ReLU works on a fraction of the elements (a quarter for 2x2
+// windows), and the backward pass needs the signs of the pooled blob, which is
+// stored for the next layer anyway, instead of those of the large blob.
 //
-// Gradients are the same: where the largest value is positive, its place in the
-// window is; elsewhere they are zero, whatever the place. A slope below zero
-// could make equal what is not, so ReLUs with one stay.
+// The gradients are identical: if the maximum is positive, both orders select
+// the same position in the window; otherwise the gradient is zero. A negative
+// slope could make different values equal, so a ReLU with a slope stays.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
@@ -28,7 +28,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// The ReLU that makes `value` for the one reader that it has.
+/// Returns the plain ReLU that produces `value`, if `value` has a single use.
 ReLUOp onlyReadReLU(Value value) {
   auto relu = value.getDefiningOp<ReLUOp>();
   return relu && value.hasOneUse() && relu.getNegativeSlope().isZero() &&
@@ -42,10 +42,10 @@ struct SinkReluBelowMaxPool : OpRewritePattern<MaxPoolingOp> {
 
   LogicalResult matchAndRewrite(MaxPoolingOp pool,
                                 PatternRewriter &rewriter) const override {
-    // Which of several zeros is the largest shows in a mask.
+    // A mask top would show which of several zeros is the maximum.
     if (pool.getMask() || pool.getLossWeights() || pool.getPropagateDown())
       return failure();
-    // All parts of a joined blob are clipped, or none.
+    // Below a Concat, all inputs must be ReLUs.
     auto concat = pool.getX().getDefiningOp<ConcatOp>();
     SmallVector<Value> clipped = {pool.getX()};
     if (concat) {
@@ -67,7 +67,7 @@ struct SinkReluBelowMaxPool : OpRewritePattern<MaxPoolingOp> {
         relus.front().getLayerAttr(), pool.getTopsAttr(), nullptr, nullptr,
         relus.front().getNegativeSlopeAttr());
     rewriter.replaceAllUsesExcept(pool.getY(), after.getY(), after);
-    // What has a blob's name now is another value.
+    // The blob's name now belongs to the new ReLU.
     auto unnamed = [&](Operation *op) {
       rewriter.modifyOpInPlace(
           op, [&] { op->setAttr("tops", rewriter.getStrArrayAttr({""})); });
@@ -81,7 +81,8 @@ struct SinkReluBelowMaxPool : OpRewritePattern<MaxPoolingOp> {
   }
 };
 
-struct SinkReluBelowMaxPoolPass : brew::passes::impl::SinkReluBelowMaxPoolBase<SinkReluBelowMaxPoolPass> {
+struct SinkReluBelowMaxPoolPass
+    : brew::passes::impl::SinkReluBelowMaxPoolBase<SinkReluBelowMaxPoolPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<SinkReluBelowMaxPool>(&getContext());

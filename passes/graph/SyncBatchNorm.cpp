@@ -1,4 +1,4 @@
-//===- SyncBatchNorm.cpp - Batches of all ranks -------------------===//
+//===- SyncBatchNorm.cpp - Batch statistics over all ranks ----------------===//
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
 
@@ -12,11 +12,10 @@ using namespace brew::dialects;
 
 namespace {
 
-struct SyncBatchNorm
-    : brew::passes::impl::SyncBatchNormBase<SyncBatchNorm> {
+struct SyncBatchNorm : brew::passes::impl::SyncBatchNormBase<SyncBatchNorm> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
-      // Rank 0 alone tests.
+      // Only rank 0 runs test programs.
       if (program.getNetPhase() == NetPhase::Train)
         program.walk([](BatchNormOp norm) { norm.setSynchronized(true); });
   }

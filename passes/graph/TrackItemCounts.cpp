@@ -1,4 +1,4 @@
-//===- TrackItemCounts.cpp - Which items of a blob count -----------------------===//
+//===- TrackItemCounts.cpp - Item counts known at run time ----------------===//
 #include "dialects/Brew/ItemCounts.h"
 #include "passes/Passes.h"
 
@@ -15,7 +15,8 @@ using namespace brew::dialects;
 using brew::dialects::plan::BlobValue;
 
 namespace {
-struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts> {
+struct TrackItemCounts
+    : brew::passes::impl::TrackItemCountsBase<TrackItemCounts> {
   static LogicalResult visit(Operation *op, ItemCounts &counts) {
     if (auto layer = dyn_cast<ItemCountInterface>(op))
       return layer.propagateItemCounts(counts);
@@ -35,8 +36,8 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
     return success();
   }
 
-  /// A loss of which only the items that are there should count would need them
-  /// masked; no layer of Caffe's makes one.
+  /// Rejects a loss with a dynamic number of items: it would have to be masked,
+  /// and no layer of Caffe produces one.
   static LogicalResult checkLoss(Operation *op, ItemCounts &counts) {
     auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
     if (!weights)
@@ -49,8 +50,7 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
     return success();
   }
 
-  /// The name of the blob that `value` is, which what debug_info keeps does not
-  /// tell.
+  /// Returns the blob name of `value`; the pins of debug_info have none.
   static StringAttr blobOf(Value value) {
     auto result = dyn_cast<OpResult>(value);
     auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
@@ -60,7 +60,7 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
     return cast<StringAttr>(tops[result.getResultNumber()]);
   }
 
-  /// What can be read after a run is read as far as it counts.
+  /// Pins the item count of every value that can be read after a run.
   static void keepCounts(ProgramOp program, const ItemCounts &counts) {
     llvm::StringSet<> seen;
     auto b = OpBuilder::atBlockEnd(&program.getBody().front());
@@ -68,7 +68,7 @@ struct TrackItemCounts : brew::passes::impl::TrackItemCountsBase<TrackItemCounts
       if (Value count = blob ? counts.of(value) : Value())
         if (seen.insert(blob.getValue()).second)
           PinOp::create(b, value.getLoc(), count, BlobValue::Count,
-                         blob.getValue());
+                        blob.getValue());
     };
     SmallVector<Operation *> ops;
     for (Operation &op : program.getBody().front())

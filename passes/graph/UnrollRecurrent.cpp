@@ -1,9 +1,9 @@
-//===- UnrollRecurrent.cpp - Recurrent layers as copies of their cell -----===//
+//===- UnrollRecurrent.cpp - Unrolling of recurrent layers ----------------===//
 //
-// Builds what Caffe's LSTM and RNN layers build inside: the sequence's part of
-// the gates in one product for all time steps, then step by step the hidden
-// state's part and the cell. The copies are ordinary layers, which are
-// differentiated and fused like any others.
+// Builds the same layers as Caffe's LSTM and RNN layers: one product computes
+// the contribution of the sequence to the gates of all time steps; then each
+// step adds the contribution of the hidden state and computes the cell. The
+// copies are ordinary layers, differentiated and fused like any other.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
@@ -23,7 +23,7 @@ using namespace brew::dialects;
 
 namespace {
 
-/// Creates layer operations by name, with the attributes all of them have.
+/// Creates layer operations by name, with the common attributes.
 class Layers {
 public:
   Layers(OpBuilder &b, Operation *layer) : b(b), layer(layer) {}
@@ -45,7 +45,7 @@ public:
     return b.getNamedAttr("propagate_down", b.getDenseBoolArrayAttr(flags));
   }
 
-  /// operand . w^T (+ bias) over the dimensions from `axis` on.
+  /// Returns x . w^T (+ bias), contracting the dimensions from `axis` on.
   Value product(Value x, ValueRange weights, int64_t axis, bool propagates) {
     int64_t outputs = shapeOf(weights[0])[0];
     SmallVector<int64_t> shape(shapeOf(x).take_front(axis));
@@ -70,14 +70,15 @@ public:
         ->getResult(0);
   }
 
-  /// The time steps of x, each with a leading dimension of 1.
+  /// Slices x into time steps, each with a leading dimension of 1.
   SmallVector<Value> steps(Value x, bool propagates) {
     SmallVector<int64_t> shape(shapeOf(x));
     int64_t count = shape[0];
     if (count == 1)
       return {x};
     shape[0] = 1;
-    SmallVector<Type> types(count, RankedTensorType::get(shape, elementTypeOf(x)));
+    SmallVector<Type> types(count,
+                            RankedTensorType::get(shape, elementTypeOf(x)));
     return create(
                "slice", x, types,
                {integer("axis", 0),
@@ -87,7 +88,7 @@ public:
         ->getResults();
   }
 
-  /// x times cont, which has x's leading dimensions and no gradient.
+  /// Multiplies x by cont, which has x's leading dimensions and no gradient.
   Value masked(Value x, Value cont) {
     return create("scale", {x, cont}, x.getType(),
                   {integer("axis", 0), integer("num_axes", 2),
@@ -115,7 +116,8 @@ struct UnrollRecurrent
     : brew::passes::impl::UnrollRecurrentBase<UnrollRecurrent> {
   using UnrollRecurrentBase::UnrollRecurrentBase;
 
-  /// A split of a state that is a bottom or a top of the layer, `what`.
+  /// Splits a state that is exposed as a bottom or top of the layer; `what`
+  /// names it.
   Operation *exposed(Layers &l, Value state, const Twine &what) {
     Operation *split = l.create("split", state, state.getType(), {});
     if (!exactHiddenGradients) {
@@ -125,9 +127,10 @@ struct UnrollRecurrent
     return split;
   }
 
-  /// State that lives from one run of the program to the next, as zeros in
-  /// the first. It is no parameter to weight files and solvers.
-  Value persistentState(Operation *op, OpBuilder &b, int64_t number, Type type) {
+  /// Returns persistent state, initially zero. Weight files and solvers do not
+  /// see it as a parameter.
+  Value persistentState(Operation *op, OpBuilder &b, int64_t number,
+                        Type type) {
     auto program = op->getParentOfType<ProgramOp>();
     std::string name = (op->getAttrOfType<StringAttr>("layer").getValue() +
                         ".state" + Twine(number) + "." + program.getSymName())
@@ -175,8 +178,8 @@ struct UnrollRecurrent
     return inputs;
   }
 
-  /// What the sequence and the static input add to the gates: one term list
-  /// per time step.
+  /// Returns the contributions of the sequence and the static input to the
+  /// gates: one list of terms per time step.
   SmallVector<SmallVector<Value>> gateTerms(Layers &l, const Inputs &in) {
     Value product =
         l.product(in.x, ArrayRef(in.params).take_front(2), 2, in.propagates);
@@ -194,25 +197,25 @@ struct UnrollRecurrent
     return terms;
   }
 
-  /// Puts the steps' results together and replaces the layer. `states` are
-  /// those after the last step.
+  /// Concatenates the steps' results and replaces the layer. `states` are the
+  /// states after the last step.
   template <typename Op>
   void finish(Op op, Layers &l, const Inputs &in, ArrayRef<Value> results,
               ArrayRef<Value> states) {
     Value y = results[0];
     SmallVector<NamedAttribute> attributes = {l.integer("axis", 0)};
-    Operation *joined =
+    Operation *concat =
         l.create("concat", results, op.getOutputs()[0].getType(), attributes);
-    joined->setAttr("tops", l.b.getStrArrayAttr(
+    concat->setAttr("tops", l.b.getStrArrayAttr(
                                 cast<StringAttr>(op.getTops()[0]).getValue()));
     if (auto weights = op.getLossWeights())
-      joined->setAttr("loss_weights",
+      concat->setAttr("loss_weights",
                       l.b.getDenseF32ArrayAttr(weights->take_front(1)));
-    y = joined->getResult(0);
+    y = concat->getResult(0);
     op.getOutputs()[0].replaceAllUsesWith(y);
     if (op.getExposeHidden()) {
       for (auto [i, state] : llvm::enumerate(states)) {
-        // A top of its own, for its name and its loss weight.
+        // A separate top, for its name and its loss weight.
         auto name = cast<StringAttr>(op.getTops()[i + 1]).getValue();
         Operation *top = exposed(l, state, "top '" + name + "'");
         top->setAttr("tops",

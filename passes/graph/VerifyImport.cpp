@@ -1,4 +1,6 @@
 //===- VerifyImport.cpp - Verifier of phase import ------------------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/LayerDiagnostics.h"
 #include "dialects/Brew/Origin.h"
 #include "passes/Passes.h"
 #include "passes/analysis/Sinks.h"

@@ -1,4 +1,4 @@
-//===- BufferAssignment.cpp - Which values of a program share bytes --------------===//
+//===- BufferAssignment.cpp - Memory of a program's values ----------------===//
 #include "passes/plan/BufferAssignment.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -15,168 +15,181 @@ using namespace brew::passes;
 using namespace brew::dialects;
 
 unsigned BufferAssignment::allocationOf(Value value) const {
-  return allocationIndex.lookup(storageOf(value).owner);
+  return allocationIndex.lookup(storageOf(value).base);
 }
 
 unsigned BufferAssignment::newAllocation(Value value, int64_t step) {
-  Allocation root;
-  value = storageOf(value).owner;
-  root.live.size = bytesOf(tensorTypeOf(value));
-  root.live.first = root.live.last = step;
-  roots.push_back(root);
-  allocationIndex[value] = roots.size() - 1;
-  return roots.size() - 1;
+  Allocation allocation;
+  value = storageOf(value).base;
+  allocation.live.size = bytesOf(tensorTypeOf(value));
+  allocation.live.first = allocation.live.last = step;
+  allocations.push_back(allocation);
+  allocationIndex[value] = allocations.size() - 1;
+  return allocations.size() - 1;
 }
 
 void BufferAssignment::extendLifetime(Value value, int64_t step) {
-  Allocation &root = roots[allocationOf(value)];
-  root.live.first = std::min(root.live.first, step);
-  root.live.last = std::max(root.live.last, step);
+  Allocation &allocation = allocations[allocationOf(value)];
+  allocation.live.first = std::min(allocation.live.first, step);
+  allocation.live.last = std::max(allocation.live.last, step);
 }
 
-/// Whether what `op` names must still be there after the run.
+/// Returns whether the operands of `op` are read after the run.
 static bool isReadAtEnd(Operation *op) {
   return op->hasTrait<IsSink>() && !op->hasTrait<IsStore>();
 }
 
-/// Whether a later step than `step` reads what lies at a fixed place.
-bool BufferAssignment::isReadAfter(const FixedBuffer &place, int64_t step) const {
-  auto found = valuesAt.find(keyOf(place));
+/// Returns whether a step after `step` reads the fixed buffer.
+bool BufferAssignment::isReadAfter(const FixedBuffer &buffer,
+                                   int64_t step) const {
+  auto found = valuesAt.find(keyOf(buffer));
   return found != valuesAt.end() &&
          llvm::any_of(found->second, [&](Value value) {
            return lastUse.lookup(value) > step;
          });
 }
 
-/// The places that a value is stored to.
+/// Returns the buffers that a value is stored to.
 SmallVector<FixedBuffer> BufferAssignment::storesOf(Value value) const {
   SmallVector<FixedBuffer> stores;
   for (Operation *user : value.getUsers())
-    if (auto place = places.stored(user))
-      stores.push_back(*place);
+    if (auto buffer = fixedBuffers.storedBy(user))
+      stores.push_back(*buffer);
   return stores;
 }
 
-/// Lets results of a kernel take over buffers of inputs that end here.
+/// Lets results of a kernel reuse the memory of inputs that it reads last.
 void BufferAssignment::reuseInputs(KernelOp kernel, int64_t step) {
   SmallVector<int64_t> &shared = inPlace[kernel];
   shared.assign(kernel.getNumResults(), -1);
-  llvm::SmallDenseSet<unsigned> takenRoots;
-  // A kernel of many parts has thousands of inputs and of results.
-  SmallVector<unsigned> inputRoots;
+  llvm::SmallDenseSet<unsigned> takenAllocations;
+  // A kernel of many sub-kernels has thousands of inputs and results.
+  SmallVector<unsigned> inputAllocations;
   llvm::SmallDenseMap<unsigned, unsigned> inputsOf;
   for (Value input : kernel.getInputs())
-    ++inputsOf[inputRoots.emplace_back(allocationOf(input))];
+    ++inputsOf[inputAllocations.emplace_back(allocationOf(input))];
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
-    // A subview lies where the whole does.
+    // A subview is allocated with the full tensor.
     if (isSubview(tensorTypeOf(result)))
       continue;
     const SmallVector<FixedBuffer> stores = storesOf(result);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
       if (isSubview(tensorTypeOf(input)))
         continue;
-      unsigned root = inputRoots[i];
-      // Parameters and state are updated in place; other fixed places, and
-      // what a feed wrote and may not write again, are not.
-      if (const std::optional<FixedBuffer> &fixed = roots[root].fixed) {
-        bool updates = llvm::any_of(
-            stores, [&](const FixedBuffer &place) { return place.isAt(*fixed); });
+      unsigned allocation = inputAllocations[i];
+      // Parameters and state are updated in place; other fixed buffers and
+      // data-layer tops, which may not be rewritten before the next run, are
+      // not.
+      if (const std::optional<FixedBuffer> &fixed =
+              allocations[allocation].fixed) {
+        bool updates = llvm::any_of(stores, [&](const FixedBuffer &buffer) {
+          return buffer.isAt(*fixed);
+        });
         if (!updates || isReadAfter(*fixed, step))
           continue;
-      } else if (roots[root].pinned || lastUse.lookup(input) > step ||
-                 roots[root].live.last > step ||
+      } else if (allocations[allocation].pinned ||
+                 lastUse.lookup(input) > step ||
+                 allocations[allocation].live.last > step ||
                  isa<DataInputOp>(input.getDefiningOp())) {
         continue;
       }
-      // Another view of the same bytes among the inputs rules it out.
-      if (takenRoots.contains(root) || inputsOf[root] != 1 ||
+      // Another view of the same bytes among the inputs prevents it.
+      if (takenAllocations.contains(allocation) || inputsOf[allocation] != 1 ||
           !mayShareBuffer(kernel, i, number))
         continue;
       shared[number] = i;
-      takenRoots.insert(root);
-      allocationIndex[result] = root;
-      if (roots[root].fixed)
-        valuesAt[keyOf(*roots[root].fixed)].push_back(result);
+      takenAllocations.insert(allocation);
+      allocationIndex[result] = allocation;
+      if (allocations[allocation].fixed)
+        valuesAt[keyOf(*allocations[allocation].fixed)].push_back(result);
       break;
     }
   }
 }
 
-/// Lets a call add to the value that it reads where that lies, if it ends here.
-void BufferAssignment::accumulateInPlace(Operation *call, Value sum, int64_t step) {
+/// Lets a call accumulate into its operand `sum` in place, if it is the last
+/// reader.
+void BufferAssignment::accumulateInPlace(Operation *call, Value sum,
+                                         int64_t step) {
   const Value result = call->getResult(0);
-  const unsigned root = allocationOf(sum);
+  const unsigned allocation = allocationOf(sum);
   if (sum.getType() != result.getType() || isSubview(tensorTypeOf(sum)) ||
-      isSubview(tensorTypeOf(result)) || roots[root].fixed || roots[root].pinned ||
-      lastUse.lookup(sum) > step || roots[root].live.last > step ||
+      isSubview(tensorTypeOf(result)) || allocations[allocation].fixed ||
+      allocations[allocation].pinned || lastUse.lookup(sum) > step ||
+      allocations[allocation].live.last > step ||
       isa<DataInputOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
-        return allocationOf(operand) == root;
+        return allocationOf(operand) == allocation;
       }) != 1)
     return;
-  allocationIndex[result] = root;
+  allocationIndex[result] = allocation;
 }
 
-/// Lets sums over all ranks come into the place of what is added, where that
-/// ends here; a wait's always do.
+/// Lets an all-reduce start work in place on operands that it reads last. The
+/// results of a wait always share memory with its operands.
 void BufferAssignment::reduceInPlace(Operation *reduce, int64_t step) {
   for (auto [operand, result] :
        llvm::zip_equal(reduce->getOperands(), reduce->getResults())) {
-    const unsigned root = allocationOf(operand);
+    const unsigned allocation = allocationOf(operand);
     if (isa<AllReduceWaitOp>(reduce)) {
-      allocationIndex[result] = root;
+      allocationIndex[result] = allocation;
       continue;
     }
-    if (const std::optional<FixedBuffer> &fixed = roots[root].fixed) {
-      // The sums of a bucket are stored behind its wait.
+    if (const std::optional<FixedBuffer> &fixed =
+            allocations[allocation].fixed) {
+      // The sums of a bucket are stored after its wait.
       const Value sum = result.use_begin()->getOwner()->getResult(
           result.use_begin()->getOperandNumber());
       if (llvm::none_of(
               storesOf(sum),
-              [&](const FixedBuffer &place) { return place.isAt(*fixed); }) ||
+              [&](const FixedBuffer &buffer) { return buffer.isAt(*fixed); }) ||
           isReadAfter(*fixed, step))
         continue;
-    } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
-               roots[root].live.last > step || isSubview(tensorTypeOf(operand)) ||
-               storageOf(operand).owner.getDefiningOp<DataInputOp>() ||
-               storageOf(operand).owner.getDefiningOp<OutputGradientOp>()) {
+    } else if (allocations[allocation].pinned ||
+               lastUse.lookup(operand) > step ||
+               allocations[allocation].live.last > step ||
+               isSubview(tensorTypeOf(operand)) ||
+               storageOf(operand).base.getDefiningOp<DataInputOp>() ||
+               storageOf(operand).base.getDefiningOp<OutputGradientOp>()) {
       continue;
     }
-    // Not where another value of the bucket lies in the same bytes, nor where
-    // the value is but a part of them.
-    if (bytesOf(tensorTypeOf(storageOf(operand).owner)) !=
+    // Not if another value of the bucket shares the bytes, or if the value is
+    // only a slice of them.
+    if (bytesOf(tensorTypeOf(storageOf(operand).base)) !=
             bytesOf(tensorTypeOf(operand)) ||
-        llvm::count_if(reduce->getOperands(),
-                       [&](Value other) { return allocationOf(other) == root; }) != 1)
+        llvm::count_if(reduce->getOperands(), [&](Value other) {
+          return allocationOf(other) == allocation;
+        }) != 1)
       continue;
-    allocationIndex[result] = root;
+    allocationIndex[result] = allocation;
   }
 }
 
-/// Whether `store` changes a parameter in the forward pass of a program with a
-/// backward pass. Callers may run that pass alone, any number of times.
+/// Returns whether `store` changes a parameter in the forward pass of a program
+/// with a backward pass. Callers may run the forward pass alone, any number of
+/// times.
 bool BufferAssignment::isStoredByForwardPass(Operation *store) const {
   if (!hasBackwardPass || !isa<StoreParamOp>(store))
     return false;
-  Operation *source = storageOf(store->getOperand(0)).owner.getDefiningOp();
+  Operation *source = storageOf(store->getOperand(0)).base.getDefiningOp();
   auto step = stepNumber.find(source);
   return step == stepNumber.end() || step->second < forwardSteps;
 }
 
-/// Whether the forward pass stores to the place of a parameter that the
-/// backward pass reads.
-bool BufferAssignment::isOverwrittenBeforeLastUse(Operation *read,
-                                           const FixedBuffer &place) const {
-  return storedByForwardPass.count(keyOf(place)) &&
+/// Returns whether the forward pass overwrites a parameter that the backward
+/// pass reads.
+bool BufferAssignment::isOverwrittenBeforeLastUse(
+    Operation *read, const FixedBuffer &buffer) const {
+  return storedByForwardPass.count(keyOf(buffer)) &&
          lastUse.lookup(read->getResult(0)) >= forwardSteps;
 }
 
-/// The first step that reads a value, through all its views.
+/// Returns the first step that reads a value or a view of it.
 int64_t BufferAssignment::firstUseOf(Value value) {
   for (Operation &op : program.getBody().front())
     if (auto step = stepNumber.find(&op); step != stepNumber.end())
       for (Value operand : op.getOperands())
-        if (storageOf(operand).owner == value)
+        if (storageOf(operand).base == value)
           return step->second;
   return stepCount;
 }
@@ -195,29 +208,30 @@ void BufferAssignment::findLastUses() {
   hasBackwardPass = backward;
   if (!backward)
     forwardSteps = stepCount;
-  std::set<FixedKey> readPlaces;
+  std::set<FixedKey> readBuffers;
   for (Operation &op : block) {
-    if (auto place = places.read(&op))
-      readPlaces.insert(keyOf(*place));
-    if (auto place = places.stored(&op); place && isStoredByForwardPass(&op))
-      storedByForwardPass.insert(keyOf(*place));
+    if (auto buffer = fixedBuffers.readBy(&op))
+      readBuffers.insert(keyOf(*buffer));
+    if (auto buffer = fixedBuffers.storedBy(&op);
+        buffer && isStoredByForwardPass(&op))
+      storedByForwardPass.insert(keyOf(*buffer));
   }
   // A parameter that the program also reads is stored by a copy at the end of
   // the pass that computes it, unless it is computed in place (assignStores).
   auto isCopied = [&](Operation &op) {
-    auto place = places.stored(&op);
-    return place && place->arena != dialects::plan::ArenaKind::Gradients &&
-           readPlaces.count(keyOf(*place));
+    auto buffer = fixedBuffers.storedBy(&op);
+    return buffer && buffer->arena != dialects::plan::ArenaKind::Gradients &&
+           readBuffers.count(keyOf(*buffer));
   };
   const bool isRepeatable = isa_and_nonnull<OutputGradientOp>(backward) &&
                             program->hasAttr(kRepeatableBackwardAttr);
   auto isOfForwardPass = [&](Value value) {
-    Operation *source = storageOf(value).owner.getDefiningOp();
+    Operation *source = storageOf(value).base.getDefiningOp();
     auto step = stepNumber.find(source);
     return step == stepNumber.end() ? !isa<OutputGradientOp>(source)
                                     : step->second < forwardSteps;
   };
-  // Last step at which each value, through all its views, is read.
+  // Last step that reads each value or a view of it.
   for (Operation &op : llvm::reverse(block)) {
     int64_t when = -1;
     if (isStep(&op))
@@ -225,17 +239,17 @@ void BufferAssignment::findLastUses() {
     else if (op.hasTrait<IsStore>() && isCopied(op) &&
              isStoredByForwardPass(&op))
       when = forwardSteps;
-    else if (op.hasTrait<IsSink>()) // what is stored is read after the run
+    else if (op.hasTrait<IsSink>()) // stored values are read after the run
       when = stepCount;
     if (op.hasTrait<IsView>())
       when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
                                             : int64_t(-1);
     for (Value operand : op.getOperands()) {
-      const bool isKept =
+      const bool isPinnedForRepeat =
           isRepeatable && when >= forwardSteps && isOfForwardPass(operand);
       lastUse[operand] =
           std::max(lastUse.count(operand) ? lastUse[operand] : int64_t(-1),
-                   isKept ? stepCount : when);
+                   isPinnedForRepeat ? stepCount : when);
     }
   }
 }
@@ -243,36 +257,37 @@ void BufferAssignment::findLastUses() {
 void BufferAssignment::findAllocations() {
   Block &block = program.getBody().front();
   for (Operation &op : block) {
-    if (auto fixed = places.read(&op)) {
+    if (auto fixed = fixedBuffers.readBy(&op)) {
       if (isOverwrittenBeforeLastUse(&op, *fixed)) {
-        const Value value = storageOf(op.getResult(0)).owner;
+        const Value value = storageOf(op.getResult(0)).base;
         const int64_t first = std::min(firstUseOf(value), forwardSteps);
         newAllocation(value, first);
         extendLifetime(value, lastUse.lookup(value));
         loadCopies.push_back({value, *fixed, first});
         continue;
       }
-      unsigned root = newAllocation(op.getResult(0), 0);
-      roots[root].fixed = fixed;
-      valuesAt[keyOf(*fixed)].push_back(storageOf(op.getResult(0)).owner);
+      unsigned allocation = newAllocation(op.getResult(0), 0);
+      allocations[allocation].fixed = fixed;
+      valuesAt[keyOf(*fixed)].push_back(storageOf(op.getResult(0)).base);
       continue;
     }
     if (isa<ReinterpretOp, SubviewOp>(op))
-      continue; // lives as long as what it views
-    if (auto feed = dyn_cast<DataInputOp>(op)) {
-      // Readers that fill a blob for every run may share its bytes later on;
-      // blobs that are set once must keep them.
-      for (Value value : feed.getValues()) {
-        unsigned root = newAllocation(value, 0);
-        roots[root].live.last = isSetOnce(value) ? stepCount : 0;
-        roots[root].isWrittenByCaller = true;
+      continue; // shares the allocation of its source
+    if (auto dataInput = dyn_cast<DataInputOp>(op)) {
+      // The bytes of a blob that is refilled for every run can be reused after
+      // its last read; a blob that is set once keeps them.
+      for (Value value : dataInput.getValues()) {
+        unsigned allocation = newAllocation(value, 0);
+        allocations[allocation].live.last = isSetOnce(value) ? stepCount : 0;
+        allocations[allocation].isWrittenExternally = true;
       }
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
-      // The caller may write it before forward begins.
-      roots[newAllocation(seed.getGradient(), 0)].isWrittenByCaller = true;
+      // The caller may write it before the forward pass.
+      allocations[newAllocation(seed.getGradient(), 0)].isWrittenExternally =
+          true;
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];
-      // First the reads: sharing needs to know that they end here.
+      // Extend the operands first: in-place decisions depend on their last use.
       for (Value operand : op.getOperands())
         extendLifetime(operand, now);
       if (auto kernel = dyn_cast<KernelOp>(op))
@@ -285,127 +300,134 @@ void BufferAssignment::findAllocations() {
       else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
         reduceInPlace(&op, now);
       for (Value result : op.getResults())
-        if (!allocationIndex.count(storageOf(result).owner))
+        if (!allocationIndex.count(storageOf(result).base))
           newAllocation(result, now);
     }
-    if (isa<ConcatViewOp>(op)) { // its subviews have made it
+    if (isa<ConcatViewOp>(op)) { // its operands have created the allocation
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
         extendLifetime(op.getResult(0), lastUse[op.getResult(0)]);
       continue;
     }
     for (Value result : op.getResults())
-      if (allocationIndex.count(storageOf(result).owner))
-        extendLifetime(result,
-              std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
-                                stepNumber.count(&op) ? stepNumber[&op] : 0));
+      if (allocationIndex.count(storageOf(result).base))
+        extendLifetime(
+            result,
+            std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
+                              stepNumber.count(&op) ? stepNumber[&op] : 0));
   }
-  // What is read after the run keeps its bytes to the end.
+  // Values read after the run stay live to the end.
   for (Operation &op : block)
     if (isReadAtEnd(&op))
       for (Value operand : op.getOperands()) {
         extendLifetime(operand, stepCount);
-        roots[allocationOf(operand)].pinned = true;
+        allocations[allocationOf(operand)].pinned = true;
         pinnedValues.insert(stripReshapes(operand));
       }
 }
 
-/// Whether what a place held is copied from it only after the step `made`.
-bool BufferAssignment::isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const {
+/// Returns whether the old value of a buffer is loaded only after step `made`.
+bool BufferAssignment::isMadeBeforeLoad(const FixedBuffer &buffer,
+                                        int64_t made) const {
   return llvm::any_of(loadCopies, [&](const PlannedCopy &load) {
-    return load.place.isAt(place) && made < load.step;
+    return load.buffer.isAt(buffer) && made < load.step;
   });
 }
 
-/// Values that are stored are produced in the place they are stored to.
+/// Assigns stored values to the buffers they are stored to, where possible;
+/// otherwise plans a copy.
 void BufferAssignment::assignStores() {
   std::set<FixedKey> taken;
-  for (const Allocation &root : roots)
-    if (root.fixed)
-      taken.insert(keyOf(*root.fixed));
+  for (const Allocation &allocation : allocations)
+    if (allocation.fixed)
+      taken.insert(keyOf(*allocation.fixed));
   for (Operation &op : program.getBody().front()) {
-    auto place = places.stored(&op);
-    if (!place)
+    auto buffer = fixedBuffers.storedBy(&op);
+    if (!buffer)
       continue;
     Value value = op.getOperand(0);
-    Allocation &root = roots[allocationOf(value)];
-    if (root.fixed && root.fixed->isAt(*place))
+    Allocation &allocation = allocations[allocationOf(value)];
+    if (allocation.fixed && allocation.fixed->isAt(*buffer))
       continue; // written in place
-    // What is read as well must keep its value until the last read.
-    bool readToo = place->arena != dialects::plan::ArenaKind::Gradients &&
-                   taken.count(keyOf(*place));
-    // A subview lies where the whole does, and what the caller writes where no
-    // earlier run has left anything of use.
+    // If the buffer is also read, it must keep its value until the last read.
+    bool readToo = buffer->arena != dialects::plan::ArenaKind::Gradients &&
+                   taken.count(keyOf(*buffer));
+    // A subview is allocated with the full tensor, and an output gradient must
+    // not overwrite results of an earlier run.
     Value owner = stripReshapes(value);
-    if (root.fixed || readToo || isSubview(tensorTypeOf(owner)) ||
+    if (allocation.fixed || readToo || isSubview(tensorTypeOf(owner)) ||
         owner.getDefiningOp<OutputGradientOp>() ||
-        isMadeBeforeLoad(*place, root.live.first)) {
+        isMadeBeforeLoad(*buffer, allocation.live.first)) {
       const bool isForward = isStoredByForwardPass(&op);
-      storeCopies.push_back({value, *place,
+      storeCopies.push_back({value, *buffer,
                              isForward ? forwardSteps : stepCount,
                              hasBackwardPass && !isForward});
     } else {
-      root.fixed = place;
-      taken.insert(keyOf(*place));
+      allocation.fixed = buffer;
+      taken.insert(keyOf(*buffer));
     }
   }
   for (const PlannedCopy &copy : storeCopies)
     extendLifetime(copy.value, copy.step);
 }
 
-/// The places of gradients, until they are written. What lies between them,
-/// where some programs read all of the arena, stays as it is. Callers that
-/// bring in gradients may look at those of the last run after the next forward
-/// pass.
+/// Returns the memory of gradients, reusable until they are written. Gaps
+/// between gradients stay untouched, because some programs read the full arena.
+/// Returns nothing if the caller writes output gradients: it may read the
+/// gradients of the last run after the next forward pass.
 std::vector<ReusableRange> BufferAssignment::findReusableRanges() {
   Block &block = program.getBody().front();
   if (!block.getOps<OutputGradientOp>().empty() ||
       llvm::any_of(block, [&](Operation &op) {
-        auto place = places.read(&op);
-        return place && place->arena == dialects::plan::ArenaKind::Gradients;
+        auto buffer = fixedBuffers.readBy(&op);
+        return buffer && buffer->arena == dialects::plan::ArenaKind::Gradients;
       }))
     return {};
   std::vector<ReusableRange> ranges;
-  for (const Allocation &root : roots)
-    if (root.fixed && root.fixed->arena == dialects::plan::ArenaKind::Gradients)
-      ranges.push_back({root.fixed->offset, root.live.size, root.live.first});
+  for (const Allocation &allocation : allocations)
+    if (allocation.fixed &&
+        allocation.fixed->arena == dialects::plan::ArenaKind::Gradients)
+      ranges.push_back({allocation.fixed->offset, allocation.live.size,
+                        allocation.live.first});
   return ranges;
 }
 
 void BufferAssignment::assignOffsets() {
-  const std::vector<ReusableRange> spare = findReusableRanges();
+  const std::vector<ReusableRange> reusable = findReusableRanges();
   std::vector<LiveValue> values, others;
   std::vector<unsigned> owners;
-  for (auto [index, root] : llvm::enumerate(roots)) {
-    if (root.fixed)
+  for (auto [index, allocation] : llvm::enumerate(allocations)) {
+    if (allocation.fixed)
       continue;
-    if (root.pinned || root.isWrittenByCaller) {
-      others.push_back(root.live);
+    if (allocation.pinned || allocation.isWrittenExternally) {
+      others.push_back(allocation.live);
       continue;
     }
-    values.push_back(root.live);
+    values.push_back(allocation.live);
     owners.push_back(index);
   }
   for (auto [offset, owner] :
-       llvm::zip(assignReusedOffsets(values, others, spare), owners))
+       llvm::zip(assignReusedOffsets(values, others, reusable), owners))
     if (offset >= 0) {
-      roots[owner].arena = dialects::plan::ArenaKind::Gradients;
-      roots[owner].live.offset = offset;
+      allocations[owner].arena = dialects::plan::ArenaKind::Gradients;
+      allocations[owner].live.offset = offset;
     }
   values.clear();
   owners.clear();
-  for (auto [index, root] : llvm::enumerate(roots))
-    if (!root.fixed && root.arena == dialects::plan::ArenaKind::Transient) {
-      values.push_back(root.live);
+  for (auto [index, allocation] : llvm::enumerate(allocations))
+    if (!allocation.fixed &&
+        allocation.arena == dialects::plan::ArenaKind::Transient) {
+      values.push_back(allocation.live);
       owners.push_back(index);
     }
   arenaBytes = allocateArena(values);
   lowerBoundBytes = arenaLowerBound(values);
   for (auto [value, owner] : llvm::zip(values, owners))
-    roots[owner].live.offset = value.offset;
+    allocations[owner].live.offset = value.offset;
 }
 
-BufferAssignment::BufferAssignment(ProgramOp program, const FixedBuffers &places)
-    : program(program), places(places) {
+BufferAssignment::BufferAssignment(ProgramOp program,
+                                   const FixedBuffers &fixedBuffers)
+    : program(program), fixedBuffers(fixedBuffers) {
   findLastUses();
   findAllocations();
   assignStores();

@@ -1,11 +1,12 @@
-//===- BufferAssignment.h - Which values of a program share bytes ------*- C++ -*-===//
+//===- BufferAssignment.h - Memory of a program's values --------*- C++ -*-===//
 //
-// A *root* is a value that owns bytes; views (brew.reinterpret, brew.subview), what
-// is joined (brew.concat_view), and results written in place belong to the root of
-// their source or whole. Roots that are stored to a parameter arena live there;
-// all others get an offset for the steps between their first write and last
-// read: in the place of a gradient that is written later and holds nothing of
-// use before, else in the transient arena.
+// Assigns memory to the values of a program. An *allocation* is a range of
+// bytes that one or more values share: a value with its views
+// (brew.reinterpret, brew.subview), the operands of a concatenation
+// (brew.concat_view), and results written in place. An allocation that is
+// stored to a parameter arena is assigned there. All others get an offset for
+// the steps between first write and last read: in the memory of a gradient that
+// is written later, or in the transient arena.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,52 +27,56 @@ namespace brew::passes {
 /// Bytes that one or more values share.
 struct Allocation {
   std::optional<FixedBuffer> fixed;
-  LiveValue live; ///< with its offset in `arena`, unless fixed
+  LiveValue live; ///< lifetime, and offset in `arena` unless fixed
   dialects::plan::ArenaKind arena = dialects::plan::ArenaKind::Transient;
   bool pinned = false;
-  bool isWrittenByCaller = false; ///< written from outside, maybe before a run
+  /// Written by the caller or a data layer, possibly before a run.
+  bool isWrittenExternally = false;
 };
 
-/// A copy between a value and a place outside the transient arena.
+/// A copy between a value and a fixed buffer.
 struct PlannedCopy {
   mlir::Value value;
-  FixedBuffer place;
-  /// The copy stands before the step of this number: copies from places first,
-  /// then those to places.
+  FixedBuffer buffer;
+  /// The copy precedes the step of this number: loads first, then stores.
   int64_t step;
   bool isBackward = false; ///< whether it belongs to the backward pass
 };
 
-/// The roots of one program, with their places.
+/// The allocations of one program, with their offsets.
 class BufferAssignment {
 public:
-  /// Plans all of `program`. Steps are numbered in its order.
-  BufferAssignment(dialects::ProgramOp program, const FixedBuffers &places);
+  /// Assigns all values of `program`. Steps are numbered in program order.
+  BufferAssignment(dialects::ProgramOp program,
+                   const FixedBuffers &fixedBuffers);
 
-  const Allocation &of(mlir::Value value) const { return roots[allocationOf(value)]; }
-  /// Whether what `owner` (see stripReshapes) holds is read after the run.
+  const Allocation &of(mlir::Value value) const {
+    return allocations[allocationOf(value)];
+  }
+  /// Returns whether `owner` (see stripReshapes) is read after the run.
   bool isPinned(mlir::Value owner) const {
     return pinnedValues.contains(owner);
   }
-  /// For every result of a kernel the input whose bytes it overwrites, or -1.
+  /// Returns for every result of a kernel the input whose bytes it overwrites,
+  /// or -1.
   llvm::ArrayRef<int64_t> inPlaceOf(dialects::KernelOp kernel) const;
-  /// Copies of stored values that cannot be produced in the place they are
-  /// stored to.
+  /// Copies of values that cannot be computed in the buffer they are stored to.
   llvm::ArrayRef<PlannedCopy> stores() const { return storeCopies; }
-  /// Copies of parameters that the forward pass overwrites while the backward
-  /// pass still needs what they were: into transient memory.
+  /// Copies, to transient memory, of parameters that the forward pass
+  /// overwrites while the backward pass still needs their old values.
   llvm::ArrayRef<PlannedCopy> loads() const { return loadCopies; }
   int64_t steps() const { return stepCount; }
-  /// The number of steps of the forward pass; all where there is no other.
+  /// Returns the number of steps of the forward pass; all steps if there is no
+  /// backward pass.
   int64_t forwardStepCount() const { return forwardSteps; }
-  /// Of the transient arena, and the most that is alive at once.
+  /// Bytes of the transient arena, and the maximum of live bytes at one step.
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
 private:
-  /// FixedBuffer places of one key are the same.
+  /// Fixed buffers with equal keys are the same.
   using FixedKey = std::pair<dialects::plan::ArenaKind, int64_t>;
-  static FixedKey keyOf(const FixedBuffer &place) {
-    return {place.arena, place.offset};
+  static FixedKey keyOf(const FixedBuffer &buffer) {
+    return {buffer.arena, buffer.offset};
   }
   unsigned allocationOf(mlir::Value value) const;
   unsigned newAllocation(mlir::Value value, int64_t step);
@@ -79,10 +84,10 @@ private:
   void findLastUses();
   bool isStoredByForwardPass(mlir::Operation *store) const;
   bool isOverwrittenBeforeLastUse(mlir::Operation *read,
-                                  const FixedBuffer &place) const;
+                                  const FixedBuffer &buffer) const;
   int64_t firstUseOf(mlir::Value value);
-  bool isMadeBeforeLoad(const FixedBuffer &place, int64_t made) const;
-  bool isReadAfter(const FixedBuffer &place, int64_t step) const;
+  bool isMadeBeforeLoad(const FixedBuffer &buffer, int64_t made) const;
+  bool isReadAfter(const FixedBuffer &buffer, int64_t step) const;
   llvm::SmallVector<FixedBuffer> storesOf(mlir::Value value) const;
   void reuseInputs(dialects::KernelOp kernel, int64_t step);
   void accumulateInPlace(mlir::Operation *call, mlir::Value sum, int64_t step);
@@ -93,20 +98,20 @@ private:
   void extendLifetime(mlir::Value value, int64_t step);
 
   dialects::ProgramOp program;
-  const FixedBuffers &places;
-  std::vector<Allocation> roots;
+  const FixedBuffers &fixedBuffers;
+  std::vector<Allocation> allocations;
   llvm::DenseMap<mlir::Value, unsigned> allocationIndex;
   std::map<FixedKey, llvm::SmallVector<mlir::Value>> valuesAt;
-  llvm::DenseSet<mlir::Value>
-      pinnedValues; // read after the run; owners of views
+  /// Values read after the run, without views.
+  llvm::DenseSet<mlir::Value> pinnedValues;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> inPlace;
   llvm::DenseMap<mlir::Value, int64_t> lastUse;
   llvm::DenseMap<mlir::Operation *, int64_t> stepNumber;
   llvm::SmallVector<PlannedCopy> storeCopies, loadCopies;
-  /// Places that the forward pass of a program with a backward pass stores to.
+  /// Buffers that the forward pass of a program with a backward pass stores to.
   std::set<FixedKey> storedByForwardPass;
   int64_t stepCount = 0;
-  int64_t forwardSteps = 0; ///< how many stand before the backward pass
+  int64_t forwardSteps = 0; ///< number of steps before the backward pass
   bool hasBackwardPass = false;
 };
 

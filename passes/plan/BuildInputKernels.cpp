@@ -1,4 +1,4 @@
-//===- BuildInputKernels.cpp - Pixels become a blob on the device ----------===//
+//===- BuildInputKernels.cpp - Kernels that convert pixels ----------------===//
 #include "caffe/DataLayerKinds.h"
 #include "caffe/RecordSelection.h"
 #include "dialects/Brew/NestBuilder.h"
@@ -30,11 +30,11 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-/// Caffe's order of the dimensions.
+/// Caffe's order of dimensions.
 enum : int64_t { N, C, H, W };
 
-/// The dense tensor that a feed's buffer holds, with the channels that pad it,
-/// if it is one.
+/// Returns the type of the dense tensor in a data layer's buffer, including
+/// padding channels; nullopt if the buffer is not dense.
 std::optional<RankedTensorType>
 tensorOfBuffer(brew::dialects::plan::BufferOp op) {
   auto buffer = cast<MemRefType>(op.getType());
@@ -57,8 +57,9 @@ tensorOfBuffer(brew::dialects::plan::BufferOp op) {
   return type;
 }
 
-/// Dimensions of the mean that the kernel reads: none for one number; nothing
-/// if it is not known here, or contradicts the images, which the host reports.
+/// Returns the dimensions of the mean that the kernel reads, empty for a single
+/// number. Returns nullopt if the mean is unknown at compile time or does not
+/// match the images; the runtime reports the latter.
 std::optional<SmallVector<int64_t>>
 meanDims(const caffe::TransformationParameter &transform,
          ArrayRef<int64_t> image, const std::string &folder) {
@@ -86,14 +87,14 @@ meanDims(const caffe::TransformationParameter &transform,
   return SmallVector<int64_t>(dims.begin(), dims.end());
 }
 
-/// Whole records travel if they are at most so many times as large as their
-/// crops: copying rows costs the host about as much as copying all, but beyond
-/// that the bytes that nobody reads cost more than the crop saves, on the host,
-/// on the way and in both memories.
-constexpr int64_t kMostRecord = 2;
+/// Full records are copied to the device if they are at most this many times as
+/// large as their crops. Copying rows costs the CPU about as much as copying
+/// the full record; beyond this factor the unused bytes cost more than the crop
+/// saves: on the CPU, during the transfer and in both memories.
+constexpr int64_t kMaxRecordRatio = 2;
 
-/// Rows and columns of the images that travel: of the records, as far as they
-/// are known here, or of the top.
+/// Returns rows and columns of the images that are copied to the device: those
+/// of the records, if known and not too large, or of the top.
 std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
                                  ArrayRef<int64_t> top, ArrayRef<int64_t> mean,
                                  const std::string &folder) {
@@ -105,7 +106,7 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
   if (layer.transform_param().has_mean_file()) {
     record = {mean[1], mean[2]};
   } else if (layer.has_image_data_param()) {
-    // Without a size for all, files have sizes of their own.
+    // Without new_height and new_width, the files' sizes may differ.
     if (files.new_height() && files.new_width())
       record = {files.new_height(), files.new_width()};
   } else if (auto path = brew::formats::findPath(layer.data_param().source(),
@@ -114,20 +115,20 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
       std::vector<int64_t> dims = brew::passes::recordShape(layer, *path);
       record = {dims[1], dims[2]};
     } catch (const brew::Error &) {
-      return cropped; // brew-run will say what is wrong with it
+      return cropped; // the runtime reports the error
     }
   }
   const bool isWorthIt = record[0] >= top[H] && record[1] >= top[W] &&
                          double(record[0]) * double(record[1]) <=
-                             double(kMostRecord * top[H] * top[W]);
+                             double(kMaxRecordRatio * top[H] * top[W]);
   return isWorthIt ? record : cropped;
 }
 
-/// The kernel of one feed.
+/// Builds the kernel of one data layer.
 class PixelKernelBuilder {
 public:
-  /// `channels`: those of `top` that are not zeros; `image`: rows and columns
-  /// of the pixels it reads.
+  /// `channels`: channels of `top` without padding. `image`: rows and columns
+  /// of the pixels.
   PixelKernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
                      int64_t channels, std::array<int64_t, 2> image,
                      ArrayRef<int64_t> mean,
@@ -162,7 +163,7 @@ public:
 
 private:
   Value convert(StringRef layer) {
-    // Neighbouring threads write neighbouring elements.
+    // Adjacent threads write adjacent elements.
     SmallVector<int64_t> order = memoryOrder(top), extents, loops(4);
     for (auto [loop, dim] : llvm::enumerate(order)) {
       extents.push_back(top.getDimSize(dim));
@@ -176,7 +177,7 @@ private:
         })[0];
     Operation *generic = result.getDefiningOp();
     Origin{b.getStringAttr(layer)}.mark(generic);
-    NestGrid{/*part=*/0, /*depth=*/4}.mark(generic);
+    NestGrid{/*subKernel=*/0, /*gridLoops=*/4}.mark(generic);
     return result;
   }
 
@@ -190,26 +191,27 @@ private:
       isImage = s.less(c, s.index(channels));
       c = s.clamp(c, channels);
     }
-    auto placed = [&](int64_t which) {
+    auto placementOf = [&](int64_t which) {
       return body.read(placement, {n, s.index(which)});
     };
     Value mirrored = arith::CmpIOp::create(
-        s.b, loc, arith::CmpIPredicate::ne, placed(0),
+        s.b, loc, arith::CmpIPredicate::ne, placementOf(0),
         arith::ConstantOp::create(s.b, loc, s.b.getI32IntegerAttr(0)));
     Value column =
         s.select(mirrored, s.subi(s.index(top.getDimSize(W) - 1), w), w);
-    // Where the crop begins.
-    auto from = [&](int64_t which, Value index) -> Value {
-      return s.addi(index, arith::IndexCastOp::create(
-                               s.b, loc, s.b.getIndexType(), placed(which)));
+    // Adds the offset of the crop.
+    auto addCropOffset = [&](int64_t which, Value index) -> Value {
+      return s.addi(index,
+                    arith::IndexCastOp::create(s.b, loc, s.b.getIndexType(),
+                                               placementOf(which)));
     };
     const bool crops =
         image[0] != top.getDimSize(H) || image[1] != top.getDimSize(W);
     const bool meanIsImage = transform.has_mean_file();
     Value row, across;
     if (crops || meanIsImage) {
-      row = from(1, h);
-      across = from(2, column);
+      row = addCropOffset(1, h);
+      across = addCropOffset(2, column);
     }
     Type element = top.getElementType();
     // 16-bit blobs are rounded once, from single precision.
@@ -231,12 +233,13 @@ private:
     return value;
   }
 
-  Value meanAt(NestBuilder::Body &body, Type precise, ArrayRef<Value> place) {
+  Value meanAt(NestBuilder::Body &body, Type precise,
+               ArrayRef<Value> position) {
     ScalarBuilder &s = body.s;
     if (!means)
       return s.constant(
           precise, transform.mean_value_size() ? transform.mean_value(0) : 0);
-    Value value = body.read(means, place);
+    Value value = body.read(means, position);
     if (precise.isF64())
       value = arith::ExtFOp::create(s.b, loc, precise, value);
     return value;
@@ -257,47 +260,49 @@ struct BuildInputKernels
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SymbolTable symbols(module);
-    SmallVector<brew::dialects::plan::DataInputOp> feeds;
-    module.walk([&](brew::dialects::plan::DataInputOp feed) {
-      const auto *kind = brew::caffe::findDataLayerKind(feed.getKind());
-      // Images that lie side by side in an item are converted by the host.
+    SmallVector<brew::dialects::plan::DataInputOp> dataInputs;
+    module.walk([&](brew::dialects::plan::DataInputOp dataInput) {
+      const auto *kind = brew::caffe::findDataLayerKind(dataInput.getKind());
+      // The CPU converts items with several images.
       if (kind && kind->hasImages() &&
-          brew::caffe::recordSelectionOf(feed.getConfig().getLayer()).imagesPerItem ==
-              1)
-        feeds.push_back(feed);
+          brew::caffe::recordSelectionOf(dataInput.getConfig().getLayer())
+                  .imagesPerItem == 1)
+        dataInputs.push_back(dataInput);
     });
-    for (brew::dialects::plan::DataInputOp feed : feeds)
-      build(feed, symbols);
+    for (brew::dialects::plan::DataInputOp dataInput : dataInputs)
+      build(dataInput, symbols);
   }
 
 private:
-  void build(brew::dialects::plan::DataInputOp feed, SymbolTable &symbols) {
-    const caffe::LayerParameter &layer = feed.getConfig().getLayer();
-    auto data =
-        feed.getBuffers()[0].getDefiningOp<brew::dialects::plan::BufferOp>();
+  void build(brew::dialects::plan::DataInputOp dataInput,
+             SymbolTable &symbols) {
+    const caffe::LayerParameter &layer = dataInput.getConfig().getLayer();
+    auto data = dataInput.getBuffers()[0]
+                    .getDefiningOp<brew::dialects::plan::BufferOp>();
     auto buffer = cast<MemRefType>(data.getType());
     if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))
       return;
     std::optional<RankedTensorType> top = tensorOfBuffer(data);
     auto mean = meanDims(layer.transform_param(), buffer.getShape(),
-                         feed.getFolder().str());
+                         dataInput.getFolder().str());
     if (!top || !mean)
       return;
-    OpBuilder b(feed->getParentOfType<brew::dialects::plan::ProgramOp>());
+    OpBuilder b(dataInput->getParentOfType<brew::dialects::plan::ProgramOp>());
     const std::string name =
-        brew::passes::kernelName((feed.getLayer() + "_pixels").str());
+        brew::passes::kernelName((dataInput.getLayer() + "_pixels").str());
     brew::dialects::plan::KernelOp kernel =
-        PixelKernelBuilder(
-            b, feed.getLoc(), *top, buffer.getDimSize(C),
-            imageDims(layer, buffer.getShape(), *mean, feed.getFolder().str()),
-            *mean, layer.transform_param())
-            .build(name, feed.getLayer(), data.getName());
-    // Makes the name unique where several programs have the layer.
+        PixelKernelBuilder(b, dataInput.getLoc(), *top, buffer.getDimSize(C),
+                           imageDims(layer, buffer.getShape(), *mean,
+                                     dataInput.getFolder().str()),
+                           *mean, layer.transform_param())
+            .build(name, dataInput.getLayer(), data.getName());
+    // Makes the name unique if several programs contain the layer.
     kernel->remove();
-    feed.setPixels(symbols.insert(kernel, Block::iterator(feed->getParentOp()))
-                       .getValue());
+    dataInput.setPixelKernel(
+        symbols.insert(kernel, Block::iterator(dataInput->getParentOp()))
+            .getValue());
     if (!mean->empty())
-      feed.setMeanDims(*mean);
+      dataInput.setMeanDims(*mean);
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-//===- EmitPlan.cpp - The steps of a planned program ----------------------===//
+//===- EmitPlan.cpp - Emission of a program as a plan ---------------------===//
 #include "passes/plan/EmitPlan.h"
 
 #include "dialects/Brew/Origin.h"
@@ -21,16 +21,17 @@ namespace {
 
 class PlanEmitter {
 public:
-  PlanEmitter(ProgramOp program, const BufferAssignment &roots, OpBuilder &b,
-              llvm::StringMap<int> &kernelNames)
-      : program(program), roots(roots), b(b), kernelNames(kernelNames) {}
+  PlanEmitter(ProgramOp program, const BufferAssignment &assignment,
+              OpBuilder &b, llvm::StringMap<int> &kernelNames)
+      : program(program), assignment(assignment), b(b),
+        kernelNames(kernelNames) {}
 
   FailureOr<dialects::plan::ProgramOp> run();
 
 private:
   Value buffer(Value value);
   Value unpadded(Value whole, int64_t channels);
-  void emitFeed(DataInputOp feed);
+  void emitDataInput(DataInputOp dataInput);
   void emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan);
   LogicalResult emitCall(PlanStepInterface call);
   void emitCopies(int64_t step);
@@ -41,18 +42,19 @@ private:
   const std::string &uniqueName(Value owner);
 
   ProgramOp program;
-  const BufferAssignment &roots;
+  const BufferAssignment &assignment;
   OpBuilder &b;
   llvm::StringMap<int> &kernelNames;
   llvm::DenseMap<Value, Value> buffers;
   llvm::StringMap<int> names;
   llvm::DenseMap<Value, std::string> valueNames;
-  bool isBackward = false; ///< whether the last step is one of backward
+  /// Whether the last step belongs to the backward pass.
+  bool isBackward = false;
 };
 
 } // namespace
 
-/// A name that a reader of reports recognises: the blob's, or the layer's.
+/// Returns a recognizable name for reports: of the blob, or of the layer.
 static std::string nameOf(Value value) {
   for (Operation *user : value.getUsers())
     if (auto keep = dyn_cast<PinOp>(user)) {
@@ -68,7 +70,7 @@ static std::string nameOf(Value value) {
     }
   Operation *op = value.getDefiningOp();
   if (auto seed = dyn_cast<OutputGradientOp>(op))
-    return (seed.getBlob() + ".seed").str();
+    return (seed.getBlob() + ".output_gradient").str();
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
     if (number < tops.size() && !cast<StringAttr>(tops[number]).empty())
@@ -91,10 +93,10 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
   std::string &name = valueNames[owner];
   if (!name.empty())
     return name;
-  const std::optional<FixedBuffer> &fixed = roots.of(owner).fixed;
-  bool isWhole = storageOf(owner).owner == owner;
-  name = fixed && isWhole ? fixed->name : nameOf(owner);
-  if (fixed && isWhole)
+  const std::optional<FixedBuffer> &fixed = assignment.of(owner).fixed;
+  bool isFullTensor = storageOf(owner).base == owner;
+  name = fixed && isFullTensor ? fixed->name : nameOf(owner);
+  if (fixed && isFullTensor)
     return name;
   if (int repeat = names[name]++)
     name += "#" + std::to_string(repeat);
@@ -102,34 +104,37 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
 }
 
 Value PlanEmitter::buffer(Value value) {
-  // Sums over ranks that layers wait for stay where they are on their way to.
+  // The results of an all-reduce for a layer are in the buffers of its start.
   if (auto wait = value.getDefiningOp<AllReduceWaitOp>();
       wait && wait.getStatistic())
     return buffer(wait.getXs()[cast<OpResult>(value).getResultNumber()]);
   Value &known = buffers[value];
   if (known)
     return known;
-  const Allocation &root = roots.of(value);
-  // A view of another shape has the name of what it views.
+  const Allocation &allocation = assignment.of(value);
+  // A reshaped view has the name of its source.
   Value owner = stripReshapes(value);
   std::string name = uniqueName(owner);
   DenseI64ArrayAttr live;
-  if (!root.fixed)
+  if (!allocation.fixed)
     live = b.getDenseI64ArrayAttr(
-        {root.live.first,
-         std::min(root.live.last, std::max<int64_t>(roots.steps() - 1, 0))});
-  Place place = storageOf(value);
-  int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
+        {allocation.live.first,
+         std::min(allocation.live.last,
+                  std::max<int64_t>(assignment.steps() - 1, 0))});
+  Storage storage = storageOf(value);
+  int64_t start =
+      allocation.fixed ? allocation.fixed->offset : allocation.live.offset;
   auto buffer = dialects::plan::BufferOp::create(
       b, value.getLoc(), memrefTypeOf(tensorTypeOf(value)), name,
-      root.fixed ? root.fixed->arena : root.arena,
-      start + place.offset * (tensorTypeOf(value).getElementTypeBitWidth() / 8),
+      allocation.fixed ? allocation.fixed->arena : allocation.arena,
+      start +
+          storage.offset * (tensorTypeOf(value).getElementTypeBitWidth() / 8),
       live,
       // An earlier value in the same bytes may be overwritten in place.
-      !root.fixed && roots.isPinned(owner), nullptr);
+      !allocation.fixed && assignment.isPinned(owner), nullptr);
   if (isSubview(tensorTypeOf(owner)))
     buffer->setAttr(brew::passes::kBaseAttr,
-                    b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
+                    b.getArrayAttr({b.getStringAttr(uniqueName(storage.base)),
                                     b.getI64IntegerAttr(start)}));
   known = buffer;
   return known;
@@ -138,8 +143,8 @@ Value PlanEmitter::buffer(Value value) {
 dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
                                               dialects::plan::ProgramOp plan) {
   OpBuilder outer(plan);
-  // A number behind one name may make another layer's name, so every candidate
-  // is looked up.
+  // A name with a number appended may equal another layer's name, so look up
+  // every candidate.
   std::string name = kernel.getName().str();
   while (!kernelNames.try_emplace(name, 1).second)
     name = (kernel.getName() + "_" +
@@ -147,7 +152,7 @@ dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
                .str();
   auto outlined = dialects::plan::KernelOp::create(
       outer, kernel.getLoc(), name,
-      outer.getDenseI64ArrayAttr(roots.inPlaceOf(kernel)),
+      outer.getDenseI64ArrayAttr(assignment.inPlaceOf(kernel)),
       kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
       nullptr);
   IRMapping map;
@@ -155,8 +160,8 @@ dialects::plan::KernelOp PlanEmitter::outline(KernelOp kernel,
   return outlined;
 }
 
-/// The channels of a feed's first buffer that are its top's: layers read the
-/// others, which are zeros, too.
+/// Returns a view of a data layer's first buffer without the padding channels.
+/// Layers also read the padding, which is zero.
 Value PlanEmitter::unpadded(Value whole, int64_t channels) {
   auto buffer = whole.getDefiningOp<dialects::plan::BufferOp>();
   auto type = cast<MemRefType>(buffer.getType());
@@ -173,15 +178,16 @@ Value PlanEmitter::unpadded(Value whole, int64_t channels) {
       buffer.getLiveAttr(), buffer.getPinned(), b.getI64IntegerAttr(padded));
 }
 
-void PlanEmitter::emitFeed(DataInputOp feed) {
+void PlanEmitter::emitDataInput(DataInputOp dataInput) {
   SmallVector<Value> tops;
-  for (Value value : feed.getValues())
+  for (Value value : dataInput.getValues())
     tops.push_back(buffer(value));
-  if (auto channels = feed.getChannels())
+  if (auto channels = dataInput.getChannels())
     tops[0] = unpadded(tops[0], *channels);
-  dialects::plan::DataInputOp::create(b, feed.getLoc(), feed.getLayerAttr(),
-                                 feed.getKindAttr(), feed.getConfigAttr(),
-                                 feed.getFolderAttr(), tops, nullptr, nullptr);
+  dialects::plan::DataInputOp::create(
+      b, dataInput.getLoc(), dataInput.getLayerAttr(), dataInput.getKindAttr(),
+      dataInput.getConfigAttr(), dataInput.getFolderAttr(), tops, nullptr,
+      nullptr);
 }
 
 void PlanEmitter::emitLaunch(KernelOp kernel, dialects::plan::ProgramOp plan) {
@@ -215,9 +221,9 @@ LogicalResult PlanEmitter::emitCall(PlanStepInterface call) {
   return success();
 }
 
-/// The layers that compute a value; null if none is known.
+/// Returns the layers that compute a value, or null.
 static ArrayAttr layersOf(OpBuilder &b, Value value) {
-  Operation *op = storageOf(value).owner.getDefiningOp();
+  Operation *op = storageOf(value).base.getDefiningOp();
   if (auto kernel = dyn_cast<KernelOp>(op))
     return kernel.getLayersAttr();
   if (StringAttr layer = Origin::of(op).layer)
@@ -225,28 +231,30 @@ static ArrayAttr layersOf(OpBuilder &b, Value value) {
   return nullptr;
 }
 
-/// Copies between values and parameters that stand before a step. A store
-/// belongs to the layers that compute the value: whoever runs them alone
-/// (Session::runLayers) stores it too. A load has no layer, and so belongs to
-/// the step that follows.
+/// Emits the copies between values and fixed buffers before a step. A store
+/// belongs to the layers that compute the value, so that running only these
+/// layers (Session::runLayers) stores it too. A load has no layer, and so
+/// belongs to the step that follows.
 void PlanEmitter::emitCopies(int64_t step) {
-  auto place = [&](const PlannedCopy &copy) -> Value {
+  auto fixedBuffer = [&](const PlannedCopy &copy) -> Value {
     return dialects::plan::BufferOp::create(
-        b, copy.value.getLoc(), memrefTypeOf(tensorTypeOf(copy.value)), copy.place.name,
-        copy.place.arena, copy.place.offset, nullptr, false, nullptr);
+        b, copy.value.getLoc(), memrefTypeOf(tensorTypeOf(copy.value)),
+        copy.buffer.name, copy.buffer.arena, copy.buffer.offset, nullptr, false,
+        nullptr);
   };
   auto emit = [&](const PlannedCopy &copy, Value from, Value to,
                   ArrayAttr layers) {
     dialects::plan::CopyOp::create(b, copy.value.getLoc(), from, to, layers,
                                    copy.isBackward, nullptr);
   };
-  for (const PlannedCopy &copy : roots.loads())
+  for (const PlannedCopy &copy : assignment.loads())
     if (copy.step == step)
-      emit(copy, place(copy), buffer(copy.value), nullptr);
+      emit(copy, fixedBuffer(copy), buffer(copy.value), nullptr);
   for (bool backward : {false, true})
-    for (const PlannedCopy &copy : roots.stores())
+    for (const PlannedCopy &copy : assignment.stores())
       if (copy.step == step && copy.isBackward == backward)
-        emit(copy, buffer(copy.value), place(copy), layersOf(b, copy.value));
+        emit(copy, buffer(copy.value), fixedBuffer(copy),
+             layersOf(b, copy.value));
 }
 
 LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
@@ -254,13 +262,13 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
   for (Operation &op : program.getBody().front()) {
     if (isStep(&op)) {
       emitCopies(step);
-      isBackward = step++ >= roots.forwardStepCount();
+      isBackward = step++ >= assignment.forwardStepCount();
     }
     auto kernel = dyn_cast<KernelOp>(op);
     if (kernel) {
       emitLaunch(kernel, plan);
-    } else if (auto feed = dyn_cast<DataInputOp>(op)) {
-      emitFeed(feed);
+    } else if (auto dataInput = dyn_cast<DataInputOp>(op)) {
+      emitDataInput(dataInput);
     } else if (auto seed = dyn_cast<OutputGradientOp>(op)) {
       dialects::plan::OutputGradientOp::create(
           b, seed.getLoc(), buffer(seed.getGradient()), seed.getBlobAttr());
@@ -269,7 +277,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
         return failure();
     } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsPersistentRead>() &&
                !op.hasTrait<IsSink>()) {
-      return op.emitError("phase plan: this operation is no step");
+      return op.emitError("phase plan: this operation is not a step");
     }
   }
   emitCopies(step);
@@ -278,7 +286,7 @@ LogicalResult PlanEmitter::emitSteps(dialects::plan::ProgramOp plan) {
 
 LogicalResult PlanEmitter::emitSinks() {
   for (Operation &op : program.getBody().front()) {
-    // What is stored has been made, or copied, where it belongs.
+    // Stored values have been computed in their buffers or copied there.
     if (!op.hasTrait<IsSink>() || op.hasTrait<IsStore>())
       continue;
     if (auto output = dyn_cast<OutputOp>(op))
@@ -287,7 +295,7 @@ LogicalResult PlanEmitter::emitSinks() {
           output.getLossWeightAttr(), output.getUnreportedAttr());
     else if (auto keep = dyn_cast<PinOp>(op))
       dialects::plan::PinOp::create(b, op.getLoc(), buffer(keep.getValue()),
-                                     keep.getWhat(), keep.getBlob());
+                                    keep.getWhat(), keep.getBlob());
     else if (auto keep = dyn_cast<PinLayerValueOp>(op))
       dialects::plan::PinLayerValueOp::create(
           b, op.getLoc(), buffer(keep.getValue()), keep.getWhat(),
@@ -297,7 +305,7 @@ LogicalResult PlanEmitter::emitSinks() {
           b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),
           check.getLimitAttr(), check.getLayerAttr(), check.getBlobAttr());
     else
-      return op.emitError("phase plan: nothing takes what ends here");
+      return op.emitError("phase plan: this sink has no step");
   }
   return success();
 }
@@ -306,8 +314,8 @@ FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
   auto plan = dialects::plan::ProgramOp::create(
       b, program.getLoc(), program.getSymName(),
       program.getNetPhase() == NetPhase::Test, program.getBlobsAttr(),
-      program.getParamsAttr(), roots.arenaBytes, roots.lowerBoundBytes,
-      program.getCaffeBytes().value_or(0));
+      program.getParamsAttr(), assignment.arenaBytes,
+      assignment.lowerBoundBytes, program.getCaffeBytes().value_or(0));
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&plan.getBody());
   if (failed(emitSteps(plan)) || failed(emitSinks()))
@@ -316,7 +324,7 @@ FailureOr<dialects::plan::ProgramOp> PlanEmitter::run() {
 }
 
 FailureOr<dialects::plan::ProgramOp>
-brew::passes::emitPlan(ProgramOp program, const BufferAssignment &roots, OpBuilder &b,
-                       llvm::StringMap<int> &kernelNames) {
-  return PlanEmitter(program, roots, b, kernelNames).run();
+brew::passes::emitPlan(ProgramOp program, const BufferAssignment &assignment,
+                       OpBuilder &b, llvm::StringMap<int> &kernelNames) {
+  return PlanEmitter(program, assignment, b, kernelNames).run();
 }

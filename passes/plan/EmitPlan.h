@@ -1,4 +1,4 @@
-//===- EmitPlan.h - The steps of a planned program --------------*- C++ -*-===//
+//===- EmitPlan.h - Emission of a program as a plan -------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"
@@ -9,11 +9,12 @@
 
 namespace brew::passes {
 
-/// Writes a program in the plan dialect at `b`, with outlined kernels before
-/// it. `kernelNames` are the names that the module's symbols have; those of
-/// kernels are added. Reports an operation that has no place in a plan.
+/// Emits a program of the plan dialect at `b`, with its outlined kernels before
+/// it. `kernelNames` contains the module's symbol names; the names of kernels
+/// are added. Fails with an error for an operation that is not allowed in a
+/// plan.
 mlir::FailureOr<dialects::plan::ProgramOp>
-emitPlan(dialects::ProgramOp program, const BufferAssignment &roots,
+emitPlan(dialects::ProgramOp program, const BufferAssignment &assignment,
          mlir::OpBuilder &b, llvm::StringMap<int> &kernelNames);
 
 } // namespace brew::passes

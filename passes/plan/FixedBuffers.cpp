@@ -1,4 +1,4 @@
-//===- FixedBuffers.cpp - Places outside the transient arena ---------------===//
+//===- FixedBuffers.cpp - Buffers outside the transient arena -------------===//
 #include "passes/plan/FixedBuffers.h"
 
 #include "dialects/Brew/layers/solver/Solver.h"
@@ -10,54 +10,54 @@ using namespace brew::passes;
 using namespace brew::dialects;
 using dialects::plan::ArenaKind;
 
-/// Sums over batches lie behind the solver's state, as zeros at first.
+/// Sums over batches follow the solver's state; they are initially zero.
 FixedBuffer FixedBuffers::allGradients(bool sums) const {
   if (sums)
-    return {ArenaKind::State, places.slots * places.size, "gradient sums"};
+    return {ArenaKind::State, offsets.slots * offsets.size, "gradient sums"};
   return {ArenaKind::Gradients, 0, "gradients"};
 }
 
-std::optional<FixedBuffer> FixedBuffers::read(Operation *op) const {
+std::optional<FixedBuffer> FixedBuffers::readBy(Operation *op) const {
   if (auto read = dyn_cast<ParamValueOp>(op))
     return FixedBuffer{ArenaKind::Parameters,
-                 places.offsets.lookup(read.getParamAttr().getAttr()),
-                 read.getParam().str()};
+                       offsets.bySymbol.lookup(read.getParamAttr().getAttr()),
+                       read.getParam().str()};
   if (auto read = dyn_cast<ParamGradientOp>(op))
     return FixedBuffer{ArenaKind::Gradients,
-                 places.offsets.lookup(read.getParamAttr().getAttr()),
-                 read.getParam().str() + ".gradient"};
+                       offsets.bySymbol.lookup(read.getParamAttr().getAttr()),
+                       read.getParam().str() + ".gradient"};
   if (auto read = dyn_cast<ParamStateOp>(op))
-    return FixedBuffer{ArenaKind::State,
-                 static_cast<int64_t>(read.getSlot()) * places.size +
-                     places.offsets.lookup(read.getParamAttr().getAttr()),
-                 read.getParam().str() + ".history" +
-                     std::to_string(read.getSlot())};
+    return FixedBuffer{
+        ArenaKind::State,
+        static_cast<int64_t>(read.getSlot()) * offsets.size +
+            offsets.bySymbol.lookup(read.getParamAttr().getAttr()),
+        read.getParam().str() + ".history" + std::to_string(read.getSlot())};
   if (auto read = dyn_cast<AllGradientsOp>(op))
     return allGradients(read.getAccumulated());
   if (auto read = dyn_cast<SolverScalarOp>(op))
     return FixedBuffer{ArenaKind::Scalars,
-                 static_cast<int64_t>(read.getScalar()) *
-                     brew::passes::kBufferAlignment,
-                 stringifySolverScalar(read.getScalar()).str()};
+                       static_cast<int64_t>(read.getScalar()) *
+                           brew::passes::kBufferAlignment,
+                       stringifySolverScalar(read.getScalar()).str()};
   assert(!op->hasTrait<IsPersistentRead>() && "a read without a place");
   return std::nullopt;
 }
 
-std::optional<FixedBuffer> FixedBuffers::stored(Operation *op) const {
+std::optional<FixedBuffer> FixedBuffers::storedBy(Operation *op) const {
   if (auto store = dyn_cast<StoreParamOp>(op))
     return FixedBuffer{ArenaKind::Parameters,
-                 places.offsets.lookup(store.getParamAttr().getAttr()),
-                 store.getParam().str()};
+                       offsets.bySymbol.lookup(store.getParamAttr().getAttr()),
+                       store.getParam().str()};
   if (auto store = dyn_cast<StoreGradientOp>(op))
     return FixedBuffer{ArenaKind::Gradients,
-                 places.offsets.lookup(store.getParamAttr().getAttr()),
-                 store.getParam().str() + ".gradient"};
+                       offsets.bySymbol.lookup(store.getParamAttr().getAttr()),
+                       store.getParam().str() + ".gradient"};
   if (auto store = dyn_cast<StoreStateOp>(op))
-    return FixedBuffer{ArenaKind::State,
-                 static_cast<int64_t>(store.getSlot()) * places.size +
-                     places.offsets.lookup(store.getParamAttr().getAttr()),
-                 store.getParam().str() + ".history" +
-                     std::to_string(store.getSlot())};
+    return FixedBuffer{
+        ArenaKind::State,
+        static_cast<int64_t>(store.getSlot()) * offsets.size +
+            offsets.bySymbol.lookup(store.getParamAttr().getAttr()),
+        store.getParam().str() + ".history" + std::to_string(store.getSlot())};
   if (auto store = dyn_cast<StoreAllGradientsOp>(op))
     return allGradients(store.getAccumulated());
   assert(!op->hasTrait<IsStore>() && "a store without a place");

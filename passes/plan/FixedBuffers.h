@@ -1,4 +1,4 @@
-//===- FixedBuffers.h - Places outside the transient arena -------*- C++ -*-===//
+//===- FixedBuffers.h - Buffers outside the transient arena -----*- C++ -*-===//
 #pragma once
 
 #include "passes/analysis/ParameterOffsets.h"
@@ -8,32 +8,32 @@
 
 namespace brew::passes {
 
-/// A place in one of the arenas that outlive programs.
+/// A buffer in one of the arenas that outlive programs.
 struct FixedBuffer {
   dialects::plan::ArenaKind arena;
   int64_t offset = 0; ///< in bytes
-  std::string name;   ///< of a buffer there
+  std::string name;   ///< of the buffer
 
   bool isAt(const FixedBuffer &other) const {
     return arena == other.arena && offset == other.offset;
   }
 };
 
-/// Where operations read and store parameters, their gradients, solver state
-/// and scalars.
+/// The buffers of parameters, gradients, solver state and scalars that
+/// operations read and store.
 class FixedBuffers {
 public:
-  explicit FixedBuffers(const ParameterOffsets &places) : places(places) {}
+  explicit FixedBuffers(const ParameterOffsets &offsets) : offsets(offsets) {}
 
-  /// The place whose content is an operation's result, if there is one.
-  std::optional<FixedBuffer> read(mlir::Operation *op) const;
-  /// The place that an operation stores its first operand to, if it does.
-  std::optional<FixedBuffer> stored(mlir::Operation *op) const;
+  /// Returns the buffer that contains the result of `op`, if any.
+  std::optional<FixedBuffer> readBy(mlir::Operation *op) const;
+  /// Returns the buffer that `op` stores its first operand to, if any.
+  std::optional<FixedBuffer> storedBy(mlir::Operation *op) const;
 
 private:
   FixedBuffer allGradients(bool sums) const;
 
-  const ParameterOffsets &places;
+  const ParameterOffsets &offsets;
 };
 
 } // namespace brew::passes

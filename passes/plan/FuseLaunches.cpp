@@ -1,16 +1,16 @@
-//===- FuseLaunches.cpp - Kernels that wait for each other in one launch --===//
+//===- FuseLaunches.cpp - Fusion of kernels into one launch ---------------===//
 //
-// A kernel that follows another one becomes a stage behind its stages: blocks
-// wait for each other within the launch, which takes less time than a launch
-// that waits for the one before. All values of the two are in memory at the
-// same time then, which must not be more than the program needs elsewhere.
+// Appends a kernel that follows another one as a further stage: a grid barrier
+// within one launch takes less time than a second launch. All values of both
+// kernels are then live at the same time, so the memory must not exceed the
+// program's peak elsewhere.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
 #include "passes/analysis/FuseKernels.h"
 #include "passes/analysis/ValueStorage.h"
-#include "passes/plan/OrderedProgram.h"
 #include "passes/plan/BufferAssignment.h"
+#include "passes/plan/OrderedProgram.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -36,31 +36,32 @@ int64_t stagesOf(KernelOp kernel) {
   return stages;
 }
 
-/// Two kernels, between which there is no other one.
-class Neighbours {
+/// Two kernels without another kernel between them.
+class KernelPair {
 public:
-  Neighbours(KernelOp first, KernelOp second) : first(first), second(second) {}
+  KernelPair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
-  /// Whether both are of the same pass and for the same reason: plans say that
-  /// of steps.
-  bool areAlike() {
+  /// Returns whether both belong to the same pass, and both or neither are
+  /// recomputed: a plan records that per step.
+  bool haveSameKind() {
     return first.getBackward() == second.getBackward() &&
            brew::passes::isRematerialized(first) ==
                brew::passes::isRematerialized(second);
   }
 
-  /// Whether one kernel can be passed what both need, and has few enough
+  /// Returns whether the fused kernel stays within the limits of arguments and
   /// stages.
-  bool fit() {
+  bool fitLimits() {
     return stagesOf(first) + stagesOf(second) <= kMaxStages &&
            brew::plan::argumentBytes(countArguments(), 2) <=
                brew::plan::kArgumentLimit;
   }
 
-  /// Finds what stands between them and goes before or behind both. Whether it
-  /// can: neither a step nor the second one reads what the first one makes (but
-  /// the second without a view), and the caller writes nothing between them.
-  bool areTogether() {
+  /// Divides the operations between the kernels into those to move before and
+  /// after both. Returns false if that is impossible: a step between them
+  /// depends on the first kernel, the second kernel reads a view of it, or the
+  /// caller writes output gradients between them.
+  bool canBeAdjacent() {
     llvm::SmallPtrSet<Operation *, 8> dependent = {first};
     for (Operation *op = first->getNextNode(); op != second;
          op = op->getNextNode()) {
@@ -71,7 +72,7 @@ public:
           (brew::passes::isStep(op) &&
            (depends || Origin::of(op).isBackward != first.getBackward())))
         return false;
-      (depends ? behind : before).push_back(op);
+      (depends ? after : before).push_back(op);
       if (depends)
         dependent.insert(op);
     }
@@ -81,8 +82,8 @@ public:
     });
   }
 
-  /// Bytes that the first one reads: they may be in a cache now, and if calls
-  /// between the two come first, are read from memory.
+  /// Returns the bytes that the first kernel reads. They may be in a cache now;
+  /// if calls between the two move before it, they come from memory.
   int64_t bytesRead() {
     int64_t bytes = 0;
     for (Value input : first.getInputs())
@@ -90,26 +91,26 @@ public:
     return bytes;
   }
 
-  /// Makes them one kernel.
-  KernelOp join() {
+  /// Fuses the two kernels.
+  KernelOp fuse() {
     for (Operation *op : before)
       op->moveBefore(first);
-    for (Operation *op : llvm::reverse(behind))
+    for (Operation *op : llvm::reverse(after))
       op->moveAfter(second);
     const int64_t stages = stagesOf(first);
     const auto parts =
-        static_cast<int64_t>(brew::passes::partsOf(first).size());
+        static_cast<int64_t>(brew::passes::subKernelsOf(first).size());
     OpBuilder b(second);
-    return brew::passes::fuseKernels(b, first, second, [&](NestGrid place) {
-      place.part += parts;
-      place.stage += stages;
-      return place;
+    return brew::passes::fuseKernels(b, first, second, [&](NestGrid schedule) {
+      schedule.subKernel += parts;
+      schedule.stage += stages;
+      return schedule;
     });
   }
 
 private:
-  /// Stages beyond which kernels are no longer joined: each takes as many
-  /// registers as the largest one.
+  /// Maximal number of stages: each one occupies as many registers as the
+  /// largest.
   static constexpr int64_t kMaxStages = 4;
   static_assert(kMaxStages <= brew::plan::kMaxStages);
 
@@ -123,98 +124,102 @@ private:
   }
 
   KernelOp first, second;
-  SmallVector<Operation *> before, behind; ///< what stands between them
+  SmallVector<Operation *> before, after; ///< operations between the kernels
 };
 
-/// What launches of several steps need, against what the program needs at most.
-class Memory {
+/// Checks the memory of fused steps against the program's peak.
+class MemoryBudget {
 public:
-  /// Nothing is to need more than the program's peak without `spare` bytes.
-  Memory(const brew::passes::OrderProblem &problem, int64_t spare)
-      : problem(problem), needs(memoryUsageOf(problem)), most(needs.peak - spare) {}
+  /// The limit is the program's peak minus `reserve` bytes.
+  MemoryBudget(const brew::passes::OrderProblem &problem, int64_t reserve)
+      : problem(problem), usage(memoryUsageOf(problem)),
+        limit(usage.peak - reserve) {}
 
-  /// Begins with one step.
+  /// Starts with a single step.
   void begin(unsigned step) {
     last = step;
-    joined = problem.steps[step];
+    fused = problem.steps[step];
   }
 
-  /// Adds `step`, behind the steps that follow those from the one that began,
-  /// if nothing then needs more than the program does elsewhere.
+  /// Adds `step` to the fused steps, unless the memory would exceed the limit.
   bool add(unsigned step) {
     const brew::passes::OrderedStep &next = problem.steps[step];
-    brew::passes::OrderedStep both = joined;
-    // A result may still lie where something ends, if no later stage reads
-    // that, and if it is no result itself.
+    brew::passes::OrderedStep both = fused;
+    // A result may still reuse the memory of an input, unless a later stage
+    // reads that input or the input is a result of an earlier stage.
     llvm::erase_if(both.inPlacePairs,
                    [&](const brew::passes::OrderedStep::InPlacePair &share) {
                      return llvm::is_contained(next.reads, share.read);
                    });
-    for (const brew::passes::OrderedStep::InPlacePair &share : next.inPlacePairs)
-      if (!llvm::is_contained(joined.writes, share.read) &&
-          llvm::none_of(both.inPlacePairs,
-                        [&](const brew::passes::OrderedStep::InPlacePair &other) {
-                          return other.read == share.read;
-                        }))
+    for (const brew::passes::OrderedStep::InPlacePair &share :
+         next.inPlacePairs)
+      if (!llvm::is_contained(fused.writes, share.read) &&
+          llvm::none_of(
+              both.inPlacePairs,
+              [&](const brew::passes::OrderedStep::InPlacePair &other) {
+                return other.read == share.read;
+              }))
         both.inPlacePairs.push_back(share);
     for (auto [to, from] : {std::pair(&both.reads, &next.reads),
                             std::pair(&both.writes, &next.writes)})
       for (unsigned value : *from)
         if (!llvm::is_contained(*to, value))
           to->push_back(value);
-    // Steps between them wait with the first ones' inputs still there.
+    // Inputs of the fused steps stay live during the steps in between.
     for (unsigned between = last + 1; between < step; ++between) {
-      int64_t bytes = needs.during[between] + endedBy(joined.reads, between);
+      int64_t bytes =
+          usage.during[between] + bytesEndedBefore(fused.reads, between);
       for (const brew::passes::OrderedStep::InPlacePair &share :
            problem.steps[between].inPlacePairs)
-        if (llvm::is_contained(joined.reads, share.read))
+        if (llvm::is_contained(fused.reads, share.read))
           bytes += problem.values[share.written].bytes;
-      if (bytes > most)
+      if (bytes > limit)
         return false;
     }
-    if (bytesOf(both, step) > most)
+    if (bytesOf(both, step) > limit)
       return false;
-    joined = std::move(both);
+    fused = std::move(both);
     last = step;
     return true;
   }
 
 private:
-  /// Bytes of those values that are no longer there when `step` begins.
-  int64_t endedBy(ArrayRef<unsigned> values, unsigned step) const {
+  /// Returns the bytes of those values that end before `step`.
+  int64_t bytesEndedBefore(ArrayRef<unsigned> values, unsigned step) const {
     int64_t bytes = 0;
     for (unsigned value : values)
       if (isWritten(value, step) &&
-          (!needs.lastRead[value] || *needs.lastRead[value] < step))
+          (!usage.lastRead[value] || *usage.lastRead[value] < step))
         bytes += problem.values[value].bytes;
     return bytes;
   }
 
-  /// Whether `value` is there before `step` begins, or was.
+  /// Returns whether `value` is written before `step` begins.
   bool isWritten(unsigned value, unsigned step) const {
     return problem.values[value].liveAtStart ||
-           (needs.firstWrite[value] && *needs.firstWrite[value] < step);
+           (usage.firstWrite[value] && *usage.firstWrite[value] < step);
   }
 
-  /// While `both` runs in place of step `end`: what is there anyway, what is
-  /// made, and what has ended but for it.
+  /// Returns the memory while `both` runs in place of step `end`: live values,
+  /// results, and values that would have ended without fusion.
   int64_t bytesOf(const brew::passes::OrderedStep &both, unsigned end) const {
-    int64_t bytes = needs.before[end] + endedBy(both.reads, end);
+    int64_t bytes = usage.before[end] + bytesEndedBefore(both.reads, end);
     for (unsigned value : both.writes)
       if (!isWritten(value, end) || !llvm::is_contained(both.reads, value))
-        bytes += isWritten(value, end) ? endedBy(value, end)
+        bytes += isWritten(value, end) ? bytesEndedBefore(value, end)
                                        : problem.values[value].bytes;
-    for (const brew::passes::OrderedStep::InPlacePair &share : both.inPlacePairs)
-      if (needs.lastRead[share.read] <= end)
+    for (const brew::passes::OrderedStep::InPlacePair &share :
+         both.inPlacePairs)
+      if (usage.lastRead[share.read] <= end)
         bytes -= problem.values[share.written].bytes;
     return bytes;
   }
 
   const brew::passes::OrderProblem &problem;
-  const brew::passes::MemoryUsage needs;
-  const int64_t most;
-  unsigned last = 0; ///< of the steps that are one
-  brew::passes::OrderedStep joined;
+  const brew::passes::MemoryUsage usage;
+  const int64_t limit;
+  unsigned last = 0; ///< last fused step
+  brew::passes::OrderedStep fused;
 };
 
 struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
@@ -225,62 +230,68 @@ struct FuseLaunches : brew::passes::impl::FuseLaunchesBase<FuseLaunches> {
     if (!gpu)
       return;
     const brew::passes::ParameterOffsets parameters(getOperation());
-    const brew::passes::FixedBuffers places(parameters);
+    const brew::passes::FixedBuffers fixedBuffers(parameters);
     SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
     for (ProgramOp program : programs)
-      joinLaunches(program, gpu, places);
+      fuseLaunches(program, gpu, fixedBuffers);
   }
 
 private:
-  /// Values that are there for longer may take more than foreseen, for they may
-  /// no longer fit where gradients come later: then less is joined, above all
-  /// kernels that would wait for calls.
-  void joinLaunches(ProgramOp program, GpuAttr gpu,
-                    const brew::passes::FixedBuffers &places) const {
-    const int64_t arena = brew::passes::BufferAssignment(program, places).arenaBytes;
-    // What is read from memory in less time than a launch takes.
-    auto waiting = static_cast<int64_t>(
-        GpuAttr::kDependentLaunchCycles * static_cast<double>(gpu.getBytesPerCycle()));
-    int64_t spare = 0;
-    ProgramOp good; // that takes a little more
-    for (int turn = 1; turn <= kTurns; ++turn) {
+  /// Fuses the launches of one program. Longer lifetimes may need more memory
+  /// than estimated, because values may no longer fit into memory of gradients
+  /// that are written later. In that case fuses less, starting with kernels
+  /// that have calls between them.
+  void fuseLaunches(ProgramOp program, GpuAttr gpu,
+                    const brew::passes::FixedBuffers &fixedBuffers) const {
+    const int64_t arena =
+        brew::passes::BufferAssignment(program, fixedBuffers).arenaBytes;
+    // Bytes that memory delivers in the time of a launch.
+    auto maxBytesAcrossCalls =
+        static_cast<int64_t>(GpuAttr::kDependentLaunchCycles *
+                             static_cast<double>(gpu.getBytesPerCycle()));
+    int64_t reserve = 0;
+    ProgramOp fallback; // fallback that needs slightly more memory
+    for (int attempt = 1; attempt <= kMaxAttempts; ++attempt) {
       auto trial = cast<ProgramOp>(OpBuilder(program).clone(*program));
-      if (!join(trial, places, waiting, spare)) {
+      if (!fuse(trial, fixedBuffers, maxBytesAcrossCalls, reserve)) {
         trial.erase();
         break;
       }
       const int64_t more =
-          brew::passes::BufferAssignment(trial, places).arenaBytes - arena;
+          brew::passes::BufferAssignment(trial, fixedBuffers).arenaBytes -
+          arena;
       if (more <= 0) {
-        if (good)
-          good.erase();
+        if (fallback)
+          fallback.erase();
         program.erase();
         return;
       }
-      if (!good && !isLimited && more <= arena / kLittle)
-        good = trial;
+      if (!fallback && !isLimited && more <= arena / kSlackDivisor)
+        fallback = trial;
       else
         trial.erase();
-      spare += more;
-      waiting = turn + 1 < kTurns ? waiting / 4 : 0;
+      reserve += more;
+      maxBytesAcrossCalls =
+          attempt + 1 < kMaxAttempts ? maxBytesAcrossCalls / 4 : 0;
     }
-    if (good)
+    if (fallback)
       program.erase();
   }
 
-  /// Joins kernels, those that read more than `waiting` bytes only if no calls
-  /// stand between them, so that memory needs no more than its peak without
-  /// `spare` bytes. Whether any were joined.
-  static bool join(ProgramOp program, const brew::passes::FixedBuffers &places,
-                   int64_t waiting, int64_t spare) {
-    const brew::passes::BufferAssignment roots(program, places);
+  /// Fuses kernels within the peak memory minus `reserve` bytes. Kernels that
+  /// read more than `maxBytesAcrossCalls` bytes are fused only if no calls are
+  /// between them. Returns whether it fused any.
+  static bool fuse(ProgramOp program,
+                   const brew::passes::FixedBuffers &fixedBuffers,
+                   int64_t maxBytesAcrossCalls, int64_t reserve) {
+    const brew::passes::BufferAssignment assignment(program, fixedBuffers);
     brew::passes::OrderedProgram steps(program);
     steps.excludeValues([&](Value owner) {
-      const brew::passes::Allocation &root = roots.of(owner);
-      return root.fixed ||
-             root.arena != brew::dialects::plan::ArenaKind::Transient;
+      const brew::passes::Allocation &allocation = assignment.of(owner);
+      return allocation.fixed ||
+             allocation.arena != brew::dialects::plan::ArenaKind::Transient;
     });
-    Memory memory(steps.problem, spare);
+    MemoryBudget memory(steps.problem, reserve);
     bool isChanged = false;
     KernelOp last;
     unsigned lastNumber = 0;
@@ -288,25 +299,26 @@ private:
       auto kernel = dyn_cast<KernelOp>(op);
       if (!kernel)
         continue;
-      KernelOp joined;
+      KernelOp fused;
       if (last)
-        if (Neighbours pair(last, kernel);
-            pair.areAlike() && pair.fit() &&
-            (number == lastNumber + 1 || pair.bytesRead() <= waiting) &&
-            pair.areTogether() && memory.add(number))
-          joined = pair.join();
-      isChanged |= joined != nullptr;
-      if (!joined)
+        if (KernelPair pair(last, kernel);
+            pair.haveSameKind() && pair.fitLimits() &&
+            (number == lastNumber + 1 ||
+             pair.bytesRead() <= maxBytesAcrossCalls) &&
+            pair.canBeAdjacent() && memory.add(number))
+          fused = pair.fuse();
+      isChanged |= fused != nullptr;
+      if (!fused)
         memory.begin(number);
-      last = joined ? joined : kernel;
+      last = fused ? fused : kernel;
       lastNumber = number;
     }
     return isChanged;
   }
 
-  /// Times that less is joined; the share of the arena that launches are worth
-  /// where nobody counts bytes.
-  static constexpr int kTurns = 4, kLittle = 256;
+  /// Maximal number of attempts, and the fraction of the arena that fusion may
+  /// cost if memory is not limited.
+  static constexpr int kMaxAttempts = 4, kSlackDivisor = 256;
 };
 
 } // namespace

@@ -1,12 +1,12 @@
-//===- GenerateAlternatives.cpp - Generated code beside weak library calls --------===//
+//===- GenerateAlternatives.cpp - Alternatives to library calls -----------===//
 //
-// Libraries are made for convolutions that compute much for what they move.
-// Where a call does not, a kernel that does the same on the same buffers goes
-// into the plan beside it, and whoever measures (brew-run tune; every session
-// on a GPU) takes the faster one.
+// Libraries are optimized for convolutions with high arithmetic intensity. For
+// other calls the plan also contains a generated kernel with the same buffers,
+// and the runtime selects the faster one by measurement (brew-run tune; every
+// session on a GPU).
 //
-// The kernel is made by the passes that make all others, from a module with
-// nothing but the call in it: it is that of a net without library calls.
+// The kernel comes from the same passes as all other kernels, run on a module
+// that contains only the call: it is the kernel of a net without library calls.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -36,15 +36,15 @@ namespace brew::passes {
 
 using namespace mlir;
 using namespace brew::dialects;
-namespace targetir = brew::dialects::target;
 using brew::dialects::plan::CallOperand;
 
 namespace {
 
-/// Pixels of a result up to which what surrounds its products weighs.
-constexpr int64_t kFewPixels = 16;
+/// Results with at most this many pixels are dominated by the overhead of a
+/// call.
+constexpr int64_t kMaxFewPixels = 16;
 
-/// What the operands and results of a call are in the plan.
+/// The roles of a call's operands and results in the plan.
 struct Roles {
   SmallVector<CallOperand> operands, results;
 };
@@ -68,7 +68,8 @@ Roles rolesOf(Operation *op) {
   return roles;
 }
 
-/// Shapes of the weights and of the result forward, in whatever direction.
+/// Returns the types of the weights and of the forward result, for a call in
+/// any direction.
 std::optional<std::pair<RankedTensorType, RankedTensorType>>
 weightsAndTop(Operation *op) {
   RankedTensorType weights, top;
@@ -88,73 +89,75 @@ weightsAndTop(Operation *op) {
   return std::pair(weights, top);
 }
 
-/// Whether a library may do worse than generated code: it computes on few
-/// channels at a time, or on few pixels.
-bool isWeak(Operation *op) {
+/// Returns whether a library may be slower than generated code, because the
+/// call has few channels per group or few pixels.
+bool mayBeSlow(Operation *op) {
   auto types = weightsAndTop(op);
   if (!types)
     return false;
   auto [weights, top] = *types;
   const bool isThin = weights.getDimSize(1) <= brew::passes::kFewChannels;
-  // First layers have engines of their own there, or channels that pad them.
+  // GPU libraries have special engines for first layers, or their channels are
+  // padded.
   if (brew::dialects::target::isForGpu(op))
     return isThin && op->getAttrOfType<IntegerAttr>("group").getInt() > 1;
-  // Taps of one pixel are a product of matrices.
+  // A 1x1 window is a matrix product.
   const int64_t taps = countOf(weights.getShape().drop_front(2));
   const int64_t pixels = countOf(top.getShape().drop_front(2));
-  return isThin || (taps > 1 && pixels <= kFewPixels);
+  return isThin || (taps > 1 && pixels <= kMaxFewPixels);
 }
 
-class Offering {
+class AlternativeGenerator {
 public:
   using Run = std::function<LogicalResult(ModuleOp)>;
-  Offering(ModuleOp module, Run run) : module(module), run(std::move(run)) {
+  AlternativeGenerator(ModuleOp module, Run run)
+      : module(module), run(std::move(run)) {
     for (auto kernel : module.getOps<brew::dialects::plan::KernelOp>())
       names.insert(kernel.getSymName());
     for (auto program : module.getOps<ProgramOp>())
       names.insert(program.getSymName());
   }
 
-  LogicalResult offer(Operation *call) {
-    ModuleOp inside = aloneIn(call);
+  LogicalResult generate(Operation *call) {
+    ModuleOp inside = isolate(call);
     LogicalResult result = run(inside);
     if (succeeded(result))
-      take(call, inside);
+      addKernel(call, inside);
     inside.erase();
     return result;
   }
 
 private:
-  /// A module with one program, in which seeds are the call's operands; within
-  /// the pass's own, where dynamic pipelines may run and the machine is known.
-  ModuleOp aloneIn(Operation *call) {
+  /// Creates a module with a clone of the call whose operands are output
+  /// gradients. It is nested in the pass's own module, which dynamic pipelines
+  /// require and which knows the target.
+  ModuleOp isolate(Operation *call) {
     auto b = OpBuilder::atBlockEnd(module.getBody());
     auto result = ModuleOp::create(b, call->getLoc());
     b.setInsertionPointToEnd(result.getBody());
     auto program =
-        ProgramOp::create(b, call->getLoc(), "alone", NetPhase::Train,
+        ProgramOp::create(b, call->getLoc(), "isolated", NetPhase::Train,
                           ProgramRole::Main, nullptr, nullptr, nullptr);
     b.createBlock(&program.getBody());
-    // The caller writes seeds, so they are kept whether or not a nest reads
-    // them.
+    // Output gradients, because they are not erased if no nest reads them.
     SmallVector<Value> operands;
     for (auto [number, type] : llvm::enumerate(call->getOperandTypes()))
-      operands.push_back(
-          OutputGradientOp::create(b, call->getLoc(), type, std::to_string(number)));
+      operands.push_back(OutputGradientOp::create(b, call->getLoc(), type,
+                                                  std::to_string(number)));
     IRMapping map;
     Operation *copy = b.clone(*call, map);
     copy->setOperands(operands);
     Origin::of(call).mark(copy);
     for (auto [number, result] : llvm::enumerate(copy->getResults()))
       PinOp::create(b, call->getLoc(), result,
-                     brew::dialects::plan::BlobValue::Data,
-                     b.getStringAttr(std::to_string(number)));
+                    brew::dialects::plan::BlobValue::Data,
+                    b.getStringAttr(std::to_string(number)));
     return result;
   }
 
-  /// Adds the kernel to the plan if all is one, which reads and writes nothing
-  /// but the call's operands and results.
-  void take(Operation *call, ModuleOp inside) {
+  /// Adds the generated kernel to the plan, if there is exactly one and it
+  /// accesses only the call's operands and results.
+  void addKernel(Operation *call, ModuleOp inside) {
     auto program = *inside.getOps<ProgramOp>().begin();
     auto kernels =
         llvm::to_vector(program.getBody().front().getOps<KernelOp>());
@@ -167,23 +170,23 @@ private:
     std::optional<int64_t> sum;
     for (auto [number, input] : llvm::enumerate(kernel.getInputs())) {
       unsigned which = 0;
-      auto seed = input.getDefiningOp<OutputGradientOp>();
-      if (!seed || seed.getBlob().getAsInteger(10, which))
+      auto gradient = input.getDefiningOp<OutputGradientOp>();
+      if (!gradient || gradient.getBlob().getAsInteger(10, which))
         return;
       buffers.push_back(roles.operands[which]);
       if (buffers.back() == CallOperand::Sum)
         sum = number;
     }
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
-      auto keep = result.hasOneUse() ? dyn_cast<PinOp>(*result.user_begin())
-                                     : PinOp();
+      auto pin =
+          result.hasOneUse() ? dyn_cast<PinOp>(*result.user_begin()) : PinOp();
       unsigned which = 0;
-      if (!keep || keep.getBlob().getAsInteger(10, which) ||
+      if (!pin || pin.getBlob().getAsInteger(10, which) ||
           result.getType() != call->getResult(which).getType())
         return;
       buffers.push_back(roles.results[which]);
-      // A call adds to what lies where its result does; where that is a copy of
-      // another layout, the kernel would look for it elsewhere.
+      // A call adds in place; if the sum is a copy in another layout, the
+      // kernel would read the wrong buffer.
       if (sum && kernel.getInputs()[*sum].getType() != result.getType())
         return;
       inPlace.push_back(sum.value_or(-1));
@@ -219,27 +222,28 @@ private:
   llvm::StringSet<> names;
 };
 
-struct GenerateAlternatives : brew::passes::impl::GenerateAlternativesBase<GenerateAlternatives> {
+struct GenerateAlternatives
+    : brew::passes::impl::GenerateAlternativesBase<GenerateAlternatives> {
   using GenerateAlternativesBase::GenerateAlternativesBase;
 
   void runOnOperation() override {
-    OpPassManager generate(ModuleOp::getOperationName());
+    OpPassManager passes(ModuleOp::getOperationName());
     brew::passes::LowerToNestsOptions lower;
     lower.noLibrary = {"all"};
-    generate.addPass(brew::passes::createLowerToNests(lower));
-    generate.addPass(brew::passes::createFoldCasts());
-    generate.addPass(createCSEPass());
-    generate.addPass(brew::passes::createFormKernels());
-    Offering offering(getOperation(), [&](ModuleOp inside) {
-      return runPipeline(generate, inside);
+    passes.addPass(brew::passes::createLowerToNests(lower));
+    passes.addPass(brew::passes::createFoldCasts());
+    passes.addPass(createCSEPass());
+    passes.addPass(brew::passes::createFormKernels());
+    AlternativeGenerator generator(getOperation(), [&](ModuleOp inside) {
+      return runPipeline(passes, inside);
     });
     SmallVector<Operation *> calls;
     for (auto program : getOperation().getOps<ProgramOp>())
       for (Operation &op : program.getBody().front())
-        if (isWeak(&op))
+        if (mayBeSlow(&op))
           calls.push_back(&op);
     for (Operation *call : calls)
-      if (failed(offering.offer(call)))
+      if (failed(generator.generate(call)))
         return signalPassFailure();
   }
 };

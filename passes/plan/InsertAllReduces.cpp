@@ -1,4 +1,4 @@
-//===- InsertAllReduces.cpp - Sums of gradients over all ranks -------------===//
+//===- InsertAllReduces.cpp - All-reduces of gradients --------------------===//
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/SubviewType.h"
@@ -22,10 +22,10 @@ using namespace brew::dialects;
 
 namespace {
 
-/// A stored gradient, whatever it is stored for.
+/// A gradient, stored for one or more parameters.
 struct Gradient {
   Value value;
-  int64_t ready = 0; ///< step behind which it is there
+  int64_t ready = 0; ///< step that completes it
 };
 
 struct Bucket {
@@ -34,12 +34,12 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-/// The buckets of one program: gradients in the order in which steps finish
-/// them, each bucket closed by the one that fills it.
-SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
+/// Divides gradients, sorted by completion, into buckets. A bucket is full with
+/// at least `minBytes` bytes.
+SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t minBytes) {
   SmallVector<Bucket> buckets;
   for (const Gradient &gradient : gradients) {
-    if (buckets.empty() || buckets.back().bytes >= most)
+    if (buckets.empty() || buckets.back().bytes >= minBytes)
       buckets.emplace_back();
     Bucket &bucket = buckets.back();
     bucket.gradients.push_back(gradient.value);
@@ -66,31 +66,31 @@ struct InsertAllReduces
         return signalPassFailure();
       }
       if (program.getRole() == ProgramRole::ForwardBackward)
-        if (failed(place(program, element)))
+        if (failed(insert(program, element)))
           return signalPassFailure();
       if (program.getRole() == ProgramRole::Update)
-        shareNonFiniteCount(program);
+        reduceNonFiniteCount(program);
     }
     if (element)
       buildReduce(element);
   }
 
 private:
-  /// The type in which gradients travel, if not their own.
-  TypeAttr wireOf(Type element) {
+  /// Returns the type in which gradients are sent, or null for their own type.
+  TypeAttr wireTypeOf(Type element) {
     auto narrow = BFloat16Type::get(&getContext());
     return halfWire && element.isF32() ? TypeAttr::get(narrow) : TypeAttr();
   }
-  LogicalResult place(ProgramOp program, Type &element);
-  void shareNonFiniteCount(ProgramOp update);
+  LogicalResult insert(ProgramOp program, Type &element);
+  void reduceNonFiniteCount(ProgramOp update);
   void buildReduce(Type element);
 };
 
 } // namespace
 
-LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
+LogicalResult InsertAllReduces::insert(ProgramOp program, Type &element) {
   Block &block = program.getBody().front();
-  // Sums that layers have asked for come first.
+  // Number the all-reduces of layers first.
   int64_t statistics = 0;
   for (auto wait : block.getOps<AllReduceWaitOp>()) {
     IntegerAttr number = Builder(&getContext()).getI64IntegerAttr(statistics++);
@@ -105,8 +105,8 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
       numberOf[&op] = steps.size();
       steps.push_back(&op);
     }
-  // One value may be the gradient of several parameters, and is added up once,
-  // also where a kernel yields it for each.
+  // A value may be the gradient of several parameters. It is reduced once, even
+  // if a kernel yields it once per parameter.
   llvm::MapVector<Value, SmallVector<StoreGradientOp>> stores;
   llvm::DenseMap<std::pair<Operation *, Value>, Value> yielded;
   for (auto store : block.getOps<StoreGradientOp>()) {
@@ -133,16 +133,15 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
     auto type = tensorTypeOf(value);
     if (!type.getElementType().isF32() && !type.getElementType().isF64())
       return ops.front().emitError("this gradient is of ")
-             << type.getElementType() << ", which is not added up over ranks";
+             << type.getElementType() << ", which cannot be all-reduced";
     if (isSubview(type))
-      return ops.front().emitError(
-          "this gradient is part of another tensor, which is not added up "
-          "over ranks");
+      return ops.front().emitError("this gradient is a slice of another "
+                                   "tensor, which cannot be all-reduced");
     element = type.getElementType();
     total += brew::passes::bytesOf(type);
-    // What is no result of a step is there from the start.
+    // A value that no step computes is ready from the start.
     Gradient gradient{value};
-    Value owner = brew::passes::storageOf(value).owner;
+    Value owner = brew::passes::storageOf(value).base;
     auto done = [&](Operation *op) {
       if (auto found = numberOf.find(op); found != numberOf.end())
         gradient.ready = std::max(gradient.ready, found->second);
@@ -154,14 +153,15 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
     return a.ready < b.ready;
   });
 
-  // Seconds that no step hides: those of beginning total / n buckets, and the
-  // transfer of the last one of n bytes. The sum is least for this n.
-  int64_t most = bucketBytes;
-  if (!most)
-    most = std::max<int64_t>(
-        1, std::llround(
-               std::sqrt(double(total) * brew::dialects::target::kAllReduceLatencySeconds *
-                         brew::dialects::target::kAllReduceBytesPerSecond)));
+  // Minimize the seconds that no step hides: starting total / n buckets, and
+  // the transfer of the last one of n bytes.
+  int64_t minBytes = bucketBytes;
+  if (!minBytes)
+    minBytes = std::max<int64_t>(
+        1,
+        std::llround(std::sqrt(
+            double(total) * brew::dialects::target::kAllReduceLatencySeconds *
+            brew::dialects::target::kAllReduceBytesPerSecond)));
 
   auto waits = OpBuilder::atBlockEnd(&block);
   for (Operation &op : block)
@@ -170,28 +170,29 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
       break;
     }
   Operation *lastStart = nullptr;
-  for (auto [number, bucket] : llvm::enumerate(bucketsOf(gradients, most))) {
+  for (auto [number, bucket] :
+       llvm::enumerate(bucketsOf(gradients, minBytes))) {
     OpBuilder b(&getContext());
-    Operation *behind = steps.empty() ? nullptr : steps[bucket.ready];
-    // Views of what the steps make stand behind them.
+    Operation *after = steps.empty() ? nullptr : steps[bucket.ready];
+    // Views come after the steps that compute their source.
     for (Value value : bucket.gradients)
       if (Operation *made = value.getDefiningOp();
-          !behind || behind->isBeforeInBlock(made))
-        behind = made;
-    // Buckets are started in their order.
-    if (lastStart && behind->isBeforeInBlock(lastStart))
-      behind = lastStart;
-    b.setInsertionPointAfter(behind);
+          !after || after->isBeforeInBlock(made))
+        after = made;
+    // Buckets start in order.
+    if (lastStart && after->isBeforeInBlock(lastStart))
+      after = lastStart;
+    b.setInsertionPointAfter(after);
     SmallVector<Type> types =
         llvm::to_vector(ValueRange(bucket.gradients).getTypes());
-    SmallVector<Location> places;
+    SmallVector<Location> locations;
     for (Value value : bucket.gradients)
-      places.push_back(value.getLoc());
-    Location loc = b.getFusedLoc(places);
+      locations.push_back(value.getLoc());
+    Location loc = b.getFusedLoc(locations);
     IntegerAttr index =
         b.getI64IntegerAttr(statistics + static_cast<int64_t>(number));
     auto start = AllReduceStartOp::create(b, loc, types, bucket.gradients,
-                                          index, nullptr, wireOf(element));
+                                          index, nullptr, wireTypeOf(element));
     lastStart = start;
     auto wait = AllReduceWaitOp::create(waits, loc, types, start.getYs(), index,
                                         nullptr);
@@ -202,10 +203,10 @@ LogicalResult InsertAllReduces::place(ProgramOp program, Type &element) {
   return success();
 }
 
-/// With a scale of losses a gradient of one rank that is not finite spoils the
-/// sum, so that all ranks leave the update out and halve the scale: what they
-/// count is added up in front of it.
-void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
+/// Reduces the count of non-finite gradients before the update. With loss
+/// scaling, a non-finite gradient of one rank spoils the sum, so all ranks must
+/// skip the update and halve the scale.
+void InsertAllReduces::reduceNonFiniteCount(ProgramOp update) {
   SmallVector<ParamValueOp> counts;
   update.walk([&](ParamValueOp op) {
     if (op.getParam() == brew::plan::loss_scale::kNonFiniteGradients)
@@ -213,7 +214,7 @@ void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
   });
   if (counts.empty())
     return;
-  // One is enough for all that read it.
+  // One all-reduce serves all reads.
   Value own = counts.front();
   OpBuilder b(&getContext());
   b.setInsertionPointAfter(counts.front());
@@ -226,8 +227,8 @@ void InsertAllReduces::shareNonFiniteCount(ProgramOp update) {
     count.getResult().replaceAllUsesExcept(wait.getYs()[0], start);
 }
 
-/// For iterations of several batches, whose gradients are added up before: all
-/// of the arena as one bucket, since nothing runs beside it.
+/// Builds the program that reduces accumulated gradients of several batches:
+/// the full arena in one bucket, because no computation could overlap.
 void InsertAllReduces::buildReduce(Type element) {
   ModuleOp module = getOperation();
   Location loc = module.getLoc();
@@ -243,7 +244,7 @@ void InsertAllReduces::buildReduce(Type element) {
   IntegerAttr index = b.getI64IntegerAttr(0);
   auto start =
       AllReduceStartOp::create(b, loc, TypeRange{type}, ValueRange{all}, index,
-                               nullptr, wireOf(element));
+                               nullptr, wireTypeOf(element));
   auto wait = AllReduceWaitOp::create(b, loc, TypeRange{type}, start.getYs(),
                                       index, nullptr);
   StoreAllGradientsOp::create(b, loc, wait.getYs()[0], false);

@@ -1,4 +1,4 @@
-//===- MemoryReuse.cpp - Places that are not needed yet -------------------===//
+//===- MemoryReuse.cpp - Reuse of gradient memory -------------------------===//
 #include "passes/plan/MemoryReuse.h"
 
 #include <algorithm>
@@ -7,31 +7,31 @@
 #include <numeric>
 #include <random>
 
-using brew::passes::aligned;
+using brew::passes::alignUp;
 using brew::passes::LiveValue;
 using brew::passes::ReusableRange;
 
 namespace {
 
-/// Attempts at better places, and pairs of values to look at for it.
-constexpr int64_t kMostTries = 200, kMostPairs = 100'000'000;
+/// Limits of the improvement: attempts, and pairs of values compared.
+constexpr int64_t kMaxAttempts = 200, kMaxPairs = 100'000'000;
 
 constexpr int64_t kAlways = std::numeric_limits<int64_t>::min(),
                   kForever = std::numeric_limits<int64_t>::max();
 
-/// Bytes that are not spare at steps first..last.
-struct Taken {
+/// Bytes that are used at steps first..last.
+struct UsedBytes {
   int64_t begin, end, first, last;
 };
 
-/// What is around the ranges always, and their own bytes when they are needed;
-/// by begin.
-std::vector<Taken> takenAround(std::vector<ReusableRange> ranges) {
+/// Returns the used bytes, sorted by begin: around the ranges always, inside
+/// them from the first use on.
+std::vector<UsedBytes> usedAround(std::vector<ReusableRange> ranges) {
   std::stable_sort(ranges.begin(), ranges.end(),
                    [](const ReusableRange &a, const ReusableRange &b) {
                      return a.offset < b.offset;
                    });
-  std::vector<Taken> result;
+  std::vector<UsedBytes> result;
   int64_t end = 0;
   for (const ReusableRange &range : ranges) {
     if (range.offset > end)
@@ -43,10 +43,12 @@ std::vector<Taken> takenAround(std::vector<ReusableRange> ranges) {
   return result;
 }
 
-/// The smallest gap for a value beside what is taken at the same time, or -1.
-int64_t smallestGap(const std::vector<Taken> &taken, const LiveValue &value) {
+/// Returns the offset of the smallest sufficient gap during the lifetime of
+/// `value`, or -1.
+int64_t smallestGap(const std::vector<UsedBytes> &used,
+                    const LiveValue &value) {
   int64_t end = 0, best = -1, bestGap = 0;
-  for (const Taken &other : taken) {
+  for (const UsedBytes &other : used) {
     if (value.first > other.last || other.first > value.last)
       continue;
     const int64_t gap = other.begin - end;
@@ -56,12 +58,12 @@ int64_t smallestGap(const std::vector<Taken> &taken, const LiveValue &value) {
     }
     if (other.end == kForever)
       break;
-    end = std::max(end, aligned(other.end));
+    end = std::max(end, alignUp(other.end));
   }
   return best;
 }
 
-/// Bytes that are alive at each step.
+/// Live bytes at each step.
 class Profile {
 public:
   explicit Profile(const std::vector<LiveValue> &values) { add(values, 1); }
@@ -73,8 +75,8 @@ public:
   void add(const LiveValue &value, int64_t sign) {
     if (value.last + 2 > static_cast<int64_t>(changes.size()))
       changes.resize(static_cast<size_t>(value.last + 2));
-    changes[static_cast<size_t>(value.first)] += sign * aligned(value.size);
-    changes[static_cast<size_t>(value.last + 1)] -= sign * aligned(value.size);
+    changes[static_cast<size_t>(value.first)] += sign * alignUp(value.size);
+    changes[static_cast<size_t>(value.last + 1)] -= sign * alignUp(value.size);
   }
   std::vector<int64_t> bytes() const {
     std::vector<int64_t> result(changes.size());
@@ -86,12 +88,13 @@ private:
   std::vector<int64_t> changes = {0};
 };
 
-/// What a value takes of the arena, by bytes and by steps.
+/// Returns bytes times steps of a value.
 int64_t areaOf(const LiveValue &value) {
   return value.size * (value.last - value.first + 1);
 }
 
-/// Places for one order of the values, and what is left.
+/// Offsets for one order of the values, with the peak and area of the values
+/// that did not fit.
 struct Outcome {
   std::vector<int64_t> offsets;
   int64_t peakBytes = kForever, peakStep = 0, area = kForever;
@@ -106,7 +109,7 @@ public:
   Search(const std::vector<LiveValue> &values,
          const std::vector<LiveValue> &others,
          const std::vector<ReusableRange> &ranges)
-      : values(values), taken(takenAround(ranges)), all(others) {
+      : values(values), used(usedAround(ranges)), all(others) {
     all.add(values, 1);
   }
 
@@ -126,7 +129,7 @@ public:
       std::iota(order.begin(), order.end(), size_t(0));
       std::stable_sort(order.begin(), order.end(),
                        [&](size_t a, size_t b) { return key(a) > key(b); });
-      Outcome outcome = place(order);
+      Outcome outcome = assign(order);
       if (best.isWorseThan(outcome)) {
         best = std::move(outcome);
         bestOrder = std::move(order);
@@ -136,13 +139,13 @@ public:
   }
 
 private:
-  /// Places values in the given order, each if it finds a gap.
-  Outcome place(const std::vector<size_t> &order) const {
+  /// Assigns values in the given order, each if there is a gap.
+  Outcome assign(const std::vector<size_t> &order) const {
     Outcome outcome;
     outcome.offsets.assign(values.size(), -1);
     outcome.area = 0;
-    std::vector<Taken> now = taken;
-    Profile left = all;
+    std::vector<UsedBytes> now = used;
+    Profile unassigned = all;
     for (size_t index : order) {
       const LiveValue &value = values[index];
       const int64_t offset = outcome.offsets[index] = smallestGap(now, value);
@@ -150,46 +153,46 @@ private:
         outcome.area += areaOf(value);
         continue;
       }
-      left.add(value, -1);
+      unassigned.add(value, -1);
       auto behind = std::upper_bound(now.begin(), now.end(), offset,
-                                     [](int64_t begin, const Taken &other) {
+                                     [](int64_t begin, const UsedBytes &other) {
                                        return begin < other.begin;
                                      });
       now.insert(behind,
                  {offset, offset + value.size, value.first, value.last});
     }
-    const std::vector<int64_t> bytes = left.bytes();
+    const std::vector<int64_t> bytes = unassigned.bytes();
     const auto peak = std::max_element(bytes.begin(), bytes.end());
     outcome.peakBytes = *peak;
     outcome.peakStep = peak - bytes.begin();
     return outcome;
   }
 
-  /// Moves a value that is left and alive at the peak to the front of the
-  /// order, again and again, as long as that is cheap. The numbers are the same
-  /// in every run.
+  /// Improves an order: repeatedly moves a value that did not fit and is live
+  /// at the peak towards the front. Deterministic: the random numbers have a
+  /// fixed seed.
   std::vector<int64_t> improved(Outcome best, std::vector<size_t> order) const {
     const auto pairs =
-        static_cast<int64_t>(values.size() * (values.size() + taken.size()));
-    const int64_t tries = std::min(kMostTries, kMostPairs / (pairs + 1));
+        static_cast<int64_t>(values.size() * (values.size() + used.size()));
+    const int64_t attempts = std::min(kMaxAttempts, kMaxPairs / (pairs + 1));
     std::minstd_rand random(1);
-    for (int64_t i = 0; i < tries; ++i) {
-      std::vector<size_t> left; // places in the order
+    for (int64_t i = 0; i < attempts; ++i) {
+      std::vector<size_t> unassigned; // positions in the order
       for (size_t at = 0; at < order.size(); ++at)
         if (const LiveValue &value = values[order[at]];
             best.offsets[order[at]] < 0 && value.first <= best.peakStep &&
             best.peakStep <= value.last)
-          left.push_back(at);
-      if (left.empty())
+          unassigned.push_back(at);
+      if (unassigned.empty())
         break;
-      const size_t from = left[random() % left.size()],
+      const size_t from = unassigned[random() % unassigned.size()],
                    to = random() % (from + 1);
       std::vector<size_t> changed = order;
       std::rotate(changed.begin() + static_cast<int64_t>(to),
                   changed.begin() + static_cast<int64_t>(from),
                   changed.begin() + static_cast<int64_t>(from) + 1);
-      Outcome outcome = place(changed);
-      // As good is another way to go on from.
+      Outcome outcome = assign(changed);
+      // Accept ties, to escape plateaus.
       if (outcome.isWorseThan(best))
         continue;
       best = std::move(outcome);
@@ -198,8 +201,8 @@ private:
     return best.offsets;
   }
 
-  /// For each value the number of its steps at which nearly as much is alive as
-  /// at the peak.
+  /// Returns for each value the number of its steps with nearly as many live
+  /// bytes as at the peak.
   std::vector<int64_t> stepsNearPeak() const {
     const std::vector<int64_t> bytes = all.bytes();
     const int64_t peak = *std::max_element(bytes.begin(), bytes.end());
@@ -213,7 +216,7 @@ private:
   }
 
   const std::vector<LiveValue> &values;
-  const std::vector<Taken> taken;
+  const std::vector<UsedBytes> used;
   Profile all;
 };
 
@@ -221,8 +224,8 @@ private:
 
 std::vector<int64_t>
 brew::passes::assignReusedOffsets(const std::vector<LiveValue> &values,
-                           const std::vector<LiveValue> &others,
-                           const std::vector<ReusableRange> &ranges) {
+                                  const std::vector<LiveValue> &others,
+                                  const std::vector<ReusableRange> &ranges) {
   if (ranges.empty())
     return std::vector<int64_t>(values.size(), -1);
   return Search(values, others, ranges).run();

@@ -1,7 +1,7 @@
-//===- MemoryReuse.h - Places that are not needed yet -----------*- C++ -*-===//
+//===- MemoryReuse.h - Reuse of gradient memory -----------------*- C++ -*-===//
 //
-// Values that fit where other memory is not needed until they have ended take
-// nothing of the arena. No MLIR here.
+// Assigns values to memory that is not needed until they end, so that they need
+// none of the arena. Independent of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,19 +10,19 @@
 
 namespace brew::passes {
 
-/// Bytes elsewhere that nobody needs before a step.
+/// Bytes elsewhere that are unused before a step.
 struct ReusableRange {
   int64_t offset = 0, size = 0;
-  int64_t until = 0; ///< the first step that needs them
+  int64_t until = 0; ///< first step that uses them
 };
 
-/// Gives values places inside of ranges, which do not overlap, as long as those
-/// are spare: in one, or in several that follow one another. Tries several
-/// greedy orders with best fit and changes the best of them, so that the values
-/// that are left, with `others`, need little at once. Returns the offsets, or
-/// -1 for values without a place.
-std::vector<int64_t> assignReusedOffsets(const std::vector<LiveValue> &values,
-                                  const std::vector<LiveValue> &others,
-                                  const std::vector<ReusableRange> &ranges);
+/// Assigns values to ranges, which do not overlap, while these are unused; a
+/// value may span adjacent ranges. Tries several greedy orders with best fit,
+/// then varies the best one, to minimize the peak of the remaining values
+/// together with `others`. Returns the offsets; -1 for values that did not fit.
+std::vector<int64_t>
+assignReusedOffsets(const std::vector<LiveValue> &values,
+                    const std::vector<LiveValue> &others,
+                    const std::vector<ReusableRange> &ranges);
 
 } // namespace brew::passes

@@ -1,8 +1,8 @@
-//===- OrderForwardFirst.cpp - The forward pass before the backward pass -------===//
+//===- OrderForwardFirst.cpp - Forward pass before backward ---------------===//
 //
-// Kernels are formed where most can be fused, so that a loss and its gradient
-// may stand before the forward pass of another branch. A caller may run the
-// forward pass alone, though, and reads all of its values after it.
+// Kernel forming may place a loss and its gradient before the forward pass of
+// another branch. But a caller may run the forward pass alone, and reads all of
+// its values afterwards.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/Passes.h"
@@ -19,13 +19,14 @@ using namespace brew::dialects;
 
 namespace {
 
-struct OrderForwardFirst : brew::passes::impl::OrderForwardFirstBase<OrderForwardFirst> {
+struct OrderForwardFirst
+    : brew::passes::impl::OrderForwardFirstBase<OrderForwardFirst> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       brew::passes::OrderedProgram steps(program);
       const std::vector<unsigned> order = steps.forwardFirst();
       if (!llvm::is_sorted(order))
-        steps.arrange(order);
+        steps.applyOrder(order);
     }
   }
 };

@@ -1,4 +1,4 @@
-//===- OrderSteps.cpp - Steps in an order that needs less memory ----------===//
+//===- OrderSteps.cpp - Step order with a lower memory peak ---------------===//
 #include "passes/Passes.h"
 #include "passes/plan/OrderedProgram.h"
 
@@ -17,14 +17,14 @@ namespace {
 struct OrderSteps : brew::passes::impl::OrderStepsBase<OrderSteps> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      // What the caller sees between the passes must have been made.
+      // The caller reads values between the passes, so they must be complete.
       if (!program.getBody().front().getOps<OutputGradientOp>().empty())
         continue;
       brew::passes::OrderedProgram steps(program);
       const std::vector<unsigned> order =
           brew::passes::reducePeak(steps.problem);
       if (!llvm::is_sorted(order))
-        steps.arrange(order);
+        steps.applyOrder(order);
     }
   }
 };

@@ -1,4 +1,4 @@
-//===- OrderedProgram.cpp - A program as memory sees its order ------------===//
+//===- OrderedProgram.cpp - Ordering problem of a program -----------------===//
 #include "passes/plan/OrderedProgram.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
@@ -21,14 +21,14 @@ OrderedProgram::OrderedProgram(ProgramOp program)
     if (op.hasTrait<IsSink>())
       addSink(&op);
   Operation *backward = findBackwardPass(block);
-  std::optional<unsigned> boundary;
+  std::optional<unsigned> backwardBegin;
   for (Operation &op : block) {
     if (&op == backward)
-      boundary = steps.size();
+      backwardBegin = steps.size();
     if (isStep(&op))
       addStep(&op);
   }
-  problem.boundary = boundary.value_or(steps.size());
+  problem.forwardSteps = backwardBegin.value_or(steps.size());
 }
 
 std::vector<unsigned> OrderedProgram::forwardFirst() const {
@@ -37,8 +37,7 @@ std::vector<unsigned> OrderedProgram::forwardFirst() const {
     numbers[step] = number;
   std::vector<unsigned> order;
   llvm::SmallPtrSet<Operation *, 32> visited;
-  // The steps that make what a step reads come first, and those that it must
-  // not overtake.
+  // Visit the producers of a step and the steps that it must follow first.
   std::function<void(Operation *)> visit = [&](Operation *op) {
     if (!visited.insert(op).second)
       return;
@@ -59,7 +58,7 @@ std::vector<unsigned> OrderedProgram::forwardFirst() const {
   return order;
 }
 
-void OrderedProgram::arrange(ArrayRef<unsigned> order) {
+void OrderedProgram::applyOrder(ArrayRef<unsigned> order) {
   SmallVector<Operation *> all;
   for (Operation &op : block)
     all.push_back(&op);
@@ -69,7 +68,8 @@ void OrderedProgram::arrange(ArrayRef<unsigned> order) {
     append(op);
 }
 
-void OrderedProgram::excludeValues(llvm::function_ref<bool(Value)> isElsewhere) {
+void OrderedProgram::excludeValues(
+    llvm::function_ref<bool(Value)> isElsewhere) {
   for (const auto &[owner, number] : values)
     if (isElsewhere(owner))
       problem.values[number].bytes = 0;
@@ -84,15 +84,16 @@ void OrderedProgram::append(Operation *op) {
 }
 
 unsigned OrderedProgram::valueOf(Value value) {
-  Value owner = storageOf(value).owner;
+  Value owner = storageOf(value).base;
   auto [entry, isNew] = values.try_emplace(owner, problem.values.size());
   if (!isNew)
     return entry->second;
   Operation *source = owner.getDefiningOp();
-  OrderedValue &made = problem.values.emplace_back();
-  // What lies in another arena takes nothing of this one.
-  made.bytes = source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorTypeOf(owner));
-  made.liveAtStart = !isStep(source) && !isa<ConcatViewOp>(source);
+  OrderedValue &newValue = problem.values.emplace_back();
+  // Values in other arenas need no memory here.
+  newValue.bytes =
+      source->hasTrait<IsPersistentRead>() ? 0 : bytesOf(tensorTypeOf(owner));
+  newValue.liveAtStart = !isStep(source) && !isa<ConcatViewOp>(source);
   return entry->second;
 }
 
@@ -110,7 +111,7 @@ void OrderedProgram::addStep(Operation *op) {
   for (Value result : op->getResults())
     add(result, step.writes);
   addInPlacePairs(op, step);
-  // What does more than compute keeps its order.
+  // Steps with side effects keep their order.
   if (!isMemoryEffectFree(op)) {
     if (lastEffect)
       step.after.push_back(*lastEffect);
@@ -119,34 +120,36 @@ void OrderedProgram::addStep(Operation *op) {
   problem.steps.push_back(std::move(step));
 }
 
-/// As BufferAssignment will let results take over what ends.
+/// Predicts which results BufferAssignment will compute in place.
 void OrderedProgram::addInPlacePairs(Operation *op, OrderedStep &step) {
-  auto mayShare = [&](Value result, Value operand) {
+  auto canReuse = [&](Value result, Value operand) {
     const unsigned read = valueOf(operand);
-    return problem.values[read].bytes > 0 && !problem.values[read].liveAtStart &&
+    return problem.values[read].bytes > 0 &&
+           !problem.values[read].liveAtStart &&
            result.getType() == operand.getType() &&
            !isSubview(tensorTypeOf(operand)) &&
-           llvm::none_of(step.inPlacePairs, [&](const OrderedStep::InPlacePair &other) {
-             return other.read == read;
-           });
+           llvm::none_of(step.inPlacePairs,
+                         [&](const OrderedStep::InPlacePair &other) {
+                           return other.read == read;
+                         });
   };
-  auto share = [&](Value result, Value operand) {
+  auto addPair = [&](Value result, Value operand) {
     step.inPlacePairs.push_back({valueOf(result), valueOf(operand)});
   };
   if (auto kernel = dyn_cast<KernelOp>(op)) {
     for (auto [number, result] : llvm::enumerate(kernel.getOutputs()))
       for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
-        if (mayShare(result, input) && mayShareBuffer(kernel, i, number)) {
-          share(result, input);
+        if (canReuse(result, input) && mayShareBuffer(kernel, i, number)) {
+          addPair(result, input);
           break;
         }
   } else if (auto conv = dyn_cast<ConvolutionSumOp>(op)) {
-    if (mayShare(conv->getResult(0), conv.getSum()))
-      share(conv->getResult(0), conv.getSum());
+    if (canReuse(conv->getResult(0), conv.getSum()))
+      addPair(conv->getResult(0), conv.getSum());
   } else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
              data && data.getSum() &&
-             mayShare(data->getResult(0), data.getSum())) {
-    share(data->getResult(0), data.getSum());
+             canReuse(data->getResult(0), data.getSum())) {
+    addPair(data->getResult(0), data.getSum());
   }
 }
 
@@ -155,7 +158,7 @@ void OrderedProgram::addSink(Operation *op) {
     OrderedValue &value = problem.values[valueOf(operand)];
     value.liveAtEnd = true;
     if (op->hasTrait<IsStore>())
-      value.bytes = 0; // it is made where it is stored
+      value.bytes = 0; // it is computed where it is stored
   }
 }
 

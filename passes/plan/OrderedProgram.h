@@ -1,4 +1,4 @@
-//===- OrderedProgram.h - A program as memory sees its order ----*- C++ -*-===//
+//===- OrderedProgram.h - Ordering problem of a program ---------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -8,24 +8,24 @@
 
 namespace brew::passes {
 
-/// A program's steps, as far as memory needs to know them: in their order, with
-/// what they read and write.
+/// The steps of a program as an ordering problem: what they read and write.
 class OrderedProgram {
 public:
   explicit OrderedProgram(dialects::ProgramOp program);
 
   OrderProblem problem;
 
-  /// The operation of each step.
+  /// Returns the operation of each step.
   llvm::ArrayRef<mlir::Operation *> operations() const { return steps; }
-  /// Takes the bytes of values from the problem that take none of the transient
-  /// arena, as `isElsewhere` says of what owns them.
+  /// Sets the size of values outside the transient arena to 0. `isElsewhere`
+  /// receives the value that owns the memory.
   void excludeValues(llvm::function_ref<bool(mlir::Value)> isElsewhere);
-  /// The steps of the forward pass, with what they need, before all others.
+  /// Returns an order with the steps of the forward pass, and their
+  /// dependencies, before all others.
   std::vector<unsigned> forwardFirst() const;
-  /// Puts the steps in that order, and what is no step before the first one
-  /// that reads it, or at the end.
-  void arrange(llvm::ArrayRef<unsigned> order);
+  /// Applies an order of the steps. Moves other operations before the first
+  /// step that reads them, or to the end.
+  void applyOrder(llvm::ArrayRef<unsigned> order);
 
 private:
   void append(mlir::Operation *op);

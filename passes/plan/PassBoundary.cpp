@@ -1,4 +1,4 @@
-//===- PassBoundary.cpp - Where a program's backward pass begins ----------===//
+//===- PassBoundary.cpp - Start of the backward pass ----------------------===//
 #include "passes/plan/PassBoundary.h"
 
 #include "dialects/Brew/BrewDialect.h"

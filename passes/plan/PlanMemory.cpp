@@ -1,10 +1,10 @@
-//===- PlanMemory.cpp - Ordered steps and places in arenas ----------------===//
+//===- PlanMemory.cpp - Memory assignment and plan emission ---------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"
 #include "passes/analysis/PrepareProgram.h"
-#include "passes/plan/EmitPlan.h"
 #include "passes/plan/BufferAssignment.h"
+#include "passes/plan/EmitPlan.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -20,23 +20,23 @@ using brew::dialects::plan::ArenaKind;
 namespace {
 
 struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
-  /// Describes the parameters and their arenas.
+  /// Emits the parameters and the arenas.
   void emitParameters(OpBuilder &b,
-                      const brew::passes::ParameterOffsets &places) {
+                      const brew::passes::ParameterOffsets &offsets) {
     ModuleOp module = getOperation();
-    bool learns = places.slots > 0;
+    bool learns = offsets.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
-    SmallVector<NamedAttribute> carried;
+    SmallVector<NamedAttribute> persistent;
     b.setInsertionPointToStart(module.getBody());
     for (ParamOp param : params) {
-      // State that programs carry along, and what `prepare` computes, has a
-      // place but no other properties.
+      // Persistent state and parameters that `prepare` computes have an offset
+      // but no other properties.
       if (param->hasAttr(brew::passes::kPersistentAttr))
-        carried.push_back(b.getNamedAttr(
+        persistent.push_back(b.getNamedAttr(
             param.getSymName(),
             b.getArrayAttr({TypeAttr::get(memrefTypeOf(
                                 cast<RankedTensorType>(param.getType()))),
-                            b.getI64IntegerAttr(places.offsets.lookup(
+                            b.getI64IntegerAttr(offsets.bySymbol.lookup(
                                 param.getSymNameAttr()))})));
       if (param->hasAttr(brew::passes::kPersistentAttr) ||
           param->hasAttr(brew::passes::kDerivedAttr))
@@ -44,57 +44,59 @@ struct PlanMemory : brew::passes::impl::PlanMemoryBase<PlanMemory> {
       brew::dialects::plan::ParamOp::create(
           b, param.getLoc(), param.getSymName(),
           memrefTypeOf(cast<RankedTensorType>(param.getType())),
-          places.offsets.lookup(param.getSymNameAttr()), param.getLayer(),
+          offsets.bySymbol.lookup(param.getSymNameAttr()), param.getLayer(),
           param.getIndex(), *param.getFileDims(), param.getFillerAttr(),
           param.getLrMultAttr().getValue(), param.getDecayMultAttr().getValue(),
           param.getSharedNameAttr(), param.getSharersAttr(),
           param.getLayerType(),
-          // Caffe keeps history for every learnable parameter.
-          places.slots);
+          // Caffe has history for every learnable parameter.
+          offsets.slots);
     }
-    if (!carried.empty())
-      module->setAttr(brew::passes::kPersistentAttr, b.getDictionaryAttr(carried));
+    if (!persistent.empty())
+      module->setAttr(brew::passes::kPersistentAttr,
+                      b.getDictionaryAttr(persistent));
     auto arena = [&](ArenaKind kind, int64_t size) {
       if (size)
         brew::dialects::plan::ArenaOp::create(b, module.getLoc(), kind, size);
     };
-    arena(ArenaKind::Parameters, places.size);
+    arena(ArenaKind::Parameters, offsets.size);
     bool gradients = false;
     module.walk([&](StoreGradientOp) { gradients = true; });
-    arena(ArenaKind::Gradients, gradients ? places.size : 0);
+    arena(ArenaKind::Gradients, gradients ? offsets.size : 0);
     bool sums = false;
-    module.walk([&](StoreAllGradientsOp store) { sums |= store.getAccumulated(); });
+    module.walk(
+        [&](StoreAllGradientsOp store) { sums |= store.getAccumulated(); });
     arena(ArenaKind::State,
-          brew::plan::stateOffset(places.slots + sums, places.size, 0));
+          brew::plan::stateOffset(offsets.slots + sums, offsets.size, 0));
     arena(ArenaKind::Scalars,
           learns ? brew::plan::scalarOffset(brew::plan::kScalarCount) : 0);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    brew::passes::ParameterOffsets places(module);
+    brew::passes::ParameterOffsets offsets(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
-    emitParameters(b, places);
+    emitParameters(b, offsets);
     b.setInsertionPointToEnd(module.getBody());
     int64_t transient = 0;
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
-    // Kernels share the symbol table with programs.
+    // Kernels and programs share the symbol table.
     llvm::StringMap<int> kernelNames;
     for (ProgramOp program : programs)
       kernelNames[program.getSymName()] = 1;
-    for (auto offered : module.getOps<brew::dialects::plan::KernelOp>())
-      kernelNames[offered.getSymName()] = 1;
-    brew::passes::FixedBuffers fixed(places);
+    for (auto alternative : module.getOps<brew::dialects::plan::KernelOp>())
+      kernelNames[alternative.getSymName()] = 1;
+    brew::passes::FixedBuffers fixed(offsets);
     for (ProgramOp program : programs) {
-      brew::passes::BufferAssignment roots(program, fixed);
+      brew::passes::BufferAssignment assignment(program, fixed);
       StringAttr name = program.getSymNameAttr();
-      // Two symbols of one name do not verify; the old one goes first.
+      // Rename the old program: symbol names must be unique.
       program.setSymName((name.getValue() + ".source").str());
-      auto plan = brew::passes::emitPlan(program, roots, b, kernelNames);
+      auto plan = brew::passes::emitPlan(program, assignment, b, kernelNames);
       if (failed(plan))
         return signalPassFailure();
       plan->setSymName(name.getValue());
-      transient = std::max(transient, roots.arenaBytes);
+      transient = std::max(transient, assignment.arenaBytes);
       program.erase();
     }
     for (ParamOp param : llvm::make_early_inc_range(module.getOps<ParamOp>()))

@@ -1,4 +1,4 @@
-//===- PlanSubviews.cpp - Buffers that are subviews of others -------------===//
+//===- PlanSubviews.cpp - Subviews of plan buffers ------------------------===//
 #include "passes/plan/PlanSubviews.h"
 
 using namespace mlir;
@@ -23,8 +23,8 @@ SmallVector<int64_t> stridesOf(MemRefType type) {
 }
 
 int64_t baseOffsetOf(BufferOp buffer) {
-  if (auto whole = buffer->getAttrOfType<ArrayAttr>(brew::passes::kBaseAttr))
-    return cast<IntegerAttr>(whole[1]).getInt();
+  if (auto base = buffer->getAttrOfType<ArrayAttr>(brew::passes::kBaseAttr))
+    return cast<IntegerAttr>(base[1]).getInt();
   return buffer.getOffset();
 }
 
@@ -33,30 +33,32 @@ bool isDense(MemRefType type) {
          type.getNumElements() * elementBytes(type);
 }
 
-/// A buffer's elements as a box of the whole's, the outermost dimension first.
+/// The elements of a buffer as a box of its base's elements, outermost
+/// dimension first.
 struct Box {
   SmallVector<int64_t> sizes, strides;
-  SmallVector<int64_t> start; ///< its first index in each dimension
+  SmallVector<int64_t> start; ///< first index in each dimension
 
-  /// Dimensions that follow each other without a gap are one.
-  void join() {
-    SmallVector<int64_t> joinedSizes, joinedStrides;
+  /// Merges dimensions that follow each other without a gap.
+  void mergeDims() {
+    SmallVector<int64_t> mergedSizes, mergedStrides;
     for (auto [size, stride] : llvm::zip_equal(sizes, strides)) {
       if (size == 1)
         continue;
-      if (!joinedSizes.empty() && joinedStrides.back() == size * stride) {
-        joinedSizes.back() *= size;
-        joinedStrides.back() = stride;
+      if (!mergedSizes.empty() && mergedStrides.back() == size * stride) {
+        mergedSizes.back() *= size;
+        mergedStrides.back() = stride;
         continue;
       }
-      joinedSizes.push_back(size);
-      joinedStrides.push_back(stride);
+      mergedSizes.push_back(size);
+      mergedStrides.push_back(stride);
     }
-    sizes = std::move(joinedSizes);
-    strides = std::move(joinedStrides);
+    sizes = std::move(mergedSizes);
+    strides = std::move(mergedStrides);
   }
 
-  /// False if the buffer is no box.
+  /// Sets `start` from the offset in elements. Returns false if the buffer is
+  /// not a box.
   bool findStart(int64_t rest) {
     start.clear();
     for (int64_t stride : strides) {
@@ -81,7 +83,7 @@ Box boxOf(BufferOp buffer) {
   return box;
 }
 
-/// Elements from the beginning of the whole to the buffer's first.
+/// Returns the offset of a buffer from its base, in elements.
 std::optional<int64_t> firstElement(BufferOp buffer) {
   const int64_t bytes =
       static_cast<int64_t>(buffer.getOffset()) - baseOffsetOf(buffer);
@@ -103,8 +105,8 @@ int64_t brew::passes::extentOf(MemRefType type) {
 }
 
 StringRef brew::passes::baseNameOf(BufferOp buffer) {
-  if (auto whole = buffer->getAttrOfType<ArrayAttr>(kBaseAttr))
-    return cast<StringAttr>(whole[0]).getValue();
+  if (auto base = buffer->getAttrOfType<ArrayAttr>(kBaseAttr))
+    return cast<StringAttr>(base[0]).getValue();
   return buffer.getName();
 }
 
@@ -115,7 +117,7 @@ std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
       xType.getElementType() != yType.getElementType())
     return std::nullopt;
   int64_t xStart = x.getOffset(), yStart = y.getOffset();
-  // Without gaps y has all elements of what lies inside.
+  // A dense buffer contains all elements in its range.
   if (isDense(yType) && yStart <= xStart &&
       xStart + extentOf(xType) <= yStart + extentOf(yType))
     return xType.getNumElements();
@@ -128,9 +130,9 @@ std::optional<int64_t> brew::passes::commonElements(BufferOp x, BufferOp y) {
     return std::nullopt;
   Box xBox = boxOf(x), yBox = boxOf(y);
   if (xBox.strides != yBox.strides) {
-    // Other shapes of the whole, as Flatten gives it.
-    xBox.join();
-    yBox.join();
+    // The buffers may view the base with different shapes (Flatten).
+    xBox.mergeDims();
+    yBox.mergeDims();
   }
   if (xBox.strides != yBox.strides || !xBox.findStart(*xFirst) ||
       !yBox.findStart(*yFirst))

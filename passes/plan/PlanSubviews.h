@@ -1,9 +1,9 @@
-//===- PlanSubviews.h - Buffers that are subviews of others -----*- C++ -*-===//
+//===- PlanSubviews.h - Subviews of plan buffers ----------------*- C++ -*-===//
 //
-// Joined and cut tensors share the bytes of a whole. A plan.buffer of such a
-// value says which one with the attribute `brew.base`: the whole's name and
-// its offset in bytes. Subviews of one whole have its strides, so that each is
-// a box of the whole's elements.
+// Concatenated and sliced tensors are subviews of a base buffer. The attribute
+// `brew.base` of a plan.buffer contains the name of the base and its offset in
+// bytes. Subviews have the strides of the base, so that each one is a box of
+// its elements.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,18 +14,20 @@ namespace brew::passes {
 
 inline constexpr llvm::StringLiteral kBaseAttr = "brew.base";
 
-/// Bytes from the first to the last element a memref addresses.
+/// Returns the bytes from the first to the last element that a memref
+/// addresses.
 int64_t extentOf(mlir::MemRefType type);
 
-/// Name of the whole that a buffer is a subview of; its own if it is none.
+/// Returns the name of the base of a subview, or the buffer's own name.
 llvm::StringRef baseNameOf(dialects::plan::BufferOp buffer);
 
-/// Elements that two buffers of one whole have in common; none where their
-/// places cannot be compared. At most the elements of `x`.
+/// Returns the number of elements that two buffers of the same base have in
+/// common; nullopt if they cannot be compared.
 std::optional<int64_t> commonElements(dialects::plan::BufferOp x,
                                       dialects::plan::BufferOp y);
 
-/// Whether two buffers have a byte in common, as far as can be proved.
+/// Returns whether two buffers may have a byte in common; false only if they
+/// provably do not overlap.
 bool overlap(dialects::plan::BufferOp x, dialects::plan::BufferOp y);
 
 } // namespace brew::passes

@@ -1,10 +1,9 @@
-//===- StepOrder.cpp - An order of steps that needs less memory -----------===//
+//===- StepOrder.cpp - Step order with a lower memory peak ----------------===//
 //
-// Starts from the program's order, which suits caches, and changes it only
-// around the step that needs the most: steps behind it that free more than they
-// take are done before it, with all that they need, and steps before it are put
-// off, with all that needs them. What lowers the peak most stays, until nothing
-// does.
+// Starts from the program order, which suits caches, and changes it only around
+// the peak: hoists later steps that free more memory than they take, with their
+// dependencies, before it, and sinks earlier steps, with their dependents,
+// below it. Repeats the move that lowers the peak most, until none does.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/plan/StepOrder.h"
@@ -16,32 +15,31 @@ namespace brew::passes {
 
 namespace {
 
-/// Changes of the order.
-constexpr int kMostRounds = 48;
-/// Values at the peak whose steps are tried elsewhere, the largest.
-constexpr size_t kMostValues = 24;
-/// Steps between the peak and where another one is moved to.
-constexpr unsigned kFarthest = 15;
-/// What a round must gain: 1 part in so many.
-constexpr int64_t kWorthwhile = 256;
+/// Maximal number of moves.
+constexpr int kMaxMoves = 48;
+/// Only steps of this many largest live values at the peak are candidates.
+constexpr size_t kMaxValues = 24;
+/// Maximal distance from the peak to the target of a move.
+constexpr unsigned kMaxDistance = 15;
+/// Minimal gain of a round: this fraction of the peak.
+constexpr int64_t kMinGainDivisor = 256;
 
-/// What a program needs over time.
+/// The peak of an order.
 struct Peak {
   int64_t bytes = 0;
   unsigned at = 0; ///< position in the order
 };
 
-/// What an order needs at each position, and what it would need were a part of
-/// it arranged otherwise.
+/// Simulates the memory usage of an order, and of changes to a section of it.
 class Simulation {
 public:
   explicit Simulation(const OrderProblem &problem)
       : problem(problem), readers(problem.values.size()),
-        left(problem.values.size()), isThere(problem.values.size()) {}
+        left(problem.values.size()), isWritten(problem.values.size()) {}
 
-  /// Looks at the whole of `given`.
-  Peak setOrder(const std::vector<unsigned> &given) {
-    order = given;
+  /// Simulates a full order. Returns its peak.
+  Peak setOrder(const std::vector<unsigned> &newOrder) {
+    order = newOrder;
     for (auto &positions : readers)
       positions.clear();
     firstWrite.assign(problem.values.size(), order.size());
@@ -56,43 +54,43 @@ public:
     for (const OrderedValue &value : problem.values)
       bytes += value.liveAtStart ? value.bytes : 0;
     before.assign(1, bytes);
-    needs.clear();
-    walk(order, 0, bytes, [&](int64_t need, int64_t after) {
-      needs.push_back(need);
+    usage.clear();
+    walk(order, 0, bytes, [&](int64_t during, int64_t after) {
+      usage.push_back(during);
       before.push_back(after);
     });
     largestBefore.assign(1, 0);
-    for (int64_t need : needs)
-      largestBefore.push_back(std::max(largestBefore.back(), need));
-    largestBehind.assign(order.size() + 1, 0);
+    for (int64_t during : usage)
+      largestBefore.push_back(std::max(largestBefore.back(), during));
+    largestAfter.assign(order.size() + 1, 0);
     for (size_t position = order.size(); position-- > 0;)
-      largestBehind[position] =
-          std::max(largestBehind[position + 1], needs[position]);
+      largestAfter[position] =
+          std::max(largestAfter[position + 1], usage[position]);
     Peak peak;
     for (unsigned position = 0; position < order.size(); ++position)
-      if (needs[position] > peak.bytes)
-        peak = {needs[position], position};
+      if (usage[position] > peak.bytes)
+        peak = {usage[position], position};
     return peak;
   }
 
-  /// Bytes that are there when each step of the order begins, and those that
-  /// each needs.
+  /// Returns the live bytes before, and during, each step of the order.
   const std::vector<int64_t> &bytesBefore() const { return before; }
-  const std::vector<int64_t> &bytesDuring() const { return needs; }
+  const std::vector<int64_t> &bytesDuring() const { return usage; }
 
-  /// The peak if the steps from `begin` on were these, the same ones in another
-  /// order. The rest needs what it does now.
+  /// Returns the peak if the section from `begin` on is replaced by `steps`, a
+  /// permutation of it. The usage of all other steps does not change.
   int64_t peakWith(const std::vector<unsigned> &steps, unsigned begin) {
-    int64_t most = 0;
-    walk(steps, begin, before[begin],
-         [&](int64_t need, int64_t) { most = std::max(most, need); });
+    int64_t maxBytes = 0;
+    walk(steps, begin, before[begin], [&](int64_t during, int64_t) {
+      maxBytes = std::max(maxBytes, during);
+    });
     return std::max(
-        {most, largestBefore[begin], largestBehind[begin + steps.size()]});
+        {maxBytes, largestBefore[begin], largestAfter[begin + steps.size()]});
   }
 
 private:
-  /// Tells `note` what each of the steps needs that follow the first `begin` of
-  /// the order, which leave `bytes`, and what it leaves.
+  /// Simulates `steps` after the first `begin` steps of the order, with `bytes`
+  /// live. Calls `note` with the live bytes during and after each of them.
   template <typename Function>
   void walk(const std::vector<unsigned> &steps, unsigned begin, int64_t bytes,
             const Function &note) {
@@ -105,62 +103,62 @@ private:
               positions.end() -
               std::lower_bound(positions.begin(), positions.end(), begin) +
               problem.values[value].liveAtEnd;
-          isThere[value] =
+          isWritten[value] =
               problem.values[value].liveAtStart || firstWrite[value] < begin;
         }
     for (unsigned number : steps) {
       const OrderedStep &step = problem.steps[number];
       for (unsigned value : step.writes)
-        if (!isThere[value]) {
-          isThere[value] = true;
+        if (!isWritten[value]) {
+          isWritten[value] = true;
           bytes += problem.values[value].bytes;
         }
-      int64_t need = bytes;
+      int64_t during = bytes;
       for (const OrderedStep::InPlacePair &share : step.inPlacePairs)
         if (left[share.read] == 1)
-          need -= problem.values[share.written].bytes;
+          during -= problem.values[share.written].bytes;
       for (unsigned value : step.reads)
         if (--left[value] == 0)
           bytes -= problem.values[value].bytes;
       for (unsigned value : step.writes)
         if (left[value] == 0 && readers[value].empty())
           bytes -= problem.values[value].bytes;
-      note(need, bytes);
+      note(during, bytes);
     }
   }
 
   const OrderProblem &problem;
   std::vector<unsigned> order;
-  /// Of each value, positions of the steps that read it, and of the first that
-  /// writes it.
+  /// For each value, the positions of its readers and of its first writer.
   std::vector<std::vector<unsigned>> readers;
   std::vector<unsigned> firstWrite;
-  /// At each position: what steps before have left, what it needs, and the
-  /// most that those before and from there on need.
-  std::vector<int64_t> before, needs, largestBefore, largestBehind;
-  // While steps are walked through, of values that they touch.
-  std::vector<int64_t> left; ///< times that it is still read
-  std::vector<bool> isThere;
+  /// At each position: live bytes before and during the step, and the maximum
+  /// of the latter before this position and from it on.
+  std::vector<int64_t> before, usage, largestBefore, largestAfter;
+  // State of walk(), for the values that the steps access.
+  std::vector<int64_t> left; ///< remaining reads
+  std::vector<bool> isWritten;
 };
 
 class Ordering {
 public:
   explicit Ordering(const OrderProblem &problem)
       : problem(problem), simulation(problem), before(problem.steps.size()),
-        behind(problem.steps.size()), order(problem.steps.size()) {
+        after(problem.steps.size()), order(problem.steps.size()) {
     std::iota(order.begin(), order.end(), 0u);
-    findDependences();
+    findDependencies();
   }
 
   std::vector<unsigned> run() {
     Peak peak = simulation.setOrder(order);
-    for (int round = 0; round < kMostRounds; ++round) {
-      Part best;
+    for (int round = 0; round < kMaxMoves; ++round) {
+      Section best;
       int64_t least = peak.bytes;
       for (unsigned position : candidates(peak.at))
-        // The steps around the peak may need nearly as much.
-        for (unsigned reach = 0; reach <= kFarthest; reach = 2 * reach + 1) {
-          Part moved = move(position, peak.at, reach);
+        // Try targets beyond the peak too: steps around it may need nearly as
+        // much.
+        for (unsigned reach = 0; reach <= kMaxDistance; reach = 2 * reach + 1) {
+          Section moved = move(position, peak.at, reach);
           if (moved.steps.empty())
             break;
           const int64_t bytes = simulation.peakWith(moved.steps, moved.begin);
@@ -169,7 +167,8 @@ public:
           least = bytes;
           best = std::move(moved);
         }
-      if (best.steps.empty() || (peak.bytes - least) * kWorthwhile < peak.bytes)
+      if (best.steps.empty() ||
+          (peak.bytes - least) * kMinGainDivisor < peak.bytes)
         break;
       std::copy(best.steps.begin(), best.steps.end(),
                 order.begin() + best.begin);
@@ -179,20 +178,20 @@ public:
   }
 
 private:
-  /// A part of the order, arranged otherwise.
-  struct Part {
+  /// A reordered section of the order.
+  struct Section {
     unsigned begin = 0;
     std::vector<unsigned> steps;
   };
 
-  void findDependences() {
-    // Writers of parts of a value, in the program's order.
+  void findDependencies() {
+    // Writers of (slices of) each value, in program order.
     std::vector<std::vector<unsigned>> writers(problem.values.size());
     auto depend = [&](unsigned step, unsigned on) {
       if (step == on)
         return;
       before[step].push_back(on);
-      behind[on].push_back(step);
+      after[on].push_back(step);
     };
     for (unsigned step = 0; step < problem.steps.size(); ++step) {
       const OrderedStep &each = problem.steps[step];
@@ -206,7 +205,8 @@ private:
     }
   }
 
-  /// Positions of the steps that make or read the largest values at the peak.
+  /// Returns the positions of steps that write or read the largest live values
+  /// at the peak.
   std::vector<unsigned> candidates(unsigned peak) const {
     std::vector<unsigned> first(problem.values.size(), order.size()),
         last(problem.values.size());
@@ -225,8 +225,8 @@ private:
     std::stable_sort(alive.begin(), alive.end(), [&](unsigned a, unsigned b) {
       return problem.values[a].bytes > problem.values[b].bytes;
     });
-    if (alive.size() > kMostValues)
-      alive.resize(kMostValues);
+    if (alive.size() > kMaxValues)
+      alive.resize(kMaxValues);
     std::vector<bool> isOne(problem.values.size());
     for (unsigned value : alive)
       isOne[value] = true;
@@ -238,17 +238,18 @@ private:
     for (unsigned position = 0; position < order.size(); ++position) {
       const OrderedStep &step = problem.steps[order[position]];
       if (position != peak &&
-          (position < problem.boundary) == (peak < problem.boundary) &&
+          (position < problem.forwardSteps) == (peak < problem.forwardSteps) &&
           touches(position < peak ? step.writes : step.reads))
         positions.push_back(position);
     }
     return positions;
   }
 
-  /// Marks `step` and all on the same side of the peak that `related` leads to.
-  void gather(unsigned step, const std::vector<std::vector<unsigned>> &related,
-              const std::vector<bool> &isInReach,
-              std::vector<bool> &found) const {
+  /// Marks `step` and all steps in reach that `related` leads to transitively.
+  void collectRelated(unsigned step,
+                      const std::vector<std::vector<unsigned>> &related,
+                      const std::vector<bool> &isInReach,
+                      std::vector<bool> &found) const {
     std::vector<unsigned> left = {step};
     found[step] = true;
     while (!left.empty()) {
@@ -263,61 +264,62 @@ private:
   }
 
   /// Moves the step at `position` to the other side of the peak and of `reach`
-  /// steps behind or before it; empty if it cannot.
-  Part move(unsigned position, unsigned peak, unsigned reach) const {
-    const unsigned begin = peak < problem.boundary ? 0 : problem.boundary,
-                   end = peak < problem.boundary ? problem.boundary
-                                                 : order.size();
+  /// steps beyond it. Returns an empty section if that is impossible.
+  Section move(unsigned position, unsigned peak, unsigned reach) const {
+    const unsigned begin =
+                       peak < problem.forwardSteps ? 0 : problem.forwardSteps,
+                   end = peak < problem.forwardSteps ? problem.forwardSteps
+                                                     : order.size();
     if (position < peak)
-      return peak + reach < end ? putOff(position, peak + reach) : Part();
-    return peak >= begin + reach ? bringForward(position, peak - reach)
-                                 : Part();
+      return peak + reach < end ? sink(position, peak + reach) : Section();
+    return peak >= begin + reach ? hoist(position, peak - reach) : Section();
   }
 
-  /// Puts the step at `position`, and what needs it, right behind the peak;
-  /// empty if the peak needs it.
-  Part putOff(unsigned position, unsigned peak) const {
+  /// Sinks the step at `position`, with its dependents, right below the peak.
+  /// Returns an empty section if the peak depends on it.
+  Section sink(unsigned position, unsigned peak) const {
     std::vector<bool> isInReach(order.size()), moves(order.size());
     for (unsigned i = position; i <= peak; ++i)
       isInReach[order[i]] = true;
-    gather(order[position], behind, isInReach, moves);
+    collectRelated(order[position], after, isInReach, moves);
     if (moves[order[peak]])
       return {};
-    return arrange(position, peak + 1, moves, /*first=*/false);
+    return partition(position, peak + 1, moves, /*first=*/false);
   }
 
-  /// Puts the step at `position`, and what it needs, right before the peak;
-  /// empty if it needs the peak.
-  Part bringForward(unsigned position, unsigned peak) const {
+  /// Hoists the step at `position`, with its dependencies, right before the
+  /// peak. Returns an empty section if it depends on the peak.
+  Section hoist(unsigned position, unsigned peak) const {
     std::vector<bool> isInReach(order.size()), moves(order.size());
     for (unsigned i = peak; i <= position; ++i)
       isInReach[order[i]] = true;
-    gather(order[position], before, isInReach, moves);
+    collectRelated(order[position], before, isInReach, moves);
     if (moves[order[peak]])
       return {};
-    return arrange(peak, position + 1, moves, /*first=*/true);
+    return partition(peak, position + 1, moves, /*first=*/true);
   }
 
-  /// [begin, end) of the order with those that move before or behind the rest.
-  Part arrange(unsigned begin, unsigned end, const std::vector<bool> &moves,
-               bool first) const {
-    Part part{begin, {order.begin() + begin, order.begin() + end}};
-    std::stable_partition(part.steps.begin(), part.steps.end(),
+  /// Returns section [begin, end) with the moving steps before (`first`) or
+  /// after the rest.
+  Section partition(unsigned begin, unsigned end,
+                    const std::vector<bool> &moves, bool first) const {
+    Section section{begin, {order.begin() + begin, order.begin() + end}};
+    std::stable_partition(section.steps.begin(), section.steps.end(),
                           [&](unsigned step) { return moves[step] == first; });
-    return part;
+    return section;
   }
 
   const OrderProblem &problem;
   Simulation simulation;
-  /// Steps that must be before and behind each step.
-  std::vector<std::vector<unsigned>> before, behind;
+  /// Steps that must come before and after each step.
+  std::vector<std::vector<unsigned>> before, after;
   std::vector<unsigned> order;
 };
 
 } // namespace
 
 int64_t peakBytesOf(const OrderProblem &problem,
-               const std::vector<unsigned> &order) {
+                    const std::vector<unsigned> &order) {
   return Simulation(problem).setOrder(order).bytes;
 }
 
@@ -325,23 +327,23 @@ MemoryUsage memoryUsageOf(const OrderProblem &problem) {
   std::vector<unsigned> order(problem.steps.size());
   std::iota(order.begin(), order.end(), 0u);
   Simulation simulation(problem);
-  MemoryUsage needs;
-  needs.peak = simulation.setOrder(order).bytes;
-  needs.before = simulation.bytesBefore();
-  needs.during = simulation.bytesDuring();
-  needs.lastRead.resize(problem.values.size());
-  needs.firstWrite.resize(problem.values.size());
+  MemoryUsage usage;
+  usage.peak = simulation.setOrder(order).bytes;
+  usage.before = simulation.bytesBefore();
+  usage.during = simulation.bytesDuring();
+  usage.lastRead.resize(problem.values.size());
+  usage.firstWrite.resize(problem.values.size());
   for (unsigned number : order) {
     for (unsigned value : problem.steps[number].reads)
-      needs.lastRead[value] = number;
+      usage.lastRead[value] = number;
     for (unsigned value : problem.steps[number].writes)
-      if (!needs.firstWrite[value])
-        needs.firstWrite[value] = number;
+      if (!usage.firstWrite[value])
+        usage.firstWrite[value] = number;
   }
   for (unsigned value = 0; value < problem.values.size(); ++value)
     if (problem.values[value].liveAtEnd)
-      needs.lastRead[value] = problem.steps.size();
-  return needs;
+      usage.lastRead[value] = problem.steps.size();
+  return usage;
 }
 
 std::vector<unsigned> reducePeak(const OrderProblem &problem) {

@@ -1,6 +1,6 @@
-//===- StepOrder.h - An order of steps that needs less memory ---*- C++ -*-===//
+//===- StepOrder.h - Step order with a lower memory peak --------*- C++ -*-===//
 //
-// No MLIR here: steps read and write values of some bytes each.
+// Orders steps that read and write values. Independent of MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,11 +13,10 @@ namespace brew::passes {
 
 struct OrderedStep {
   std::vector<unsigned> reads, writes; ///< values, each once
-  /// Steps that must be done before this one for other reasons than what it
-  /// reads, earlier ones in the program.
+  /// Earlier steps that must precede this one for other reasons than data.
   std::vector<unsigned> after;
-  /// Values that may be written where another lies that is read for the last
-  /// time by this step.
+  /// Pairs of a value that may be written into the memory of another one, if
+  /// this step is the last reader of that.
   struct InPlacePair {
     unsigned written, read;
   };
@@ -26,34 +25,36 @@ struct OrderedStep {
 
 struct OrderedValue {
   int64_t bytes = 0;
-  bool liveAtStart = false; ///< it is there before the first step
-  bool liveAtEnd = false;     ///< it is needed behind the last step
+  bool liveAtStart = false; ///< live before the first step
+  bool liveAtEnd = false;   ///< live after the last step
 };
 
 struct OrderProblem {
-  std::vector<OrderedStep> steps; ///< in the order of the program
-  unsigned boundary = 0;          ///< steps that all others stay behind
+  std::vector<OrderedStep> steps; ///< in program order
+  /// Number of leading steps that all others must follow.
+  unsigned forwardSteps = 0;
   std::vector<OrderedValue> values;
 };
 
-/// What steps need, in the order of the program.
+/// Memory usage of steps in program order.
 struct MemoryUsage {
-  /// Bytes that are there when each begins, and those that each needs.
+  /// Live bytes before and during each step.
   std::vector<int64_t> before, during;
   int64_t peak = 0;
-  /// The last step that reads each value: steps.size() if it is needed behind
-  /// them, nothing if it is not read.
+  /// The last step that reads each value; steps.size() if it is live after the
+  /// last step, nullopt if it is not read.
   std::vector<std::optional<unsigned>> lastRead;
-  /// The first step that writes each value, if one does.
+  /// The first step that writes each value, if any.
   std::vector<std::optional<unsigned>> firstWrite;
 };
 MemoryUsage memoryUsageOf(const OrderProblem &problem);
 
-/// The most bytes that are needed at a time when steps run in that order.
-int64_t peakBytesOf(const OrderProblem &problem, const std::vector<unsigned> &order);
+/// Returns the peak of live bytes for an order of the steps.
+int64_t peakBytesOf(const OrderProblem &problem,
+                    const std::vector<unsigned> &order);
 
-/// An order with a lower peak than the program's, as far as moving what a step
-/// at the peak does not need lowers it; the program's own where nothing does.
+/// Returns an order with a lower peak: moves steps that the peak does not
+/// depend on. Returns the program order if that does not help.
 std::vector<unsigned> reducePeak(const OrderProblem &problem);
 
 } // namespace brew::passes

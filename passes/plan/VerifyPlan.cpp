@@ -1,4 +1,4 @@
-//===- VerifyPlan.cpp - Proves that no live bytes are overwritten ---------===//
+//===- VerifyPlan.cpp - Verifier of memory accesses in plans --------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/Passes.h"
@@ -22,12 +22,12 @@ namespace {
 
 using Arenas = std::map<ArenaKind, ArenaOp>;
 
-/// Buffers, found by their bytes. They can lie over one another, so they are
-/// sorted by offset among those of about one size: one that reaches into a
-/// range begins at most that size before it.
+/// Index of buffers by address range. Buffers may overlap, so they are grouped
+/// by the logarithm of their size and sorted by offset within a group: a buffer
+/// that reaches into a range begins at most that size before it.
 class BufferIndex {
 public:
-  /// Does nothing if the buffer is there.
+  /// Inserts a buffer; no-op if it is present.
   void insert(BufferOp buffer) {
     groups[keyOf(buffer)].emplace(buffer.getOffset(), buffer);
   }
@@ -35,7 +35,8 @@ public:
     groups[keyOf(buffer)].erase({buffer.getOffset(), buffer});
   }
 
-  /// All with bytes in `buffer`'s range, and some beside it.
+  /// Returns all buffers that overlap the range of `buffer`, and possibly some
+  /// near it.
   SmallVector<BufferOp> near(BufferOp buffer) const {
     SmallVector<BufferOp> found;
     const int64_t begin = buffer.getOffset();
@@ -56,7 +57,7 @@ private:
   static int64_t sizeOf(BufferOp buffer) {
     return std::max<int64_t>(extentOf(cast<MemRefType>(buffer.getType())), 1);
   }
-  /// The arena and the size's logarithm, rounded down.
+  /// Returns the arena and the logarithm of the size, rounded down.
   static std::pair<ArenaKind, unsigned> keyOf(BufferOp buffer) {
     return {buffer.getArena(), llvm::Log2_64(sizeOf(buffer))};
   }
@@ -74,13 +75,13 @@ public:
       : program(program), arenas(arenas), symbols(symbols) {}
 
   LogicalResult run() {
-    // What lies in other arenas has its value wherever its buffer is named.
+    // Buffers that outlive the program contain a value from the start.
     for (auto buffer : program.getBody().front().getOps<BufferOp>())
       if (failed(checkBounds(buffer)))
         return failure();
-    // The caller may have written seeds before the first step.
-    for (auto seed : program.getBody().front().getOps<OutputGradientOp>())
-      if (failed(write(seed, seed.getBuffer())))
+    // The caller may write output gradients before the first step.
+    for (auto gradient : program.getBody().front().getOps<OutputGradientOp>())
+      if (failed(write(gradient, gradient.getBuffer())))
         return failure();
     for (Operation &op : program.getBody().front())
       if (failed(checkInFlight(&op)) || failed(visit(&op)))
@@ -91,7 +92,8 @@ public:
   }
 
 private:
-  /// What is being added up over ranks is nobody else's until it is awaited.
+  /// Checks that no operation accesses the buffers of an all-reduce between its
+  /// start and its wait.
   LogicalResult checkInFlight(Operation *op) {
     if (isa<BufferOp>(op))
       return success();
@@ -105,7 +107,8 @@ private:
                        [](Value x, Value y) {
                          auto a = x.getDefiningOp<BufferOp>();
                          auto b = y.getDefiningOp<BufferOp>();
-                         return samePlace(a, b) && a.getType() == b.getType();
+                         return haveSameAddress(a, b) &&
+                                a.getType() == b.getType();
                        }))
         return op->emitError("waits for other buffers than bucket ")
                << wait.getBucket() << " has";
@@ -116,14 +119,14 @@ private:
         for (Value operand : op->getOperands()) {
           auto buffer = operand.getDefiningOp<BufferOp>();
           if (buffer && overlap(buffer, target.getDefiningOp<BufferOp>()))
-            return op->emitError("touches buffer '")
+            return op->emitError("accesses buffer '")
                    << buffer.getName() << "' while bucket " << bucket
-                   << " is on its way into it";
+                   << " is in flight";
         }
     if (auto start = dyn_cast<AllReduceStartOp>(op))
       if (!inFlight.try_emplace(start.getBucket(), start).second)
         return op->emitError("starts bucket ")
-               << start.getBucket() << ", which is on its way";
+               << start.getBucket() << ", which is in flight";
     return success();
   }
 
@@ -137,48 +140,49 @@ private:
     if (extent < 0 || offset < 0 ||
         offset + extent > static_cast<int64_t>(arena.getSize()))
       return buffer.emitError("buffer reaches beyond its arena");
-    // A subview starts at any element of an aligned whole.
+    // A subview may start at any element of an aligned base.
     int64_t alignment = brew::passes::kBufferAlignment;
     if (buffer->hasAttr(brew::passes::kBaseAttr))
       alignment = extentOf(MemRefType::get(
           {}, cast<MemRefType>(buffer.getType()).getElementType()));
     if (offset % alignment)
       return buffer.emitError("buffer is not aligned");
-    // What outlives programs has a value from the start.
-    if (outlives(buffer))
+    // Buffers that outlive programs contain a value from the start.
+    if (isPersistent(buffer))
       written.insert(buffer);
     return success();
   }
 
-  /// Whether a buffer's value is there before and after the run; values of the
-  /// run alone can lie in the same arenas.
-  static bool outlives(BufferOp buffer) {
+  /// Returns whether a buffer's value outlives the run. Values of a single run
+  /// may use the same arenas.
+  static bool isPersistent(BufferOp buffer) {
     return buffer.getArena() != ArenaKind::Transient && !buffer.getLive();
   }
 
-  /// Two names for the same bytes: a view and what it views.
-  static bool samePlace(BufferOp x, BufferOp y) {
+  /// Returns whether two buffers denote the same bytes, possibly as different
+  /// views.
+  static bool haveSameAddress(BufferOp x, BufferOp y) {
     return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
            x->getAttr(brew::passes::kBaseAttr) ==
                y->getAttr(brew::passes::kBaseAttr);
   }
-  static bool sameBytes(BufferOp x, BufferOp y) {
-    return samePlace(x, y) && x.getName() == y.getName();
+  static bool haveSameBytes(BufferOp x, BufferOp y) {
+    return haveSameAddress(x, y) && x.getName() == y.getName();
   }
   LogicalResult read(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
-    // What is written does not overlap, save for views of the same bytes; so a
-    // whole has its value when its subviews together have all its elements.
+    // Written buffers do not overlap except for views of the same bytes. So a
+    // base buffer is complete if its subviews together have all its elements.
     int64_t found = 0;
     for (BufferOp other : written.near(buffer)) {
-      if (other == buffer || sameBytes(other, buffer))
+      if (other == buffer || haveSameBytes(other, buffer))
         return success();
       found += brew::passes::commonElements(buffer, other).value_or(0);
     }
     if (found >= cast<MemRefType>(buffer.getType()).getNumElements())
       return success();
     auto diagnostic = step->emitError("reads buffer '")
-                      << buffer.getName() << "', which holds no value here";
+                      << buffer.getName() << "', which contains no value here";
     diagnostic.attachNote(buffer.getLoc()) << "the buffer";
     return diagnostic;
   }
@@ -186,21 +190,21 @@ private:
   LogicalResult write(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
     auto isOverwritten = [&](BufferOp other) {
-      return other != buffer && !sameBytes(other, buffer) &&
+      return other != buffer && !haveSameBytes(other, buffer) &&
              overlap(other, buffer);
     };
     for (BufferOp other : written.near(buffer))
       if (isOverwritten(other))
         written.erase(other);
     BufferOp lost;
-    for (BufferOp pinned : kept.near(buffer))
-      if (isOverwritten(pinned) && (!lost || pinned->isBeforeInBlock(lost)))
-        lost = pinned;
+    for (BufferOp other : pinned.near(buffer))
+      if (isOverwritten(other) && (!lost || other->isBeforeInBlock(lost)))
+        lost = other;
     if (lost)
       return step->emitError("overwrites pinned buffer '")
              << lost.getName() << "'";
     written.insert(buffer);
-    if (outlives(buffer)) {
+    if (isPersistent(buffer)) {
       stored.insert(buffer);
     } else if (buffer.getArena() != ArenaKind::Transient) {
       for (BufferOp result : stored.near(buffer))
@@ -209,11 +213,12 @@ private:
                  << result.getName() << "', which the run has stored";
     }
     if (buffer.getPinned())
-      kept.insert(buffer);
+      pinned.insert(buffer);
     return success();
   }
 
-  /// What a step does not declare could not be checked.
+  /// Checks that a step declares an effect for every operand: others could not
+  /// be verified.
   static LogicalResult
   checkDeclared(StepInterface step,
                 ArrayRef<MemoryEffects::EffectInstance> effects) {
@@ -223,13 +228,13 @@ private:
             return effect.template getEffectValue<OpOperand *>() == &operand;
           }))
         return step.emitError(
-                   "does not say whether it reads or writes operand ")
+                   "does not declare whether it reads or writes operand ")
                << operand.getOperandNumber();
     return success();
   }
 
-  /// Convolutions take parts of joined blobs whose pixels are aligned for the
-  /// widest access.
+  /// Returns the alignment that a step requires. Convolutions accept slices of
+  /// concatenated blobs whose pixels are aligned for the widest access.
   static int64_t alignmentOf(StepInterface step, BufferOp buffer) {
     auto call = dyn_cast<ConvolutionOp>(step.getOperation());
     return call && buffer->hasAttr(brew::passes::kBaseAttr) &&
@@ -251,12 +256,13 @@ private:
     return success();
   }
 
-  /// A step reads its inputs while it writes: what it writes shares no byte
-  /// with another operand, save the one that it says it replaces, which it
-  /// covers exactly.
-  LogicalResult checkApart(StepInterface step, ArrayRef<OpOperand *> writes) {
+  /// Checks that written buffers overlap no other operand, because a step reads
+  /// while it writes. Exception: an operand that the step declares to replace,
+  /// in exactly the same bytes.
+  LogicalResult checkNoOverlap(StepInterface step,
+                               ArrayRef<OpOperand *> writes) {
     BufferIndex index;
-    // A kernel of many parts has thousands of operands.
+    // A kernel of many sub-kernels has thousands of operands.
     llvm::DenseMap<Operation *, SmallVector<OpOperand *, 2>> operandsOf;
     for (OpOperand &operand : step->getOpOperands()) {
       auto buffer = operand.get().getDefiningOp<BufferOp>();
@@ -271,22 +277,22 @@ private:
         return a->getOperandNumber() < b->getOperandNumber();
       });
       for (OpOperand *other : others)
-        if (failed(checkApart(step, *written, *other)))
+        if (failed(checkNoOverlap(step, *written, *other)))
           return failure();
     }
     return success();
   }
 
-  LogicalResult checkApart(StepInterface step, OpOperand &written,
-                           OpOperand &operand) {
+  LogicalResult checkNoOverlap(StepInterface step, OpOperand &written,
+                               OpOperand &operand) {
     auto out = written.get().getDefiningOp<BufferOp>();
     auto other = operand.get().getDefiningOp<BufferOp>();
     if (&operand == &written || !overlap(out, other))
       return success();
     if (out.getOffset() == other.getOffset() &&
         out.getType() == other.getType() &&
-        step.canOverwriteOperand(written.getOperandNumber(), operand.getOperandNumber(),
-                        symbols))
+        step.canOverwriteOperand(written.getOperandNumber(),
+                                 operand.getOperandNumber(), symbols))
       return success();
     return step.emitError("writes buffer '")
            << out.getName() << "', which overlaps its argument '"
@@ -296,12 +302,12 @@ private:
   LogicalResult visit(Operation *op) {
     if (isa<BufferOp>(op))
       return success();
-    if (auto seed = dyn_cast<OutputGradientOp>(op))
-      return visitSeed(seed);
+    if (auto gradient = dyn_cast<OutputGradientOp>(op))
+      return visitOutputGradient(gradient);
     auto known = dyn_cast<MemoryEffectOpInterface>(op);
     if (!known)
-      return op->emitError("phase plan: this operation does not say what it "
-                           "reads and writes");
+      return op->emitError("phase plan: this operation does not declare what "
+                           "it reads and writes");
     SmallVector<MemoryEffects::EffectInstance> effects;
     auto step = dyn_cast<StepInterface>(op);
     if (step)
@@ -315,7 +321,7 @@ private:
         writes.push_back(operand);
     if (step)
       if (failed(checkDeclared(step, effects)) || failed(checkAligned(step)) ||
-          failed(checkApart(step, writes)))
+          failed(checkNoOverlap(step, writes)))
         return failure();
     for (MemoryEffects::EffectInstance &effect : effects)
       if (auto *operand = effect.getEffectValue<OpOperand *>();
@@ -328,14 +334,15 @@ private:
     return success();
   }
 
-  /// Forward has left the seed alone, and the caller can see what it gives out.
-  LogicalResult visitSeed(OutputGradientOp seed) {
-    if (failed(read(seed, seed.getBuffer())))
+  /// Checks that the forward pass did not overwrite the output gradient, and
+  /// that outputs and pinned blobs are readable at this point.
+  LogicalResult visitOutputGradient(OutputGradientOp gradient) {
+    if (failed(read(gradient, gradient.getBuffer())))
       return failure();
     for (Operation &op : program.getBody().front()) {
-      auto keep = dyn_cast<PinOp>(op);
-      if (isa<OutputOp>(op) || (keep && keep.getWhat() == BlobValue::Data))
-        if (failed(read(seed, op.getOperand(0))))
+      auto pin = dyn_cast<PinOp>(op);
+      if (isa<OutputOp>(op) || (pin && pin.getWhat() == BlobValue::Data))
+        if (failed(read(gradient, op.getOperand(0))))
           return failure();
     }
     return success();
@@ -345,14 +352,13 @@ private:
   const Arenas &arenas;
   SymbolTableCollection &symbols;
   BufferIndex written;
-  BufferIndex kept;
-  BufferIndex stored; ///< what outlives the run and has been written by it
+  BufferIndex pinned;
+  BufferIndex stored; ///< buffers that outlive the run and were written by it
   std::map<int64_t, AllReduceStartOp> inFlight; ///< by bucket
 };
 
 struct VerifyPlan : brew::passes::impl::VerifyPlanBase<VerifyPlan> {
-  /// The code beside a call finds its elements where the call's buffers have
-  /// them.
+  /// Checks that a generated kernel has the layouts of the call's buffers.
   static LogicalResult checkGenerated(ConvolutionOp call,
                                       SymbolTableCollection &symbols) {
     if (!call.getGenerated())
@@ -374,7 +380,7 @@ struct VerifyPlan : brew::passes::impl::VerifyPlanBase<VerifyPlan> {
     Arenas arenas;
     for (auto arena : getOperation().getOps<ArenaOp>())
       if (!arenas.try_emplace(arena.getKind(), arena).second) {
-        arena.emitError("there is another arena '")
+        arena.emitError("duplicate arena '")
             << stringifyArenaKind(arena.getKind()) << "'";
         return signalPassFailure();
       }

@@ -1,4 +1,4 @@
-//===- MemoryPlannerTest.cpp ----------------------------------------------===//
+//===- MemoryPlannerTest.cpp - Arena allocation ---------------------------===//
 #include "passes/analysis/MemoryPlanner.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ brew::passes::LiveValue value(int64_t size, int64_t first, int64_t last) {
   return {size, first, last, 0};
 }
 
-/// Values live at a common step lie apart, aligned and below the extent.
+/// Checks that values live at a common step do not overlap, and that offsets
+/// are aligned and within the arena.
 void expectValid(const std::vector<brew::passes::LiveValue> &values,
                  int64_t extent) {
   for (size_t i = 0; i < values.size(); ++i) {
@@ -22,7 +23,7 @@ void expectValid(const std::vector<brew::passes::LiveValue> &values,
     EXPECT_EQ(values[i].offset % brew::passes::kBufferAlignment, 0);
     EXPECT_LE(values[i].offset + values[i].size, extent);
     for (size_t j = 0; j < i; ++j) {
-       false;=bool hasCollectiveError = false;= values[i].first <= values[j].last &&
+      bool together = values[i].first <= values[j].last &&
                       values[j].first <= values[i].last;
       bool apart = values[i].offset + values[i].size <= values[j].offset ||
                    values[j].offset + values[j].size <= values[i].offset;
@@ -31,7 +32,7 @@ void expectValid(const std::vector<brew::passes::LiveValue> &values,
   }
 }
 
-TEST(MemoryPlanner, NothingNeedsNothing) {
+TEST(MemoryPlanner, NoValuesNeedNoMemory) {
   std::vector<brew::passes::LiveValue> none;
   EXPECT_EQ(allocateArena(none), 0);
   EXPECT_EQ(arenaLowerBound(none), 0);
@@ -46,14 +47,14 @@ TEST(MemoryPlanner, SizesAreRoundedUp) {
 }
 
 TEST(MemoryPlanner, DeadBytesAreReused) {
-  // a and c are never live together, so c takes a's place.
+  // a and c are never live together, so c reuses the bytes of a.
   std::vector<brew::passes::LiveValue> values = {
       value(256, 0, 1), value(64, 1, 2), value(256, 2, 3)};
   EXPECT_EQ(allocateArena(values), 320);
   EXPECT_EQ(values[0].offset, values[2].offset);
 }
 
-TEST(MemoryPlanner, LivesThatTouchAtAStepAreTogether) {
+TEST(MemoryPlanner, LifetimesThatShareAStepOverlap) {
   // The last reader of the first value writes the second.
   std::vector<brew::passes::LiveValue> values = {value(64, 0, 4),
                                                  value(64, 4, 5)};
@@ -61,7 +62,7 @@ TEST(MemoryPlanner, LivesThatTouchAtAStepAreTogether) {
 }
 
 TEST(MemoryPlanner, SmallValuesFillGaps) {
-  // Placing by size alone leaves a hole that the small ones must find.
+  // Ordering by size alone leaves a gap for the small values.
   std::vector<brew::passes::LiveValue> values = {
       value(640, 0, 9), value(320, 0, 2), value(320, 4, 9), value(64, 3, 3),
       value(64, 3, 3)};
@@ -84,7 +85,7 @@ TEST(MemoryPlanner, TrainingShapeReachesTheBound) {
   EXPECT_LE(extent, bound + bound / 50);
 }
 
-TEST(MemoryPlanner, RandomLivesNeverOverlap) {
+TEST(MemoryPlanner, RandomLifetimesNeverOverlap) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {
     std::vector<brew::passes::LiveValue> values;
@@ -98,7 +99,7 @@ TEST(MemoryPlanner, RandomLivesNeverOverlap) {
     EXPECT_GE(extent, bound);
     int64_t sum = 0;
     for (const brew::passes::LiveValue &each : values)
-      sum += aligned(each.size);
+      sum += alignUp(each.size);
     EXPECT_LE(extent, sum);
   }
 }

@@ -1,4 +1,4 @@
-//===- MemoryReuseTest.cpp - Places that are not needed yet ---------------===//
+//===- MemoryReuseTest.cpp - Reuse of gradient memory ---------------------===//
 #include "passes/plan/MemoryReuse.h"
 
 #include <gtest/gtest.h>
@@ -10,38 +10,43 @@ using namespace brew::passes;
 
 namespace {
 
-TEST(MemoryReuse, SpareRangesAreFreeUntilTheyAreNeeded) {
-  // The largest that ends in time; another beside it in time, one behind it.
+TEST(MemoryReuse, RangesAreReusableUntilTheyAreUsed) {
+  // The largest value that ends in time; another one at other steps, one after
+  // it.
   std::vector<brew::passes::LiveValue> values = {
       {100, 0, 9}, {256, 0, 4}, {256, 5, 7}, {256, 4, 5}, {64, 0, 2}};
   const std::vector<brew::passes::ReusableRange> ranges = {{1024, 256, 8},
-                                                        {512, 64, 3}};
+                                                           {512, 64, 3}};
   EXPECT_EQ(assignReusedOffsets(values, {}, ranges),
             (std::vector<int64_t>{-1, 1024, 1024, -1, 512}));
   EXPECT_EQ(assignReusedOffsets(values, {}, {}), std::vector<int64_t>(5, -1));
 }
 
-TEST(MemoryReuse, RangesThatFollowOneAnotherAreOne) {
+TEST(MemoryReuse, ValuesSpanAdjacentRanges) {
   const std::vector<brew::passes::ReusableRange> ranges = {
       {192, 64, 9}, {0, 64, 5}, {64, 128, 7}, {320, 64, 9}};
-  // Of the first three; of all but the first, when that is needed; never over
-  // the bytes between two.
-  EXPECT_EQ(assignReusedOffsets({{256, 0, 4}}, {}, ranges), std::vector<int64_t>{0});
-  EXPECT_EQ(assignReusedOffsets({{192, 0, 6}}, {}, ranges), std::vector<int64_t>{64});
-  EXPECT_EQ(assignReusedOffsets({{256, 0, 5}}, {}, ranges), std::vector<int64_t>{-1});
-  EXPECT_EQ(assignReusedOffsets({{320, 0, 2}}, {}, ranges), std::vector<int64_t>{-1});
+  // Spans the first three; all but the first, when that is used; never the
+  // bytes between two ranges.
+  EXPECT_EQ(assignReusedOffsets({{256, 0, 4}}, {}, ranges),
+            std::vector<int64_t>{0});
+  EXPECT_EQ(assignReusedOffsets({{192, 0, 6}}, {}, ranges),
+            std::vector<int64_t>{64});
+  EXPECT_EQ(assignReusedOffsets({{256, 0, 5}}, {}, ranges),
+            std::vector<int64_t>{-1});
+  EXPECT_EQ(assignReusedOffsets({{320, 0, 2}}, {}, ranges),
+            std::vector<int64_t>{-1});
 }
 
-TEST(MemoryReuse, WhatIsAliveAtThePeakIsPlacedFirst) {
-  // Of two that need one range, the second has the larger area, but the first
-  // is what the peak is made of.
+TEST(MemoryReuse, ValuesAtThePeakComeFirst) {
+  // Of two values that need one range, the second has the larger area, but the
+  // first is live at the peak.
   const std::vector<brew::passes::LiveValue> values = {
       {1024, 10, 11}, {960, 0, 10}, {8192, 11, 11}};
   EXPECT_EQ(assignReusedOffsets(values, {}, {{0, 1024, 20}}),
             (std::vector<int64_t>{0, -1, -1}));
 }
 
-TEST(MemoryReuse, RandomLivesInSpareRangesNeverOverlap) {
+TEST(MemoryReuse, RandomLifetimesInRangesNeverOverlap) {
   std::mt19937 random(5);
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
@@ -56,7 +61,8 @@ TEST(MemoryReuse, RandomLivesInSpareRangesNeverOverlap) {
     std::vector<brew::passes::ReusableRange> ranges;
     for (int64_t i = 0; i < 6; ++i)
       ranges.push_back({i * 1024, number(1, 1000), number(0, 30)});
-    const std::vector<int64_t> offsets = assignReusedOffsets(values, {}, ranges);
+    const std::vector<int64_t> offsets =
+        assignReusedOffsets(values, {}, ranges);
     for (size_t a = 0; a < values.size(); ++a) {
       if (offsets[a] < 0)
         continue;

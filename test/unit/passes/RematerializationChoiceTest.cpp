@@ -1,4 +1,4 @@
-//===- RematerializationChoiceTest.cpp --------------------------------------------===//
+//===- RematerializationChoiceTest.cpp - Rematerialization ----------------===//
 #include "passes/fused/RematerializationChoice.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,10 @@ using namespace brew::passes;
 
 namespace {
 
-/// A net of `count` layers, each of which reads the one before and here and
-/// there an earlier one; the backward pass reads what the layers have read.
-brew::passes::RematerializationProblem net(unsigned count, std::mt19937 &random) {
+/// Returns a net of `count` layers, each of which reads the one before and
+/// sometimes an earlier one; the backward pass reads the inputs of the layers.
+brew::passes::RematerializationProblem net(unsigned count,
+                                           std::mt19937 &random) {
   brew::passes::RematerializationProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
@@ -27,7 +28,7 @@ brew::passes::RematerializationProblem net(unsigned count, std::mt19937 &random)
     unit.bytes = number(1, 20);
     unit.seconds = number(1, 50);
     unit.canRematerialize = u > 0; // the first is data
-    unit.made = unit.lastForwardUse = u;
+    unit.definedAt = unit.lastForwardUse = u;
     if (u > 0)
       unit.inputs.push_back(u - 1);
     if (u > 2 && number(0, 3) == 0)
@@ -41,7 +42,7 @@ brew::passes::RematerializationProblem net(unsigned count, std::mt19937 &random)
                                   : std::min(read.firstBackwardUse, backward);
       read.lastBackwardUse = std::max(read.lastBackwardUse, backward);
     }
-    // Its gradient is there for two steps.
+    // Its gradient is live for two steps.
     for (int64_t step = steps - 1 - u; step < steps && step < steps - u + 1;
          ++step)
       problem.otherBytes[step] += unit.bytes;
@@ -50,28 +51,31 @@ brew::passes::RematerializationProblem net(unsigned count, std::mt19937 &random)
 }
 
 std::vector<bool> bitsOf(unsigned bits, size_t count) {
-  std::vector<bool> again(count);
+  std::vector<bool> rematerialized(count);
   for (size_t u = 0; u < count; ++u)
-    again[u] = bits >> u & 1;
-  return again;
+    rematerialized[u] = bits >> u & 1;
+  return rematerialized;
 }
 
-/// The best of all choices: the smallest peak, or the least time for a limit.
+/// Returns the best of all choices: the smallest peak, or the least time within
+/// a limit.
 struct Best {
   int64_t peak = INT64_MAX;
   std::optional<double> seconds;
 };
 
-Best bestOf(const brew::passes::RematerializationProblem &problem, int64_t limit) {
+Best bestOf(const brew::passes::RematerializationProblem &problem,
+            int64_t limit) {
   Best best;
   for (unsigned bits = 0; bits < 1u << problem.units.size(); ++bits) {
-    const std::vector<bool> again = bitsOf(bits, problem.units.size());
+    const std::vector<bool> rematerialized = bitsOf(bits, problem.units.size());
     bool can = true;
-    for (size_t u = 0; u < again.size(); ++u)
-      can &= !again[u] || problem.units[u].canRematerialize;
+    for (size_t u = 0; u < rematerialized.size(); ++u)
+      can &= !rematerialized[u] || problem.units[u].canRematerialize;
     if (!can)
       continue;
-    const brew::passes::RematerializationCost outcome = evaluate(problem, again);
+    const brew::passes::RematerializationCost outcome =
+        evaluate(problem, rematerialized);
     best.peak = std::min(best.peak, outcome.peakBytes);
     if (outcome.peakBytes <= limit &&
         (!best.seconds || outcome.seconds < *best.seconds))
@@ -80,7 +84,7 @@ Best bestOf(const brew::passes::RematerializationProblem &problem, int64_t limit
   return best;
 }
 
-TEST(RematerializationChoice, WhatIsSavedLivesUntilItIsRead) {
+TEST(RematerializationChoice, SavedValuesLiveUntilTheirLastReader) {
   brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(6, 1);
   problem.units.resize(2);
@@ -93,50 +97,52 @@ TEST(RematerializationChoice, WhatIsSavedLivesUntilItIsRead) {
   EXPECT_EQ(saved.seconds, 0);
 }
 
-TEST(RematerializationChoice, WhatIsMadeAgainNeedsItsInputsThen) {
+TEST(RematerializationChoice, RecomputedValuesNeedTheirInputs) {
   brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
-  // Nothing of the backward pass reads the first one itself.
+  // The backward pass does not read the first one itself.
   problem.units[0] = {10, 0, 1, 0, -1, 1, true, -1, {}};
   problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, -1, {0}};
-  brew::passes::RematerializationCost again = evaluate(problem, {false, true});
-  EXPECT_EQ(again.bytesAt,
+  brew::passes::RematerializationCost rematerialized =
+      evaluate(problem, {false, true});
+  EXPECT_EQ(rematerialized.bytesAt,
             (std::vector<int64_t>{10, 110, 110, 10, 10, 110, 100, 100}));
-  EXPECT_EQ(again.seconds, 2.5);
-  again = evaluate(problem, {true, true});
-  EXPECT_EQ(again.bytesAt,
+  EXPECT_EQ(rematerialized.seconds, 2.5);
+  rematerialized = evaluate(problem, {true, true});
+  EXPECT_EQ(rematerialized.bytesAt,
             (std::vector<int64_t>{10, 110, 100, 0, 0, 110, 100, 100}));
-  EXPECT_EQ(again.seconds, 3.5);
+  EXPECT_EQ(rematerialized.seconds, 3.5);
 }
 
-TEST(RematerializationChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
+TEST(RematerializationChoice, FusedValuesReuseTheirInput) {
   brew::passes::RematerializationProblem problem;
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   problem.units[0] = {100, 0, 1, 6, 6, 0, false, -1, {}};
-  // Read at step 5, which can wait until step 6 has read the other.
+  // Read at step 5, which can be deferred until step 6 has read the other.
   problem.units[1] = {100, 1, 2, 5, 5, 2.5, true, 6, {0}};
   brew::passes::RematerializationCost saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 200, 200, 200, 100, 0}));
-  brew::passes::RematerializationCost again = evaluate(problem, {false, true});
-  EXPECT_EQ(again.bytesAt,
+  brew::passes::RematerializationCost rematerialized =
+      evaluate(problem, {false, true});
+  EXPECT_EQ(rematerialized.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 100, 100}));
-  EXPECT_EQ(again.seconds, 2.5);
-  // A part of a joined tensor gives no place.
+  EXPECT_EQ(rematerialized.seconds, 2.5);
+  // A slice of a concatenated tensor has no memory to reuse.
   problem.units[1].reusesInputMemory = false;
-  again = evaluate(problem, {false, true});
-  EXPECT_EQ(again.bytesAt,
+  rematerialized = evaluate(problem, {false, true});
+  EXPECT_EQ(rematerialized.bytesAt,
             (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 200, 0}));
-  // Nor is anything made again then, for the peak is as high.
+  // Nothing is recomputed then, because the peak stays.
   EXPECT_EQ(chooseFused(problem, 10), (std::vector<bool>{false, false}));
 }
 
-/// Layers of two values each, of which the backward pass reads both, as where a
-/// normalisation stands behind every convolution.
+/// Returns layers of two values each, which the backward pass both reads, as in
+/// nets with a normalization after every convolution.
 brew::passes::RematerializationProblem netOfPairs(unsigned layers,
-                                          std::mt19937 &random) {
+                                                  std::mt19937 &random) {
   brew::passes::RematerializationProblem problem;
   auto number = [&](int from, int to) {
     return std::uniform_int_distribution<int>(from, to)(random);
@@ -159,14 +165,15 @@ brew::passes::RematerializationProblem netOfPairs(unsigned layers,
   return problem;
 }
 
-TEST(RematerializationChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
+TEST(RematerializationChoice, FusedChoiceIsTheBest) {
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
-    const brew::passes::RematerializationProblem problem = netOfPairs(6, random);
+    const brew::passes::RematerializationProblem problem =
+        netOfPairs(6, random);
     const Best least = bestOf(problem, 0);
     const std::vector<bool> all = chooseFused(problem, 1e9);
     EXPECT_EQ(evaluate(problem, all).peakBytes, least.peak) << i;
-    // None of it is for nothing.
+    // Every recomputed unit is needed.
     for (size_t u = 0; u < all.size(); ++u) {
       if (!all[u])
         continue;
@@ -179,14 +186,14 @@ TEST(RematerializationChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
   }
 }
 
-TEST(RematerializationChoice, NothingWithoutNeed) {
+TEST(RematerializationChoice, NothingWithinTheLimit) {
   std::mt19937 random(1);
   const brew::passes::RematerializationProblem problem = net(10, random);
   const int64_t peak = evaluate(problem, std::vector<bool>(10)).peakBytes;
   EXPECT_EQ(chooseRematerialized(problem, peak), std::vector<bool>(10));
 }
 
-TEST(RematerializationChoice, IsNearTheBestOfAllChoices) {
+TEST(RematerializationChoice, IsNearTheBestChoice) {
   std::mt19937 random(2);
   double peaks = 0, times = 0;
   int fits = 0, nets = 60;
@@ -196,17 +203,19 @@ TEST(RematerializationChoice, IsNearTheBestOfAllChoices) {
     const Best least = bestOf(problem, whole);
     const brew::passes::RematerializationCost found =
         evaluate(problem, chooseRematerialized(problem, 0));
-    // The least is reached but for a few nets.
+    // The minimum is reached for all but a few nets.
     EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(least.peak)) << i;
     peaks +=
         static_cast<double>(found.peakBytes) / static_cast<double>(least.peak);
-    // Half way, at what price?
+    // The time for a limit half way.
     const int64_t limit = (whole + least.peak) / 2;
     const Best best = bestOf(problem, limit);
-    const std::vector<bool> again = chooseRematerialized(problem, limit);
-    for (size_t u = 0; u < again.size(); ++u)
-      EXPECT_TRUE(!again[u] || problem.units[u].canRematerialize);
-    const brew::passes::RematerializationCost outcome = evaluate(problem, again);
+    const std::vector<bool> rematerialized =
+        chooseRematerialized(problem, limit);
+    for (size_t u = 0; u < rematerialized.size(); ++u)
+      EXPECT_TRUE(!rematerialized[u] || problem.units[u].canRematerialize);
+    const brew::passes::RematerializationCost outcome =
+        evaluate(problem, rematerialized);
     if (outcome.peakBytes > limit)
       continue;
     ++fits;

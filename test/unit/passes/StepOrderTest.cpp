@@ -1,5 +1,4 @@
-//===- StepOrderTest.cpp - Orders of steps
-//---------------------------------===//
+//===- StepOrderTest.cpp - Orders of steps --------------------------------===//
 #include "passes/plan/StepOrder.h"
 
 #include "gtest/gtest.h"
@@ -8,9 +7,9 @@
 #include <numeric>
 #include <random>
 
-using brew::passes::reducePeak;
 using brew::passes::OrderProblem;
 using brew::passes::peakBytesOf;
+using brew::passes::reducePeak;
 
 namespace {
 
@@ -20,7 +19,7 @@ std::vector<unsigned> inOrder(const OrderProblem &problem) {
   return order;
 }
 
-/// Whether every step is there once, behind what it needs.
+/// Returns whether every step occurs once, after its dependencies.
 bool isOrder(const OrderProblem &problem, const std::vector<unsigned> &order) {
   std::vector<unsigned> sorted = order;
   std::sort(sorted.begin(), sorted.end());
@@ -40,7 +39,8 @@ bool isOrder(const OrderProblem &problem, const std::vector<unsigned> &order) {
             position[other] > position[step])
           return false;
       }
-    if ((step < problem.boundary) != (position[step] < problem.boundary))
+    if ((step < problem.forwardSteps) !=
+        (position[step] < problem.forwardSteps))
       return false;
   }
   return true;
@@ -50,7 +50,7 @@ OrderProblem randomProblem(std::mt19937 &random) {
   auto draw = [&](unsigned below) { return random() % below; };
   OrderProblem problem;
   const unsigned count = 4 + draw(4);
-  problem.boundary = draw(2) ? count : 1 + draw(count - 1);
+  problem.forwardSteps = draw(2) ? count : 1 + draw(count - 1);
   for (unsigned step = 0; step < count; ++step) {
     brew::passes::OrderedStep &each = problem.steps.emplace_back();
     for (unsigned value = 0; value < problem.values.size(); ++value)
@@ -67,11 +67,11 @@ OrderProblem randomProblem(std::mt19937 &random) {
   return problem;
 }
 
-/// A wide value that only the last step needs is made first; three steps need
-/// something large for themselves.
-TEST(StepOrder, PutsOffWhatIsNotNeededYet) {
+/// A wide value that only the last step needs is computed first; three steps
+/// need a large value each.
+TEST(StepOrder, SinksStepsNotNeededYet) {
   OrderProblem problem;
-  problem.boundary = 4;
+  problem.forwardSteps = 4;
   problem.values = {{100, false, false},
                     {10, false, false},
                     {60, false, false},
@@ -80,7 +80,7 @@ TEST(StepOrder, PutsOffWhatIsNotNeededYet) {
                    {{}, {1}, {}, {}},
                    {{1}, {2}, {}, {}},
                    {{0, 2}, {3}, {}, {}}};
-  problem.values.push_back({200, false, false}); // of the third step alone
+  problem.values.push_back({200, false, false}); // only of the third step
   problem.steps[2].writes.push_back(4);
   EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 100 + 10 + 60 + 200);
   const auto order = reducePeak(problem);
@@ -88,10 +88,11 @@ TEST(StepOrder, PutsOffWhatIsNotNeededYet) {
   EXPECT_EQ(peakBytesOf(problem, order), 10 + 60 + 200);
 }
 
-/// What frees more than it takes is done before the peak, with what it needs.
-TEST(StepOrder, BringsForwardWhatFrees) {
+/// A step that frees more than it takes moves before the peak, with its
+/// dependencies.
+TEST(StepOrder, HoistsStepsThatFree) {
   OrderProblem problem;
-  problem.boundary = 5;
+  problem.forwardSteps = 5;
   problem.values = {{100, false, false},
                     {300, false, false},
                     {1, false, false},
@@ -108,9 +109,9 @@ TEST(StepOrder, BringsForwardWhatFrees) {
   EXPECT_EQ(peakBytesOf(problem, order), 302);
 }
 
-TEST(StepOrder, AResultInThePlaceOfWhatEndsTakesNothing) {
+TEST(StepOrder, AResultInPlaceNeedsNoMemory) {
   OrderProblem problem;
-  problem.boundary = 2;
+  problem.forwardSteps = 2;
   problem.values = {{100, true, false}, {100, false, true}};
   problem.steps = {{{0}, {1}, {}, {{1, 0}}}, {{1}, {}, {}, {}}};
   EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 100);
@@ -118,9 +119,9 @@ TEST(StepOrder, AResultInThePlaceOfWhatEndsTakesNothing) {
   EXPECT_EQ(peakBytesOf(problem, inOrder(problem)), 200);
 }
 
-/// Never above the program's order, never below the best of all orders, and
-/// the best in most cases.
-TEST(StepOrder, IsBetweenTheProgramsAndTheBest) {
+/// The peak is never above that of the program order, never below that of the
+/// best order, and mostly the best.
+TEST(StepOrder, IsBetweenProgramOrderAndBest) {
   std::mt19937 random(7);
   int best = 0, improved = 0;
   constexpr int cases = 300;

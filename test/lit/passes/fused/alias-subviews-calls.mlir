@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-alias-subviews --split-input-file | FileCheck %s
 // RUN: %brew-opt %s --brew-alias-subviews --split-input-file | FileCheck %s --check-prefix=CPU
 
-// On a GPU a convolution writes its part of a joined blob, reads one, and its gradients do the
-// same, where parts begin at 16 bytes and are multiples of these. On a CPU all of these are copied.
+// On a GPU, convolutions and their gradients write and read slices of concatenated blobs that
+// begin at, and are multiples of, 16 bytes. On a CPU all of these are copied.
 
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-LABEL: brew.program @aligned
@@ -47,7 +47,7 @@ brew.program @gradients train {
 
 // -----
 
-// Not where the part begins, ends or lies elsewhere, and not what adds to another value.
+// Not applied if the slice is not aligned, or if the call accumulates into another value.
 
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-LABEL: brew.program @others
@@ -78,8 +78,8 @@ brew.program @others train {
 
 // -----
 
-// On a CPU products of pixels and Winograd's algorithms, which are f32's, write parts; gradients
-// are copied, and so is what they read.
+// On a CPU, 1x1 products and Winograd algorithms, both in f32, write slices; gradients and
+// operands are copied.
 
 #last = #brew.layout<0, 2, 3, 1>
 // CPU-LABEL: brew.program @cpu

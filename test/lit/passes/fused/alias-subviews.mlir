@@ -1,11 +1,11 @@
 // RUN: %brew-opt %s --brew-alias-subviews --split-input-file | FileCheck %s
 
-// Nests write their subview of the joined tensor.
+// Nests write their subview of the concatenated tensor.
 // CHECK-LABEL: brew.program @join
 brew.program @join test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %e = tensor.empty() : tensor<2x3xf32>
-  // What a data layer writes is copied, right behind it.
+  // A data-layer top is copied, right after the data layer.
   // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 6, 1>}>) attrs = {brew.layer = "c"}
   // CHECK: %[[A:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 6, 1>}>)
   %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
@@ -15,7 +15,7 @@ brew.program @join test {
   } -> tensor<2x3xf32>
   // CHECK: brew.concat_view "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
   %y = brew.concat_view "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-  // A subview can be kept.
+  // A subview can be pinned.
   // CHECK: brew.pin data "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
   brew.pin data "a", %a : tensor<2x3xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x6xf32>
@@ -23,7 +23,7 @@ brew.program @join test {
 
 // -----
 
-// A joined tensor can itself be a subview.
+// A concatenated tensor can itself be a subview.
 // CHECK-LABEL: brew.program @nested
 brew.program @nested test {
   %e = tensor.empty() : tensor<2x3xf32>
@@ -49,7 +49,8 @@ brew.program @nested test {
 
 // -----
 
-// What is joined twice is copied once; what is viewed under another shape is, too.
+// An operand of two concatenations is copied once, and so is a tensor with a view of another
+// shape.
 // CHECK-LABEL: brew.program @copied
 brew.program @copied test {
   %e = tensor.empty() : tensor<2x3xf32>
@@ -75,7 +76,7 @@ brew.program @copied test {
 
 // -----
 
-// Nests read subviews where they lie; vendor calls get a copy.
+// Nests read subviews in place; vendor calls get a copy.
 // CHECK-LABEL: brew.program @cut
 brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
 brew.program @cut test {
@@ -93,8 +94,8 @@ brew.program @cut test {
 
 // -----
 
-// A cut that takes all of a subview is that part, and its readers the subview's: the
-// view of another shape reads a copy.
+// A subview that covers a full subview is that subview, and so are its readers: the view of
+// another shape reads a copy.
 // CHECK-LABEL: brew.program @all_of_a_part
 brew.program @all_of_a_part test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
@@ -112,8 +113,8 @@ brew.program @all_of_a_part test {
 
 // -----
 
-// A cut of everything is its operand only in the same layout: what reads it in
-// another one reads a copy.
+// A subview of the full tensor is its operand only in the same layout: a reader of another
+// layout reads a copy.
 // CHECK-LABEL: brew.program @relaid
 brew.program @relaid test {
   // CHECK: %[[X:.*]] = brew.data_input

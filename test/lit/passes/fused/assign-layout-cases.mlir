@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-assign-layout='layout=nhwc' --split-input-file | FileCheck %s
 // RUN: %brew-opt %s --brew-assign-layout='layout=nhwc order-weights=false' --split-input-file | FileCheck %s --check-prefix=FILES
 
-// Dimensions of size 1 have no place in memory: where the order without them
-// is row-major there is no layout to note.
+// Dimensions of size 1 do not affect the memory order: if the other dimensions are row-major,
+// there is no layout attribute.
 // CHECK-LABEL: brew.program @ones
 brew.program @ones test {
   // CHECK: : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32, #brew.layout<0, 2, 3, 1>>{{$}}
@@ -11,15 +11,15 @@ brew.program @ones test {
 
 // -----
 
-// A view promises row-major elements, so what is viewed stays row-major; what
-// has not four dimensions does too.
+// A view requires row-major elements, so its source stays row-major; so do tensors that do not
+// have four dimensions.
 // CHECK-LABEL: brew.program @views
 brew.program @views test {
   // CHECK: : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>{{$}}
   %x, %y = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>
   // CHECK: brew.reinterpret %{{.*}} : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
   %v = brew.reinterpret %x : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
-  // The second value is not viewed.
+  // The second value has no view.
   // CHECK: brew.relu {{.*}} -> tensor<2x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
   %r = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32>
 }
@@ -29,7 +29,7 @@ brew.program @views test {
 // Transposed weights [K, outputs]: the bottom's dimensions come first.
 // CHECK: brew.param @t.0 : tensor<3x4x4x5xf32, #brew.layout<1, 2, 0, 3>>
 brew.param @t.0 : tensor<48x5xf32> {layer = "t", index = 0 : i64, file_dims = array<i64: 48, 5>}
-// Or they stay as the files have them, and the bottom is row-major.
+// Without order-weights they keep the layout of the files, and the bottom is row-major.
 // FILES: brew.param @t.0 : tensor<3x4x4x5xf32> {
 // FILES-LABEL: brew.program @transposed
 // FILES: brew.data_input {{.*}} : tensor<2x3x4x4xf32>{{$}}
@@ -42,8 +42,8 @@ brew.program @transposed test {
 
 // -----
 
-// Weights that two layers read under bottoms of different dimensions cannot
-// follow both: they stay as Caffe has them.
+// Weights that two layers read with bottoms of different shapes cannot follow both: they keep
+// Caffe's layout.
 // CHECK: brew.param @s.0 : tensor<5x48xf32>
 brew.param @s.0 : tensor<5x48xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 5, 48>}
 // CHECK-LABEL: brew.program @shared
@@ -58,8 +58,7 @@ brew.program @shared test {
 
 // -----
 
-// The gradients of weights that two layers read lie as these do, and so does
-// their sum.
+// The gradients of weights that two layers read have the weights' layout, and so has their sum.
 // CHECK: #[[MAP:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK: brew.param @s.0 : tensor<5x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
 #map = affine_map<(d0, d1) -> (d0, d1)>

@@ -1,7 +1,6 @@
 // RUN: %brew-opt %s --brew-assign-layout | FileCheck %s
 
-// Double precision has no vendor convolutions, so nothing asks for
-// channels-last.
+// Double precision has no vendor convolutions, so nothing requires channels-last.
 // CHECK: brew.convolution {{.*}} -> tensor<2x4x2x2xf64>{{$}}
 brew.param @conv.0 : tensor<4x3x3x3xf64> {layer = "conv", index = 0 : i64, file_dims = array<i64: 4, 3, 3, 3>}
 brew.program @main test {

@@ -1,7 +1,6 @@
 // RUN: %brew-opt %s --brew-assign-layout='layout=nhwc precision=tf32' --split-input-file | FileCheck %s
 
-// Weights are channels-last with their blobs; ones that something else reads too
-// are not.
+// Weights are channels-last like their blobs, unless something else reads them.
 // CHECK: brew.param @c.0 : tensor<8x4x3x3xf32, #brew.layout<0, 2, 3, 1>>
 // CHECK: brew.param @tied.0 : tensor<4x4x1x1xf32> {
 // CHECK: brew.param_value @c.0 : tensor<8x4x3x3xf32, #brew.layout<0, 2, 3, 1>>
@@ -20,7 +19,7 @@ brew.program @main test {
 
 // -----
 
-// What `prepare` stores lies as it makes it.
+// A parameter that `prepare` stores has the layout in which it is computed.
 // CHECK: brew.param @c.0.folded : tensor<8x4x3x3xf32> {
 brew.param @c.0 : tensor<8x4x3x3xf32> {layer = "c", index = 0 : i64}
 brew.param @c.0.folded : tensor<8x4x3x3xf32> {brew.derived, layer = "c", index = 0 : i64}

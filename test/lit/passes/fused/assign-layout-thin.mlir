@@ -2,9 +2,9 @@
 // RUN: %brew-opt %s --brew-assign-layout='order-weights=false' --split-input-file | FileCheck %s --check-prefix=FILES
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout='layout=nhwc' --split-input-file | FileCheck %s --check-prefix=FILES
 
-// On a CPU weights of few channels have their outputs side by side, and so have copies of
-// them in 16 bits and their gradients. Weights of more channels, and ones that something else
-// reads, lie as in files.
+// On a CPU, weights of few channels have the outputs innermost, and so have their 16-bit copies
+// and their gradients. Weights of more channels, and weights with other readers, keep the
+// layout of files.
 // CHECK: brew.param @dw.0 : tensor<32x1x3x3xf32, #brew.layout<1, 2, 3, 0>>
 // CHECK: brew.param @wide.0 : tensor<8x32x3x3xf32> {
 // CHECK: brew.param @kept.0 : tensor<32x1x3x3xf32> {
@@ -36,7 +36,7 @@ brew.program @main train {
 
 // -----
 
-// What `prepare` computes is stored as it is read.
+// A parameter that `prepare` computes is stored in the layout in which it is read.
 // CHECK: brew.param @dw.0 : tensor<32x1x3x3xf32> {
 // CHECK: brew.param @dw.0.folded : tensor<32x1x3x3xf32, #brew.layout<1, 2, 3, 0>>
 // FILES: brew.param @dw.0.folded : tensor<32x1x3x3xf32> {

@@ -4,18 +4,17 @@
 // RUN: %brew-opt %s --brew-assign-layout='no-library=conv' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-assign-layout='no-library=all' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 
-// GPUs want channels last where products use tensor cores.
+// GPUs require channels-last if products use tensor cores.
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,KRSC,NHWC
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=f16 | FileCheck %s --check-prefixes=CHECK,KCRS,NHWC
 
-// With a vendor convolution in the net, activations and their gradients are
-// channels-last; parameters, and gradients that are stored, None=pin=None their order,
-// save where tensor cores read the parameters themselves, and for those of few
-// channels on a CPU.
-// The inner product's weights are split into its bottom's dimensions, ordered
-// as those are in memory, in every program and in the solver's state.
+// With a vendor convolution in the net, activations and their gradients are channels-last.
+// Parameters and stored gradients keep their order, except if tensor cores read the parameters
+// directly, and for weights of few channels on a CPU. The inner product's weights are split
+// into its bottom's dimensions, in the bottom's memory order, in every program and in the
+// solver's state.
 
 // KCRS: brew.param @conv.0 : tensor<4x3x3x3xf32>
 // KRSC: brew.param @conv.0 : tensor<4x3x3x3xf32, #brew.layout<0, 2, 3, 1>>

@@ -2,8 +2,8 @@
 // RUN: %brew-opt %s --brew-build-gradient-programs='accumulate=true clip=true' --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s --check-prefix=PLAN
 // RUN: %brew-opt %s --brew-build-gradient-programs --split-input-file | FileCheck %s --check-prefix=NONE
 
-// The arena of gradients holds 3 * 1024 and 5 elements, each with the gap that
-// aligns the next to 64 bytes; the state behind the history takes the sums.
+// The gradient arena contains 3 * 1024 and 5 elements, each with padding that aligns the next
+// to 64 bytes; the sums follow the history in the state arena.
 brew.param @a.0 : tensor<3x1024xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 3, 1024>}
 brew.param @a.1 : tensor<5xf32> {layer = "a", index = 1 : i64, file_dims = array<i64: 5>}
 brew.program @forward_backward train {
@@ -23,10 +23,10 @@ brew.program @update train {
 // CHECK: %[[N:.*]] = linalg.generic
 // CHECK-SAME: ins(%[[S]], %[[G]]
 // CHECK: arith.addf
-// CHECK: brew.store_all_gradients %[[N]] sums : tensor<3088xf32>
+// CHECK: brew.store_all_gradients %[[N]] accumulated : tensor<3088xf32>
 // CHECK-LABEL: brew.program @collect train
 // CHECK: linalg.generic
-// CHECK: brew.store_all_gradients %{{.*}}#0 sums : tensor<3088xf32>
+// CHECK: brew.store_all_gradients %{{.*}}#0 accumulated : tensor<3088xf32>
 // CHECK: brew.store_all_gradients %{{.*}}#1 : tensor<3088xf32>
 // CHECK-LABEL: brew.program @clip train
 // CHECK: linalg.generic
@@ -69,7 +69,7 @@ brew.program @forward_backward train {
 
 // -----
 
-// Nothing is learnt: nothing to add up.
+// Nothing is learned: nothing to accumulate.
 brew.program @forward_backward train {
   %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
   brew.pin data "w", %w : tensor<2xf32>

@@ -2,7 +2,7 @@
 
 #id = affine_map<(i) -> (i)>
 
-// What is rounded only to be widened again goes on as it is.
+// A value that is rounded only to be widened again stays as it is.
 // CHECK-LABEL: brew.program @inner
 // CHECK: ^bb0(%[[IN:.*]]: bf16, %{{.*}}: bf16):
 // CHECK-NEXT: %[[X:.*]] = arith.extf %[[IN]]
@@ -30,7 +30,7 @@ brew.program @inner train {
   brew.pin data "y", %y : tensor<8xbf16>
 }
 
-// What f16 cannot hold overflows.
+// A value outside the range of f16 must overflow.
 // CHECK-LABEL: brew.program @overflow
 // CHECK: %[[R:.*]] = arith.truncf
 // CHECK: arith.extf %[[R]]
@@ -46,8 +46,8 @@ brew.program @overflow train {
   brew.pin data "y", %y : tensor<8xf32>
 }
 
-// The nest reads what it stores as all others do; and widening to another type than
-// before is no way back.
+// The nest reads the stored value like other readers; widening to another type than the
+// original one is no inverse.
 // CHECK-LABEL: brew.program @stored
 // CHECK: %[[R:.*]] = arith.truncf
 // CHECK: %[[W:.*]] = arith.extf %[[R]]

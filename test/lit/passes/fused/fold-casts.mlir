@@ -34,8 +34,8 @@ brew.program @elementwise test {
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// A reduction sums in f32; the rounding follows in a nest of its own, named
-// after its layer. Elements that a body picks are widened where they are picked.
+// A reduction accumulates in f32; the rounding follows in a separate nest, named after its
+// layer. Extracted elements are widened where they are extracted.
 // CHECK-LABEL: brew.program @reduction
 brew.program @reduction test {
   // CHECK: %[[X:.*]] = brew.fill 1.000000e+00 : tensor<2x4xf16>
@@ -69,8 +69,8 @@ brew.program @reduction test {
 
 #id = affine_map<(d0) -> (d0)>
 
-// To f32 and back is nothing; what a call or the user reads becomes a nest; a
-// nest with another f32 reader keeps its result.
+// A cast to f32 and back is removed. A cast that a call or a sink reads becomes a nest. A nest
+// with another f32 reader keeps its result.
 // CHECK-LABEL: brew.program @others
 brew.program @others test {
   // CHECK: %[[X:.*]] = brew.param_value @ip.1 : tensor<4xbf16>

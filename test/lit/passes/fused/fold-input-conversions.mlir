@@ -1,8 +1,7 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fold-input-conversions --split-input-file | FileCheck %s
 // RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-fold-input-conversions --split-input-file | FileCheck %s --check-prefix=HOST
 
-// Images are delivered rounded, and padded; labels as they are. On a CPU a kernel does
-// it.
+// Images are delivered rounded and padded, labels unchanged. On a CPU a kernel converts.
 // HOST: brew.zero_pad
 // HOST: brew.cast
 // CHECK-LABEL: brew.program @padded
@@ -35,8 +34,8 @@ brew.program @rounded train {
 
 // -----
 
-// Not what is read in f32 too, what is read in two ways, what comes from the caller, or
-// pairs of images, which the host converts.
+// Not applied to images that are also read in f32, images that are read in two forms, images
+// from the caller, and pairs of images, which the CPU converts.
 // CHECK-LABEL: brew.program @others
 // CHECK-COUNT-5: -> tensor<{{.*}}xbf16>
 brew.program @others train {

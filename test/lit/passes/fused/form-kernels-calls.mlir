@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-verify-fused --split-input-file | FileCheck %s
 
-// A vendor call stays between kernels. The second one reads its result, so it
-// cannot join the first, however little work there is.
+// A vendor call stays between kernels. The second one reads its result, so it cannot be added
+// to the first, however little work there is.
 // CHECK-LABEL: brew.program @call_between
 brew.program @call_between test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
@@ -17,8 +17,8 @@ brew.program @call_between test {
 
 // -----
 
-// Siblings (both read x) do join when nothing between them reads the first:
-// it moves down behind the call.
+// Siblings (both read x) share a kernel if nothing between them reads the first, which then
+// moves after the call.
 // CHECK-LABEL: brew.program @siblings
 brew.program @siblings test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
@@ -37,7 +37,7 @@ brew.program @siblings test {
 
 // -----
 
-// A kernel between forward and backward of the same net knows which it is.
+// Kernels of the forward and the backward pass of a net are marked as such.
 // CHECK-LABEL: brew.program @backward
 brew.program @backward train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels --brew-verify-fused --mlir-print-local-scope | FileCheck %s
 
-// What the caller sees before it writes the seed is computed before, though all
-// of this is small enough for one kernel; what it does not see may wait.
+// Values that the caller reads before it writes the output gradient are computed before it,
+// although all work is small enough for one kernel; other values may come later.
 // CHECK-LABEL: brew.program @main
 brew.program @main train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>

@@ -20,7 +20,7 @@ brew.program @chain test {
 
 // -----
 
-// A value that someone keeps leaves the kernel as well: two results.
+// A pinned value leaves the kernel as well: two results.
 // CHECK-LABEL: brew.program @two_results
 brew.program @two_results test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
@@ -29,7 +29,7 @@ brew.program @two_results test {
   // CHECK: brew.pin data "a", %[[K]]#0
   // CHECK-NEXT: brew.output %[[K]]#1 "b"
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
-  // Sinks move behind everything that is computed.
+  // Sinks move after all computations.
   brew.pin data "a", %a : tensor<64x100xf32>
   %b = brew.relu "b"(%a) {negative_slope = 0.0 : f32, tops = ["b"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
   brew.output %b "b" loss_weight 0.0 : tensor<64x100xf32>
@@ -37,8 +37,8 @@ brew.program @two_results test {
 
 // -----
 
-// Softmax: the row maximum and sum are scalars of a grid point, so all four
-// nests share the rows' grid.
+// Softmax: the row maximum and sum are scalars at a grid point, so all four nests share the
+// grid of rows.
 // CHECK-LABEL: brew.program @softmax
 brew.program @softmax test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
@@ -52,9 +52,9 @@ brew.program @softmax test {
 
 // -----
 
-// A consumer that reads other grid points cannot join: pooling over a window
-// of what a long elementwise nest wrote shares only the loops that both have
-// (number and channel), which is enough here to None=pin=None the plane local.
+// A consumer that reads other grid points cannot be added: pooling over a window of a large
+// elementwise nest shares only the loops that both have (number and channel), which is enough
+// here to keep the plane local.
 // CHECK-LABEL: brew.program @pool
 brew.program @pool test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x8x8xf32>
@@ -101,7 +101,7 @@ brew.program @local_memory test {
 
 // -----
 
-// Little work is gathered into one sequential kernel: a grid without loops.
+// Small work is gathered into one sequential kernel: a grid without loops.
 // CHECK-LABEL: brew.program @small
 brew.program @small test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x10xf32>
@@ -117,8 +117,8 @@ brew.program @small test {
 
 // -----
 
-// Independent flat kernels (solver updates) are parts of one, whatever their
-// shapes; each has its own grid.
+// Independent flat kernels (solver updates) are sub-kernels of one, whatever their shapes; each
+// has its own grid.
 brew.param @a.0 : tensor<8x4xf32> {layer = "a", index = 0 : i64}
 brew.param @a.1 : tensor<8xf32> {layer = "a", index = 1 : i64}
 brew.param @b.0 : tensor<3x3x3xf32> {layer = "b", index = 0 : i64}
@@ -162,8 +162,8 @@ brew.program @update train role update {
 
 // -----
 
-// Loops follow the memory order of what they write: channels-last here, so the
-// grid is rows and columns before channels.
+// Loops follow the memory order of the result: channels-last here, so the grid is rows and
+// columns before channels.
 // CHECK-LABEL: brew.program @nhwc
 brew.program @nhwc test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x64x8x8xf32, #brew.layout<0, 2, 3, 1>>

@@ -1,8 +1,7 @@
 // RUN: %brew-opt %s --split-input-file --brew-attach-target=vector-bits=512 --brew-fuse-depthwise | FileCheck %s
 
-// A depthwise convolution and its gradient by the weights compute what they read of %y from
-// what makes it, which then is nowhere. Of weights and their gradients channels lie side by
-// side meanwhile.
+// A depthwise convolution and its weight gradient recompute %y from its producer's inputs; %y
+// is not stored. Meanwhile weights and their gradients have the channels innermost.
 
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
@@ -19,7 +18,7 @@ brew.program @forward_backward train {
     %0 = arith.mulf %i, %s : f32
     linalg.yield %0 : f32
   } -> tensor<8x32x56x56xf32, #last>
-  // The mask of what is padding applies to what is computed, not to what is read.
+  // The padding mask applies to the computed value, not to the inputs.
   // CHECK: %[[Z:.*]] = linalg.generic
   // CHECK-SAME: iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
   // CHECK-SAME: ins(%[[W]] :
@@ -44,7 +43,7 @@ brew.program @forward_backward train {
 
 // -----
 
-// Calls stay where something else reads %y ...
+// Calls stay if something else reads %y ...
 
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
@@ -66,7 +65,7 @@ brew.program @others train {
 
 // -----
 
-// ... where pixels are neighbours ...
+// ... if pixels are innermost ...
 
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
 // CHECK-LABEL: brew.program @rows
@@ -86,7 +85,7 @@ brew.program @rows train {
 
 // -----
 
-// ... where channels mix, and where the bottom takes long to compute for each tap.
+// ... if channels mix, and if recomputing the bottom for each tap takes too long.
 
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>
@@ -118,8 +117,7 @@ brew.program @dear train {
 
 // -----
 
-// Narrow values are widened to add up, as stored ones would be, and what the maker rounds is
-// rounded.
+// Narrow values are widened for the sum, like stored ones, and the producer's rounding is kept.
 
 #last = #brew.layout<0, 2, 3, 1>
 #all = affine_map<(n, c, h, w) -> (n, c, h, w)>

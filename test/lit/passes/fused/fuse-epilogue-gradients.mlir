@@ -1,9 +1,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-epilogue | FileCheck %s
 // RUN: %brew-opt %s --brew-fuse-epilogue | FileCheck %s --check-prefix=CPU
 
-// On a GPU the call of the last reader of a blob adds its gradient to that of the others:
-// %b to %a, then %c to both. On a CPU generated code adds in one pass what the library
-// would in more.
+// On a GPU the call of a blob's last reader adds its gradient to that of the others: %b to %a,
+// then %c to both. On a CPU generated code adds in one pass, the library in more.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
@@ -31,7 +30,8 @@ brew.program @forward_backward train {
     linalg.yield %0 : f32
   } -> tensor<1x2x4x4xf32>
 
-  // Not to what is read later, or fed, nor other operations than sums.
+  // Not applied if the other gradient is read later or is an input, nor to other operations
+  // than sums.
   // CHECK: linalg.generic {{.*}} ins(%[[C]], %[[D:[^ ]*]] :
   // CHECK: linalg.generic {{.*}} ins(%[[DY]], %[[F:[^ ]*]] :
   // CHECK: arith.mulf

@@ -2,8 +2,8 @@
 
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-epilogue --split-input-file | FileCheck %s --check-prefix=PLAIN
 
-// A ReLU behind a convolution or an inner product goes into the call, with its
-// slope; the call is then known under both names and both places.
+// A ReLU after a convolution or an inner product is fused into the call, with its slope; the
+// call then has both names and both locations.
 
 // CHECK-LABEL: brew.program @fused
 brew.program @fused train {
@@ -26,7 +26,7 @@ brew.program @fused train {
 
 // -----
 
-// The value before the ReLU is read by another layer: it must exist.
+// Another layer reads the value before the ReLU, so it must exist.
 // CHECK-LABEL: brew.program @used_twice
 brew.program @used_twice train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
@@ -42,7 +42,7 @@ brew.program @used_twice train {
 
 // -----
 
-// Somebody wants to see the value before the ReLU.
+// The value before the ReLU is pinned.
 // CHECK-LABEL: brew.program @kept
 brew.program @kept train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
@@ -57,8 +57,8 @@ brew.program @kept train {
 
 // -----
 
-// One epilogue only: the second ReLU stays. A ReLU behind another layer has
-// no call to go into.
+// One epilogue only: the second ReLU stays. A ReLU after another layer has no call to be fused
+// into.
 // CHECK-LABEL: brew.program @twice
 brew.program @twice train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
@@ -75,8 +75,8 @@ brew.program @twice train {
 
 // -----
 
-// A target whose library has no product with a slope keeps that ReLU apart;
-// convolutions and plain ReLUs are fused as ever.
+// If the target's library has no product with a slope, that ReLU stays; convolutions and plain
+// ReLUs are fused as usual.
 // PLAIN-LABEL: brew.program @sloping
 brew.program @sloping train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
@@ -99,8 +99,8 @@ brew.program @sloping train {
 
 // -----
 
-// At inference the sum behind a convolution goes along, and the ReLU behind that:
-// the call adds to the other blob, here the result of the earlier convolution.
+// At inference the sum after a convolution is fused too, and the ReLU after that: the call adds
+// to the other blob, here the result of the earlier convolution.
 // CHECK-LABEL: brew.program @deploy
 brew.program @deploy test role deploy {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
@@ -118,8 +118,8 @@ brew.program @deploy test role deploy {
 
 // -----
 
-// Not where what it would be added to is read by the convolution itself, later or
-// from outside, nor with factors, nor in training.
+// Not applied if the other blob is read by the convolution itself, read later, or an input, nor
+// with coefficients, nor in training.
 // CHECK-LABEL: brew.program @deploy
 // CHECK-NOT: convolution_sum
 // CHECK-LABEL: brew.program @trained

@@ -1,5 +1,5 @@
 // RUN: %brew-opt %s --brew-fuse-final-reduction --mlir-print-local-scope | FileCheck %s
-// On a CPU there are no blocks; and nothing is cheap enough for 10 cycles.
+// On a CPU there are no blocks; and no kernel takes less than 10 cycles.
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-final-reduction | FileCheck %s --check-prefix=NONE
 // RUN: %brew-opt %s --brew-fuse-final-reduction=max-cycles=10 | FileCheck %s --check-prefix=NONE
 // NONE-NOT: brew.last_block
@@ -10,10 +10,10 @@
 #out = affine_map<(c, i) -> (c)>
 #id = affine_map<(c) -> (c)>
 
-// Partial sums, and their sums with what becomes of these: one kernel. It stands where the
-// first one did, so that what that one reads need not be kept; the partial sums stay a
-// result. Another reader of them, or a second kernel that has too much for one block,
-// keeps two kernels.
+// Partial sums, their final reduction and the nests after it become one kernel. It stands at
+// the first kernel, so that its inputs need not live longer; the partial sums stay a result. If
+// the partial sums have another reader, or if the second kernel is too large for one block, the
+// kernels stay separate.
 // CHECK-LABEL: brew.program @sums
 // CHECK: %[[K:.*]]:2 = brew.kernel "sum"(%{{.*}}#0, %{{.*}}#1) {backward, layers = ["sum", "mean"]} : (tensor<256x64x64xf32>, tensor<64xf32>) -> (tensor<256x64xf32>, tensor<64xf32>) {
 // CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<256x64x64xf32>, %[[Y:.*]]: tensor<64xf32>):

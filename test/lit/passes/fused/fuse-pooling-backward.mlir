@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-fuse-pooling-backward --split-input-file | FileCheck %s
 
-// A gradient that each element takes from two windows, and that a sum and then another nest read,
-// is not stored: both gather it from what is half as large, in the windows' order.
+// A gradient whose elements sum two windows, read by a reduction and then by another nest, is
+// not stored: both recompute it from a tensor of half the size, in the order of the windows.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
@@ -22,7 +22,7 @@
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]} ins(%[[IN]]#0, %[[S]] : {{.*}} attrs = {brew.backward, brew.layer = "pool+apply"}
 // CHECK: tensor.extract %[[IN]]#1
 // CHECK: tensor.extract %[[IN]]#1
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @windows train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -66,7 +66,7 @@ brew.program @windows train {
 
 // -----
 
-// Not where a sum has its loops from the gradient alone: it must read it.
+// Not applied if the gradient alone determines the loops of the reduction.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
@@ -75,7 +75,7 @@ brew.program @windows train {
 // CHECK-LABEL: brew.program @alone
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @alone train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -119,8 +119,8 @@ brew.program @alone train {
 
 // -----
 
-// Nor where a sum is over neighbours: the nest that makes the gradient shares its other loops, and
-// with them a kernel.
+// Nor if the reduction is over the innermost dimension: then the producer of the gradient
+// shares the other loops, and a kernel, with it.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
@@ -129,7 +129,7 @@ brew.program @alone train {
 // CHECK-LABEL: brew.program @neighbours
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @neighbours train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -173,7 +173,7 @@ brew.program @neighbours train {
 
 // -----
 
-// Nor what something else reads too: it is stored for that.
+// Nor if something else reads the gradient, so that it must be stored.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
@@ -182,7 +182,7 @@ brew.program @neighbours train {
 // CHECK-LABEL: brew.program @stored
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @stored train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -227,7 +227,7 @@ brew.program @stored train {
 
 // -----
 
-// Nor where neighbours are not extracted side by side: each would take indices of its own.
+// Nor if adjacent elements do not come from adjacent elements: each would need its own indices.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>
@@ -236,7 +236,7 @@ brew.program @stored train {
 // CHECK-LABEL: brew.program @apart
 // CHECK: iterator_types = ["parallel", "parallel", "parallel", "reduction"]
 // CHECK-NOT: brew.layer = "pool+
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @apart train {
   %x, %dy = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x16x64xf32>, tensor<512x8x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -281,7 +281,7 @@ brew.program @apart train {
 
 // -----
 
-// Nor on a CPU, where operations take their time.
+// Nor on a CPU, where operations are not free.
 #id = affine_map<(n, h, c) -> (n, h, c)>
 #element = affine_map<(n, h, c, w) -> (n, h, c)>
 #window = affine_map<(n, h, c, w) -> (w)>

@@ -1,11 +1,11 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s
-// What is freed reads otherwise, so nests that are gone are not looked at:
+// Freed memory is overwritten, to detect accesses to erased nests:
 // RUN: env MALLOC_PERTURB_=165 %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-reductions --brew-split-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=SPLIT
 // RUN: %brew-opt %s --brew-attach-target --brew-fuse-reductions --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
 
-// A call reads the gradient, so it is stored: the sum over it is added up meanwhile, and
-// takes the loops of the sum. Partial sums None=pin=None what is stored. On a CPU nothing changes.
+// A call reads the gradient, so it is stored: the reduction is fused, and the nest takes the
+// loops of the reduction. Partial sums keep the stored tensor. On a CPU nothing changes.
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #rows = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
 #sum = affine_map<(d0, d1, d2) -> (d0)>
@@ -49,8 +49,9 @@ brew.program @bias train {
 
 // -----
 
-// Not what only nests read, which a kernel need not store; nor what shares a kernel with
-// the nest that makes what it reads; nor where a sum is of the other pass.
+// Not applied if only nests read the value, because a kernel need not store it; nor if the nest
+// shares a kernel with the producer of its input; nor if the reduction belongs to the other
+// pass.
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #turn = affine_map<(d0, d1) -> (d1, d0)>
 #sum = affine_map<(d0, d1) -> (d0)>

@@ -6,9 +6,9 @@
 #cchannel = affine_map<(c, n, k) -> (c)>
 #rows = affine_map<(n, c, k) -> (n)>
 
-// The gradients of a scale and of its bias, and a sum of the layer before it that
-// waits for a tensor between them, read y in common: one nest, where the last one
-// stood. Loops of another order are put in one.
+// The gradients of a scale and its bias, and a sum of the layer before it that depends on a
+// tensor between them, share the input y: one nest at the position of the last one. Loops in
+// another order are interchanged.
 // CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
 // CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0)>
 // CHECK-LABEL: brew.program @channels
@@ -68,8 +68,8 @@ brew.program @channels train {
 #channel = affine_map<(n, c, k) -> (c)>
 #rows = affine_map<(n, c, k) -> (n)>
 
-// Left apart: a sum that needs the other (a variance and its mean), one over other
-// loops, one that reads nothing in common, one in a fixed order.
+// Not fused: a sum that depends on the other (a variance and its mean), one over other loops,
+// one without a common input, one in a fixed order.
 // CHECK-LABEL: brew.program @apart
 // CHECK-COUNT-5: linalg.generic
 // CHECK-NOT: linalg.generic
@@ -115,9 +115,8 @@ brew.program @apart train {
 #x = affine_map<(n, c, k) -> (n, c, k)>
 #channel = affine_map<(n, c, k) -> (c)>
 
-// The gradients of a scale are sums of dy and of dy * x, those of the normalization
-// before it of gamma * dy and of gamma * dy * x: two sums, and two products of each
-// channel.
+// The gradients of a scale are sums of dy and dy * x, those of the normalization before it of
+// gamma * dy and gamma * dy * x: two sums, and two products per channel.
 // CHECK-LABEL: brew.program @factors
 // CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :
@@ -158,8 +157,8 @@ brew.program @factors train {
 #x = affine_map<(n, c, k) -> (n, c, k)>
 #channel = affine_map<(n, c, k) -> (c)>
 
-// Two branches' normalizations take sums of one gradient. The first branch's are read
-// before the second's are asked for; what these begin with does not None=pin=None them apart.
+// The normalizations of two branches sum the same gradient. The sums of the first branch are
+// read before those of the second are computed; initial values do not prevent fusion.
 // CHECK-LABEL: brew.program @branches
 // CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.backward, brew.layer = "a+b"}

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-lower-precision | FileCheck %s
 
-// Weights of joined convolutions are rounded before they are joined, with all other
-// parameters; of the gradient by them each part becomes f32 where it is stored, behind
+// Weights of fused convolutions are rounded before their concatenation, with all other
+// parameters; each slice of the weight gradient becomes f32 where it is stored, after
 // everything else.
 // CHECK-LABEL: brew.program @joined
 brew.param @a.0 : tensor<8x4x1x1xf32> {layer = "a", index = 0 : i64}

@@ -8,9 +8,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80,sm_75 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS,CUDNN
 
-// The chain loss <- ip <- pool <- conv. Parameters are rounded once, side by
-// side; activations are between the layers in bf16; the loss, its probabilities
-// and the parameters' gradients are f32.
+// The chain loss <- ip <- pool <- conv. Parameters are rounded once, together; activations
+// between layers are bf16; the loss, its probabilities and the parameters' gradients are f32.
 
 brew.param @conv.0 : tensor<2x1x3x3xf32> {layer = "conv", index = 0 : i64}
 brew.param @conv.1 : tensor<2xf32> {layer = "conv", index = 1 : i64}
@@ -25,7 +24,7 @@ brew.program @forward_backward train {
   // CHECK-NEXT: %[[BN:.*]] = brew.cast "conv"(%[[B]]) : (tensor<2xf32>) -> tensor<2xbf16>
   // CHECK-NEXT: %[[VN:.*]] = brew.cast "ip"(%[[V]]) : (tensor<3x2xf32>) -> tensor<3x2xbf16>
   // HALF: brew.cast "conv"{{.*}} -> tensor<2x1x3x3xf16>
-  // The data layer gives f32; the convolution alone reads it rounded.
+  // The data layer delivers f32; only the convolution reads it rounded.
   // CHECK: %[[IN:.*]]:2 = brew.data_input {{.*}} : tensor<1x1x4x4xf32>, tensor<1xf32>
   // CHECK: %[[X:.*]] = brew.cast "conv"(%[[IN]]#0) : (tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xbf16>
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x1x4x4xf32>, tensor<1xf32>
@@ -34,13 +33,13 @@ brew.program @forward_backward train {
   // CALLS: %[[C:.*]] = brew.convolution "conv"(%[[X]], %[[WN]], %[[BN]]) {{.*}} -> tensor<1x2x2x2xbf16>
   // CALLS-NEXT: %[[CW:.*]] = brew.cast "conv"(%[[C]]) {{.*}} -> tensor<1x2x2x2xf32>
   // HALF: brew.convolution {{.*}} -> tensor<1x2x2x2xf16>
-  // Without such calls the operands are rounded all the same.
+  // Without such calls the operands are rounded nevertheless.
   // WIDE-DAG: %[[WW:.*]] = brew.cast "conv"(%[[WN]]) {{.*}} -> tensor<2x1x3x3xf32>
   // WIDE: %[[C32:.*]] = brew.convolution {{.*}} -> tensor<1x2x2x2xf32>
   // WIDE-NEXT: %[[C:.*]] = brew.cast "conv"(%[[C32]]) {{.*}} -> tensor<1x2x2x2xbf16>
   // WIDE-NEXT: %[[CW:.*]] = brew.cast "conv"(%[[C]]) {{.*}} -> tensor<1x2x2x2xf32>
   %c = brew.convolution "conv"(%x, %w, %b) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
-  // A layer computes in f32 between casts; what it saves stays as it is.
+  // A layer computes in f32 between casts; the values that it saves stay f32.
   // CHECK: %[[P32:.*]], %[[A:.*]] = brew.max_pooling "pool"(%[[CW]]) {{.*}} -> (tensor<1x2x1x1xf32>, tensor<1x2x1x1xi8>)
   // CHECK-NEXT: %[[P:.*]] = brew.cast "pool"(%[[P32]]) {{.*}} -> tensor<1x2x1x1xbf16>
   %p, %a = brew.max_pooling "pool"(%c) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["p"]} : (tensor<1x2x2x2xf32>) -> (tensor<1x2x1x1xf32>, tensor<1x2x1x1xi8>)
@@ -51,7 +50,7 @@ brew.program @forward_backward train {
   // CALLS: %[[I:.*]] = brew.inner_product "ip"(%[[F]], %[[VN]]) {{.*}} -> tensor<1x3xbf16>
   // CHECK: %[[IW:.*]] = brew.cast "ip"(%{{.*}}) {{.*}} (tensor<1x3xbf16>) -> tensor<1x3xf32>
   %i = brew.inner_product "ip"(%f, %v) {num_output = 3 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<1x2xf32>, tensor<3x2xf32>) -> tensor<1x3xf32>
-  // Labels are numbers that must stay whole.
+  // Labels are integers and must stay exact.
   // CHECK: %[[LOSS:.*]], %[[PROB:.*]], %[[N:.*]], %{{.*}} = brew.softmax_loss "loss"(%[[IW]], %[[IN]]#1)
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)
   // CHECK-NEXT: brew.output %[[LOSS]] "loss"
@@ -60,16 +59,16 @@ brew.program @forward_backward train {
   // CHECK: %[[DI32:.*]] = brew.softmax_loss_backward "loss"(%[[PROB]], %[[IN]]#1, %[[N]]
   // CHECK-NEXT: %[[DI:.*]] = brew.cast "loss"(%[[DI32]]) {brew.backward} {{.*}} -> tensor<1x3xbf16>
   %di = brew.softmax_loss_backward "loss"(%prob, %l, %n, %seed) {axis = 1 : i64, brew.backward} : (tensor<1x3xf32>, tensor<1xf32>, tensor<f32>, tensor<f32>) -> tensor<1x3xf32>
-  // Sums over narrow operands leave an inner product in f32.
+  // An inner product returns sums over narrow operands in f32.
   // CALLS: %[[DV:.*]] = brew.inner_product_backward_weights "ip"(%[[F]], %[[DI]]) {{.*}} -> tensor<3x2xf32>
   // WIDE: %[[DV:.*]] = brew.inner_product_backward_weights "ip"({{.*}}) {{.*}} -> tensor<3x2xf32>
   %dv = brew.inner_product_backward_weights "ip"(%f, %di) {axis = 1 : i64, brew.backward} : (tensor<1x2xf32>, tensor<1x3xf32>) -> tensor<3x2xf32>
   %df = brew.inner_product_backward_data "ip"(%di, %v) {axis = 1 : i64, brew.backward} : (tensor<1x3xf32>, tensor<3x2xf32>) -> tensor<1x2xf32>
   %dp = brew.reinterpret %df {brew.backward} : tensor<1x2xf32> -> tensor<1x2x1x1xf32>
   %dc = brew.max_pooling_backward "pool"(%dp, %a) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, brew.backward} : (tensor<1x2x1x1xf32>, tensor<1x2x1x1xi8>) -> tensor<1x2x2x2xf32>
-  // A convolution's weight gradients come as they are stored, or, where the
-  // library cannot, in the type of its operands; the sum for the bias is a nest
-  // over the narrow gradient.
+  // A convolution's weight gradients have the type in which they are stored or, if the library
+  // cannot return that, the type of its operands; the sum for the bias is a nest over the
+  // narrow gradient.
   // ONEDNN: %[[DW32:.*]] = brew.convolution_backward_weights "conv"(%[[X]], %[[DC:.*]]) {{.*}} : (tensor<1x1x4x4xbf16>, tensor<1x2x2x2xbf16>) -> tensor<2x1x3x3xf32>
   // CUDNN: %[[DW:.*]] = brew.convolution_backward_weights "conv"(%[[X]], %[[DC:.*]]) {{.*}} : (tensor<1x1x4x4xbf16>, tensor<1x2x2x2xbf16>) -> tensor<2x1x3x3xbf16>
   // CALLS: %[[DCW:.*]] = brew.cast "conv"(%[[DC]]) {brew.backward} {{.*}} -> tensor<1x2x2x2xf32>
@@ -86,7 +85,7 @@ brew.program @forward_backward train {
   brew.store_gradient %dv, @ip.0 : tensor<3x2xf32>
 }
 
-// The solver's own arithmetic is not touched.
+// The solver's arithmetic does not change.
 // CHECK-LABEL: brew.program @update
 // CHECK-NOT: bf16
 // CHECK: brew.store_state
@@ -103,9 +102,9 @@ brew.program @update train {
 
 // -----
 
-// Labels stay exact through whatever only moves or maps them; so does what is
-// cut from a data layer's top. An activation that nothing but the user reads
-// is not rounded; one that is read elsewhere too is shown rounded.
+// Labels stay exact through operations that only move or map them; so do slices of a data
+// layer's top. An activation that only sinks read is not rounded; one that has other readers is
+// pinned rounded.
 // CHECK-LABEL: brew.program @exact
 brew.program @exact test {
   // CHECK: %[[IN:.*]]:2 = brew.data_input
@@ -130,7 +129,7 @@ brew.program @exact test {
 
 // -----
 
-// Joined with something narrow, a constant or a data layer's top is made so.
+// A constant or a data layer's top that is concatenated with a narrow tensor becomes narrow.
 // CHECK-LABEL: brew.program @joined
 brew.program @joined test {
   // CHECK: %[[X:.*]] = brew.data_input
@@ -147,8 +146,8 @@ brew.program @joined test {
 
 // -----
 
-// Labels stay whole through a Filter and other layers that move them, and a
-// selector that is hardly more than 0 selects; what stands beside them is rounded.
+// Labels stay exact through a Filter and other layers that move them, and so does a selector
+// that barely exceeds 0; other operands are rounded.
 // CHECK-LABEL: brew.program @filtered
 brew.program @filtered test {
   // CHECK: %[[IN:.*]]:3 = brew.data_input
@@ -170,8 +169,8 @@ brew.program @filtered test {
 
 // -----
 
-// An operation that declares nothing (dialects/Brew/PrecisionInterface.td) keeps all
-// digits of what it reads and of what it gives.
+// An operation without a declaration (dialects/Brew/PrecisionInterface.td) keeps operands and
+// results exact.
 // CHECK-LABEL: brew.program @silent
 brew.program @silent test {
   // CHECK: brew.data_input

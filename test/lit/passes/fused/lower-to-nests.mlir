@@ -2,7 +2,7 @@
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=conv' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOCONV
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOLIB
 
-// Which calls stay: those of an f32 net whose group is not switched off.
+// The calls of an f32 net stay unless their group is excluded.
 // CHECK-LABEL: brew.program @groups
 brew.program @groups test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
@@ -26,7 +26,7 @@ brew.program @groups test {
 
 // -----
 
-// Double precision is generic code only.
+// Double precision has no vendor calls.
 // CHECK-LABEL: brew.program @f64
 brew.program @f64 test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf64>
@@ -39,8 +39,8 @@ brew.program @f64 test {
 
 // -----
 
-// An inner product whose weights do not have its bottom's dimensions is no
-// call, nor is one over all dimensions.
+// An inner product is no call if its weights do not have its bottom's dimensions, or if it
+// contracts all dimensions.
 // CHECK-LABEL: brew.program @no_call
 brew.program @no_call test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
@@ -56,7 +56,7 @@ brew.program @no_call test {
 
 // -----
 
-// Elementwise layers: one nest with the scalar expression, known by the layer.
+// Elementwise layers: one nest with the scalar expression, marked with the layer.
 // CHECK-LABEL: brew.program @elementwise
 brew.program @elementwise test {
   // CHECK: %[[X:.*]] = brew.data_input
@@ -83,8 +83,7 @@ brew.program @elementwise test {
 
 // -----
 
-// Sinks and vendor calls need memory behind a constant; nests take it into
-// their bodies.
+// Sinks and vendor calls need constants in memory; nests take them into their bodies.
 // CHECK-LABEL: brew.program @fills
 brew.program @fills train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
@@ -103,7 +102,7 @@ brew.program @fills train {
 
 // -----
 
-// Results have the layout their type says.
+// Results have the layout of their type.
 // CHECK-LABEL: brew.program @layout
 brew.program @layout test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
@@ -116,9 +115,9 @@ brew.program @layout test {
 
 // -----
 
-// ArgMax sorts for many of the largest elements: a nest puts them in reverse, 6
-// make sorted runs of 64, the next ones merge two runs each to one of 100, and two
-// make the top.
+// ArgMax sorts if many of the largest elements are requested: a nest negates the order, 6 nests
+// create sorted runs of 64, the next ones merge two runs each to one of 100, and two create the
+// top.
 // CHECK-LABEL: brew.program @largest
 brew.program @largest test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x1000xf32>
@@ -136,8 +135,8 @@ brew.program @largest test {
 
 // -----
 
-// A crop takes only the shape of its reference: what computes that is gone, not
-// only its last operation.
+// A crop reads only the shape of its reference: the entire computation of the reference is
+// erased.
 // CHECK-LABEL: brew.program @reference
 brew.program @reference test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
@@ -154,8 +153,8 @@ brew.program @reference test {
 
 // -----
 
-// Where calls give no gradient of a bias, a long one is a sum over the gradient
-// of the convolution, and the call gives only that of the weights.
+// If calls do not return a bias gradient, a long one is a nest that sums the convolution's
+// gradient, and the call computes only the weight gradient.
 // CHECK-LABEL: brew.program @bias
 brew.program @bias train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x402x402xf32>
@@ -184,20 +183,20 @@ brew.program @short_bias train {
 
 // -----
 
-// Every sink needs memory, whatever it does with it: none names a constant.
+// Every kind of sink needs memory: none reads a constant.
 // CHECK-LABEL: brew.program @sinks
 brew.program @sinks train {
   // CHECK-NOT: brew.fill
   // CHECK: %[[ZEROS:.*]] = linalg.generic
-  // CHECK: brew.store_all_gradients %[[ZEROS]] sums
+  // CHECK: brew.store_all_gradients %[[ZEROS]] accumulated
   %zeros = brew.fill 0.0 : tensor<16xf32>
-  brew.store_all_gradients %zeros sums : tensor<16xf32>
+  brew.store_all_gradients %zeros accumulated : tensor<16xf32>
 }
 
 // -----
 
-// One window that covers each plane is a sum over what lies there, and its gradient one quotient
-// that all of a plane take: no loop looks for the windows that an element is in.
+// A single window that covers each plane is a sum over the plane, and its gradient is one
+// quotient per plane: no loop searches for the windows that contain an element.
 // CHECK-LABEL: brew.program @planes
 brew.program @planes test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x7x5xf32>
@@ -218,7 +217,7 @@ brew.program @planes test {
 
 // -----
 
-// A single window that leaves the last row out says for each row whether it has it.
+// A single window that omits the last row checks for each row whether it contains it.
 // CHECK-LABEL: brew.program @one_window
 brew.program @one_window test {
   %dy = brew.data_input "dyin" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x3x1x1xf32>

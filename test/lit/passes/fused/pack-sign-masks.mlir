@@ -3,7 +3,8 @@
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
-// What the backward pass compares with zero is a bit, of the value as it is stored.
+// A value that the backward pass only compares with zero becomes a bit, computed from the
+// stored value.
 // CHECK-LABEL: brew.program @mask
 // CHECK: %[[Y:.*]]:2 = linalg.generic {{.*}} outs({{.*}} : tensor<16x4x64xbf16>, tensor<16x4x64xi1>)
 // CHECK: %[[R:.*]] = arith.truncf
@@ -45,8 +46,8 @@ brew.program @mask train {
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
-// A reader that needs the value keeps it; so do small values, rows that are no whole
-// bytes, and readers of the same pass.
+// Not applied if a reader needs the value, nor to small values, rows that are not full bytes,
+// and readers of the same pass.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: xi1
 brew.program @others train {
@@ -102,7 +103,7 @@ brew.program @others train {
 
 // -----
 
-// An update of nothing is empty.
+// An update of no parameters is empty.
 // CHECK-LABEL: brew.program @update
 // CHECK-NEXT: }
 brew.program @update train role update {

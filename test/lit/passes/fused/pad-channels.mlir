@@ -2,9 +2,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-pad-channels=no-library=conv --split-input-file | FileCheck %s --check-prefix=PLAIN
 // RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-pad-channels --split-input-file | FileCheck %s --check-prefix=PLAIN
 
-// The image and the weights are padded before they are rounded, each once; the
-// gradient by the weights is cut. On a CPU, or where nests take the place of calls,
-// nothing is.
+// The image and the weights are padded before they are rounded, each once; the weight gradient
+// is sliced. Not applied on a CPU, or if nests replace calls.
 // PLAIN-NOT: brew.zero_pad
 // PLAIN-NOT: brew.subview
 // CHECK-LABEL: brew.program @forward_backward
@@ -32,8 +31,8 @@ brew.program @forward_backward train {
 
 // -----
 
-// Not where the bottom has a gradient, where the convolution's own channels are none
-// that tensor cores want, with groups, with enough channels, or in f32.
+// Not applied if the bottom has a gradient, if the output channels are not a multiple of the
+// tensor cores', with groups, with enough channels, or in f32.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: brew.zero_pad
 // CHECK-NOT: brew.unpadded_channels

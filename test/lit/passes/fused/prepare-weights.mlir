@@ -3,8 +3,7 @@
 #w = affine_map<(n, k) -> (n, k)>
 #n = affine_map<(n) -> (n)>
 
-// Weights that every run would round are rounded by `prepare`; what is rounded of
-// the input stays.
+// Weights that every run would round are rounded by `prepare`; the rounding of the input stays.
 // CHECK: brew.param @ip.0 : tensor<4x8xf32>
 // CHECK: brew.param @ip.0.prepared : tensor<4x8xbf16> {brew.derived, file_dims = array<i64: 4, 8>, index = 0 : i64, layer = "ip"}
 // CHECK-LABEL: brew.program @prepare test role prepare
@@ -41,8 +40,8 @@ brew.program @deploy test role deploy {
 
 #n = affine_map<(n) -> (n)>
 
-// What `prepare` has made itself is read where it was made; what only the last form
-// was made of has no place any more.
+// A value that `prepare` computes itself is read directly; intermediate parameters without
+// other readers are erased.
 // CHECK-NOT: @s.0.folded :
 // CHECK: brew.param @s.0.prepared : tensor<4xbf16>
 // CHECK-LABEL: brew.program @prepare
@@ -73,8 +72,8 @@ brew.program @deploy test role deploy {
 
 #n = affine_map<(n) -> (n)>
 
-// What a run stores, as sums of statistics or the state that it carries to the next
-// one, is another in each.
+// Parameters that a run stores, such as sums of statistics or persistent state, change in every
+// run.
 // CHECK-NOT: brew.program @prepare
 // CHECK-LABEL: brew.program @deploy
 // CHECK: linalg.generic

@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=-1 | FileCheck %s
 
-// Only the product by the weights reads %y in the backward pass. It can wait for the nest
-// that reads %x for the last time, and that one's kernel then makes %y again, which costs a
-// store: less than a hundredth of the step here.
+// In the backward pass only the weight gradient reads %y. It can be deferred until after the
+// last reader of %x, whose kernel then recomputes %y for the cost of a store: less than a
+// hundredth of the step here.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
@@ -45,8 +45,8 @@ brew.program @forward_backward train {
 
 // -----
 
-// Not where a nest reads %y before that one does %x: it could make %y itself if that were
-// cheap.
+// Not applied if a nest reads %y before the last reader of %x: it could recompute %y itself if
+// that were cheap.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
@@ -85,8 +85,9 @@ brew.program @forward_backward train {
 
 // -----
 
-// What waits does so behind nests too that follow, up to the next call: one kernel may do all
-// of them, with the gradient %dx of this one in a cache. %y is made again before these.
+// Deferred operations also come after the nests that follow, up to the next call: one kernel
+// may contain all of them, with the gradient %dx of this one in a cache. %y is recomputed
+// before these.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #channel = affine_map<(d0, d1, d2, d3) -> (d1)>
@@ -135,8 +136,8 @@ brew.program @forward_backward train {
 
 // -----
 
-// %x may be a part of what a joined convolution makes. It gives no place then, so that the peak must
-// be another step's: here the one that makes %dz.
+// %x may be a slice of the result of a fused convolution. Then its memory cannot be reused, so
+// the peak must be at another step: here at the one that computes %dz.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward
@@ -177,7 +178,7 @@ brew.program @forward_backward train {
 
 // -----
 
-// Where the fullest step is that one, %y is saved: nothing is gained.
+// If the peak is at that step, %y is saved: recomputing gains nothing.
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 // CHECK-LABEL: brew.program @forward_backward

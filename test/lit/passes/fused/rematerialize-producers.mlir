@@ -3,8 +3,8 @@
 #x = affine_map<(n, c, k) -> (n, c, k)>
 #channel = affine_map<(n, c, k) -> (c)>
 
-// A normalised blob is not stored: what reads it, in the backward pass too, reads
-// the bottom. The scale's layer is then computed with it, the sum's is not.
+// A normalized blob is not stored: its readers, also in the backward pass, read the bottom
+// instead. The nest of the scale is then marked with both layers, the sum is not.
 // CHECK-LABEL: brew.program @normalised
 // CHECK: %[[X:.*]]:3 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.layer = "bn+scale"}
@@ -46,8 +46,8 @@ brew.program @normalised train {
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
-// What something else needs stored is read, unless the reader has all it takes:
-// then it computes the value, through another one that it would have to read.
+// A value that something else needs stored is read, unless the reader has all its inputs: then
+// it recomputes the value, even through another one that it would have to read.
 // CHECK-LABEL: brew.program @stored
 // CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
@@ -85,8 +85,8 @@ brew.program @stored train {
 
 #x = affine_map<(n, c, k) -> (n, c, k)>
 
-// An exponential for each reader is dearer than memory, and so are two tensors in
-// place of one for each of three readers.
+// An exponential per reader costs more than memory, and so do two tensors instead of one for
+// each of three readers.
 // CHECK-LABEL: brew.program @dear
 // CHECK: %[[X:.*]]:2 = brew.data_input
 // CHECK: %[[E:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
@@ -142,8 +142,8 @@ brew.program @dear train {
 
 // -----
 
-// On a GPU the element that a sum begins with is read where it is needed, on a CPU
-// nothing is launched for it.
+// On a GPU the element that initializes a sum is read where it is needed; on a CPU a launch
+// costs nothing.
 #x = affine_map<(c, k) -> (c, k)>
 #channel = affine_map<(c, k) -> (c)>
 #one = affine_map<(c) -> (c)>
@@ -154,7 +154,7 @@ brew.program @dear train {
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[X]] :
 // CHECK: %[[C:.*]] = linalg.index 0
 // CHECK: tensor.extract %[[X]][%[[C]],
-module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, operations = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, bytes_per_cycle = 1920, ops_per_cycle = 16000, library = <channels_last = false, fused_leaky_relu = false, bf16 = true, f16 = true, tf32 = true, f32_weight_gradients = false, slow_bias_elements = 1048576>>} {
 brew.program @probe train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x4096xf32>
   %e = tensor.empty() : tensor<4xf32>
@@ -182,8 +182,8 @@ brew.program @probe train {
 #x = affine_map<(c, k) -> (c, k)>
 #channel = affine_map<(c, k) -> (c)>
 
-// A maximum of nothing but a computed value: no other operand says how long its
-// loop is, so it stays a nest of its own.
+// A maximum whose only operand is a computed value: no other operand determines the extent of
+// its loop, so it stays a separate nest.
 // CHECK-LABEL: brew.program @extent
 // CHECK: %[[V:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[V]] : tensor<4x64xf32>) outs(%{{.*}} : tensor<4xf32>)
@@ -211,8 +211,8 @@ brew.program @extent train {
 #y = affine_map<(n, c, h, w) -> (n, c, h, w)>
 #yc = affine_map<(n, c, h, w) -> (c)>
 
-// A masked gradient that a call reads is stored by the last nest that reads it before
-// that; the sum before computes it itself. Bits are cheap to read.
+// A masked gradient that a call reads is stored by the last nest that reads it before the call;
+// the sum before that recomputes it. Bits are cheap to read.
 // CHECK-LABEL: brew.program @storedByAReader
 // CHECK: %[[X:.*]]:4 = brew.data_input
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :

@@ -1,9 +1,9 @@
 // RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=700 | FileCheck %s
 // RUN: %brew-opt %s --split-input-file --brew-rematerialize=bytes=100000 | FileCheck %s --check-prefix=ENOUGH
 
-// What is cheap is made again right before the backward pass first reads it, from what is
-// still there: %b for the product with %da. Elsewhere the forward pass's own is read, and
-// where memory suffices nothing is made again.
+// A cheap value is recomputed right before the backward pass first reads it, from values that
+// are still live: %b for the product with %da. The forward pass reads the original, and with
+// sufficient memory nothing is recomputed.
 
 #id = affine_map<(d0) -> (d0)>
 // CHECK-LABEL: brew.program @forward_backward

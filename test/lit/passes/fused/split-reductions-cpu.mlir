@@ -1,15 +1,14 @@
 // RUN: %brew-opt %s --brew-attach-target=vector-bits=512 --brew-split-reductions | FileCheck %s
 
-// Sums of few channels that lie side by side: one of each image, then of these, so that
-// a thread reads whole rows.
+// Sums of few adjacent channels: one per image, then a sum of these, so that a thread reads
+// full rows.
 // CHECK-LABEL: brew.program @few
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
 // CHECK-SAME: outs({{.*}} : tensor<16x32xf32>)
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
 // CHECK-SAME: ins({{.*}} : tensor<16x32xf32>)
 
-// Neither are many channels split, nor short sums, nor such whose neighbours are terms
-// of one sum.
+// Not split: many channels, short sums, and sums whose terms are adjacent.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: tensor.empty() : tensor<{{[0-9]+}}x{{[0-9]+}}xf32>
 // CHECK: brew.pin
@@ -55,9 +54,8 @@ brew.program @others train {
   brew.pin data "u", %u : tensor<32xf32>
 }
 
-// Taps of a window read the same again, from the caches if a sum of its own for each image
-// is made of what fits into these. Where that would be many sums beside what is read, it is
-// not done.
+// Taps of a window read the same tensor repeatedly, from the caches if a partial sum per image
+// makes its input fit. Not applied if the partial sums would be large compared to the input.
 // CHECK-LABEL: brew.program @taps
 // CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
 // CHECK-SAME: outs({{.*}} : tensor<16x3x128xf32>)

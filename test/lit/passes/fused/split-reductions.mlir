@@ -3,9 +3,9 @@
 #in = affine_map<(c, n, h, w) -> (n, c, h, w)>
 #out = affine_map<(c, n, h, w) -> (c)>
 
-// A sum per channel: with four channels few blocks would work. The images, and
-// the rows because those are still few, have sums of their own; both sums of the nest are
-// split alike. Nothing else changes.
+// A sum per channel: four channels would occupy few blocks. The images, and the rows because
+// that is still too few, get partial sums; both sums of the nest are split alike. Nothing else
+// changes.
 // CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d0, d2, d3)>
 // CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d0)>
 // CHECK-DAG: #[[PARTS:.*]] = affine_map<(d0, d1, d2) -> (d1, d2, d0)>
@@ -42,8 +42,8 @@ brew.program @channels train {
 #row = affine_map<(n, k) -> (n)>
 #one = affine_map<(n, k) -> ()>
 
-// Left as they are: a sum in a fixed order, one that begins elsewhere, a maximum, many
-// results, little to add up.
+// Not split: a sum in a fixed order, one that does not start at zero, a maximum, many results,
+// little work.
 // CHECK-LABEL: brew.program @kept
 // CHECK-COUNT-5: linalg.generic
 // CHECK-NOT: linalg.generic
@@ -91,8 +91,8 @@ brew.program @kept train {
 
 // -----
 
-// One loop over a flat blob becomes two, of which the outer one's iterations have
-// sums of their own. 300007 is no multiple of 264: the last ones add zeros.
+// The single loop over a flat blob is split into two; the iterations of the outer one get
+// partial sums. 264 does not divide 300007: the last iterations add zeros.
 // CHECK-DAG: #[[BOTH:.*]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0, d1) -> (d0)>
 // CHECK-DAG: #[[ALONG:.*]] = affine_map<(d0) -> (d0)>
@@ -115,8 +115,8 @@ brew.program @kept train {
 // CHECK: %[[ADDED:.*]] = arith.select %[[THERE]], %[[V]], %{{.*}} : f32
 // CHECK: arith.addf %[[SUM]], %[[ADDED]] fastmath<reassoc,contract>
 // CHECK: %[[S:.*]] = linalg.generic {indexing_maps = [#[[ALONG]], #[[NONE]]], iterator_types = ["reduction"]} ins(%[[P]] : tensor<264xf32>)
-// 264 divides 270336. Whole loops come first; only what they lack in number is made
-// of another.
+// 264 divides 270336. Full loops come first; another loop is split only for the remaining
+// factor.
 // CHECK: tensor.empty() : tensor<264x1024xi8>
 // CHECK-NOT: arith.select
 // CHECK: tensor.empty() : tensor<8x11x45455xi8>
@@ -160,9 +160,9 @@ brew.program @flat train {
 #cl = affine_map<(c, n, h, w) -> (n, c, h, w)>
 #per = affine_map<(c, n, h, w) -> (c)>
 
-// Channels last: neighbours in memory belong to different sums, each of which 16 threads
-// of a block share. Whole images make 1024, whole rows far too many (8192 are enough):
-// rows are cut in 8. Without that layout images are enough.
+// Channels-last: adjacent elements belong to different sums, each shared by 16 threads of a
+// block. All images yield 1024 partial sums, all rows far too many (8192 suffice): rows are
+// divided by 8. In the other layout images suffice.
 // CHECK-LABEL: brew.program @last
 // CHECK: tensor.empty() : tensor<16x112x8x14xi8>
 // CHECK: iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]

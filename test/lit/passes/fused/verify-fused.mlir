@@ -12,7 +12,7 @@ brew.program @good train {
 
 // -----
 
-// A layer that is no vendor call should have become a nest.
+// A layer that is no vendor call must have become a nest.
 brew.program @layer train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}
@@ -21,7 +21,7 @@ brew.program @layer train {
 
 // -----
 
-// A nest should be in a kernel.
+// A nest must be in a kernel.
 #id = affine_map<(d0) -> (d0)>
 brew.program @nest train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
@@ -36,7 +36,7 @@ brew.program @nest train {
 
 brew.program @join test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
+  // expected-error @below {{phase fused: a subview does not have the strides of the full tensor}}
   %y = brew.concat_view "c"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 }
 
@@ -44,7 +44,7 @@ brew.program @join test {
 
 brew.program @cut test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
+  // expected-error @below {{phase fused: a subview does not have the strides of the full tensor}}
   %y = brew.subview "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
 }
 
@@ -53,19 +53,19 @@ brew.program @cut test {
 brew.program @view test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %y = brew.subview "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32, {strides = array<i64: 3, 1>}>
-  // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
+  // expected-error @below {{phase fused: this operation does not support the strides of a subview}}
   %z = brew.reinterpret %y : tensor<2x2xf32, {strides = array<i64: 3, 1>}> -> tensor<4xf32>
 }
 
 // -----
 
-// Kernels hold no layers.
+// Kernels contain no layers.
 brew.program @layer test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<2xf32>):
     %e = tensor.empty() : tensor<2xf32>
-    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    // expected-error @below {{phase fused: this operation is not allowed in a kernel}}
     %n = brew.relu "r"(%a) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
     brew.yield %n : tensor<2xf32>
   }
@@ -73,12 +73,12 @@ brew.program @layer test {
 
 // -----
 
-// Of the dialects of nests not everything is one.
+// Not every operation of the nests' dialects is allowed.
 brew.program @slice test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<2xf32> {
   ^bb0(%a: tensor<4xf32>):
-    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    // expected-error @below {{phase fused: this operation is not allowed in a kernel}}
     %s = tensor.extract_slice %a[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
     brew.yield %s : tensor<2xf32>
   }
@@ -91,7 +91,7 @@ brew.program @copy test {
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     %e = tensor.empty() : tensor<4xf32>
-    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    // expected-error @below {{phase fused: this operation is not allowed in a kernel}}
     %c = linalg.copy ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
     brew.yield %c : tensor<4xf32>
   }
@@ -104,13 +104,13 @@ brew.program @sink test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2xf32>
   brew.output %x "x" loss_weight 0.0 : tensor<4x2xf32>
   %w = brew.param_value @w : tensor<3x2xf32>
-  // expected-error @below {{phase fused: a step stands behind what stores or keeps values}}
+  // expected-error @below {{phase fused: a step follows a sink}}
   %y = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
 }
 
 // -----
 
-// A pass that makes a nest of a layer says of which.
+// A nest must name its layer.
 brew.program @unmarked train {
   %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
@@ -128,7 +128,7 @@ brew.program @unmarked train {
 
 // -----
 
-// One that makes a nest of a gradient says that it belongs to the backward pass.
+// A nest that reads a gradient must be marked as part of the backward pass.
 brew.program @forgotten train {
   %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
   %g = brew.kernel "g"(%x) {backward} : (tensor<4xf32>) -> tensor<4xf32> {
@@ -156,7 +156,7 @@ brew.program @forgotten train {
 
 // -----
 
-// Programs without layers name none.
+// Nests of programs without layers name no layer.
 brew.program @collect train role collect {
   %x = brew.param_value @w : tensor<4xf32>
   %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
@@ -173,12 +173,12 @@ brew.program @collect train role collect {
 
 // -----
 
-// Convolutions follow strides on a GPU alone.
+// Convolutions support strides only on a GPU.
 #last = #brew.layout<0, 2, 3, 1>
 brew.program @call test {
   %x, %w = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x16x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
   %y = brew.subview "s"(%x) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x16x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>
-  // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
+  // expected-error @below {{phase fused: this operation does not support the strides of a subview}}
   %z = brew.convolution "c"(%y, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["z"]} : (tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
   brew.output %z "z" loss_weight 0.0 : tensor<2x8x4x4xbf16, #last>
 }

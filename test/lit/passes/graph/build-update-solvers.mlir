@@ -1,14 +1,14 @@
-// Every solver reads its own scalars and keeps its own states, in Caffe's order.
+// Every solver has its own scalars and states, in Caffe's order.
 // RUN: %brew-opt %s --brew-build-update='type=Nesterov' | FileCheck %s --check-prefix=NESTEROV
 // RUN: %brew-opt %s --brew-build-update='type=AdaGrad' | FileCheck %s --check-prefix=ADAGRAD
 // RUN: %brew-opt %s --brew-build-update='type=RMSProp' | FileCheck %s --check-prefix=RMSPROP
 // RUN: %brew-opt %s --brew-build-update='type=AdaDelta' | FileCheck %s --check-prefix=ADADELTA
-// RUN: %brew-opt %s --brew-build-update='type=Adam None=pin=None-update' | FileCheck %s --check-prefix=ADAM
+// RUN: %brew-opt %s --brew-build-update='type=Adam keep-update' | FileCheck %s --check-prefix=ADAM
 // RUN: %brew-opt %s --brew-build-update='type=Adam' | FileCheck %s --check-prefix=PLAIN
 //
-// All parameters are updated by one kernel, whatever the solver; what is
-// subtracted is written only where something reads it.
-// RUN: %brew-opt %s --brew-build-update='type=Adam None=pin=None-update' --brew-lower-to-nests --cse --brew-form-kernels | FileCheck %s --check-prefix=KERNEL
+// One kernel updates all parameters, whatever the solver; the update is written only if
+// something reads it.
+// RUN: %brew-opt %s --brew-build-update='type=Adam keep-update' --brew-lower-to-nests --cse --brew-form-kernels | FileCheck %s --check-prefix=KERNEL
 // RUN: %brew-opt %s --brew-build-update='type=AdaDelta' --brew-lower-to-nests --cse --brew-form-kernels | FileCheck %s --check-prefix=UNKEPT
 
 brew.param @ip.0 : tensor<2x3xf32> {layer = "ip", index = 0 : i64}

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-differentiate --verify-diagnostics --split-input-file
 
-// A parameter behind the labels would need their gradient, which no one has.
+// A parameter below the labels would need their gradient, which does not exist.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @labels train differentiate {
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
@@ -12,7 +12,7 @@ brew.program @labels train differentiate {
 
 // -----
 
-// propagate_down: false for the labels is the way out.
+// propagate_down: false for the labels avoids the error.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @cut train differentiate {
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
@@ -23,7 +23,7 @@ brew.program @cut train differentiate {
 
 // -----
 
-// Threshold jumps, and Caffe has no gradient for it either.
+// Threshold is discontinuous, and Caffe has no gradient for it either.
 brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
 brew.program @threshold train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
@@ -35,7 +35,7 @@ brew.program @threshold train differentiate {
 
 // -----
 
-// Labels that nothing is learnt through (ArgMax is blocked) need no gradient.
+// Labels through which nothing is learned (ArgMax is blocked) need no gradient.
 brew.param @p : tensor<3xf32> {layer = "bias", index = 0 : i64}
 brew.program @blocked_labels train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>

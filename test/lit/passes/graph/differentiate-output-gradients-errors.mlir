@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-pin-blobs='seeds=y' --brew-differentiate='seeds=y' --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --brew-pin-blobs='output-gradients=y' --brew-differentiate='output-gradients=y' --verify-diagnostics --split-input-file
 
-// Nothing learns behind a feed.
+// No learnable parameter below a data layer.
 brew.program @feed train differentiate {
   // expected-error @below {{--output-gradient: no learnable parameter gets a gradient through blob 'y'}}
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2x4xf32>
@@ -8,7 +8,7 @@ brew.program @feed train differentiate {
 
 // -----
 
-// The parameter is there, but propagate_down keeps gradients from it.
+// There is a parameter, but propagate_down blocks its gradient.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 brew.program @held train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
@@ -32,15 +32,15 @@ module {
 
 // -----
 
-// Whole numbers.
+// An integer type.
 brew.program @integers train differentiate {
-  // expected-error @below {{--output-gradient: blob 'y' holds whole numbers, which have no gradient}}
+  // expected-error @below {{--output-gradient: blob 'y' has an integer type, which has no gradient}}
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y"]} : tensor<2xi32>
 }
 
 // -----
 
-// Which of its items are there is only known at run time.
+// The number of its items is only known at run time.
 brew.program @counted train differentiate {
   %x, %n = brew.data_input "in" "Input" {config = "", folder = "", tops = ["y", "n"]} : tensor<2x4xf32>, tensor<i32>
   // expected-error @below {{--output-gradient: the number of items of blob 'y' is only known at run time; reduce it first}}

@@ -1,7 +1,7 @@
-// RUN: %brew-opt %s --brew-pin-blobs='seeds=y' --brew-differentiate='seeds=y' --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-pin-blobs='output-gradients=y' --brew-differentiate='output-gradients=y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
-// The gradient of y is what the caller writes; seeds stand behind all that the
-// caller may look at. Of an in-place blob it is that of the last version.
+// The caller writes the gradient of y; output gradients come after all values that the caller
+// may read. An in-place blob has that of its last version.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @alone
 brew.program @alone train differentiate {
@@ -22,7 +22,7 @@ brew.program @alone train differentiate {
 
 // -----
 
-// With a loss the gradients add up, as those of several users do.
+// With a loss the gradients are added, like those of several users.
 brew.param @ip.0 : tensor<3x4xf32> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @with_loss
 brew.program @with_loss train differentiate {
@@ -38,7 +38,7 @@ brew.program @with_loss train differentiate {
   // CHECK: brew.inner_product_backward_weights "ip"(%{{.*}}, %[[SUM]])
 }
 
-// A test net takes no gradients: nothing is pinned there.
+// A test net has no output gradients: nothing is pinned there.
 // CHECK-LABEL: brew.program @test_0
 // CHECK-NOT: brew.pin
 // CHECK-NOT: brew.output_gradient

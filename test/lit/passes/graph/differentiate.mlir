@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x,y' --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-differentiate='pin=x,y' --split-input-file --mlir-print-local-scope | FileCheck %s
 
 // The chain loss <- ip <- relu <- conv: gradients start at the loss with its
 // weight, visit layers in reverse, stop before the data (nothing there learns)
@@ -34,14 +34,14 @@ brew.program @chain train differentiate {
   // CHECK-NEXT: brew.store_gradient %[[DW]], @conv.0
   // CHECK-NEXT: brew.store_gradient %[[DV]], @ip.0
   // CHECK-NEXT: brew.store_gradient %[[DB]], @ip.1
-  // No gradient reaches x: Caffe's is zeros.
+  // No gradient reaches x: Caffe's diff is zero.
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<1x1x4x4xf32>
   // CHECK-NEXT: brew.pin diff "x", %[[ZERO]]
   // CHECK-NEXT: brew.pin diff "y", %[[DR]]
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// Programs not marked None=pin=None as they are.
+// Programs without the mark do not change.
 // CHECK-LABEL: brew.program @test_0
 // CHECK-NOT: backward
 // CHECK-NOT: store_gradient
@@ -115,8 +115,8 @@ brew.program @shared train differentiate {
 
 // -----
 
-// Split adds what its tops receive; a top that nothing comes back to adds
-// nothing. Layers without a gradient (accuracy) pass none on.
+// Split adds the gradients of its tops; a top without a gradient adds nothing. Layers without a
+// gradient (accuracy) propagate none.
 brew.param @p : tensor<4xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @split
 brew.program @split train differentiate {
@@ -142,7 +142,7 @@ brew.program @split train differentiate {
 
 // -----
 
-// An in-place blob: its gradient is that of the first version.
+// The diff of an in-place blob is the gradient of its first version.
 brew.param @p : tensor<4xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @in_place
 brew.program @in_place train differentiate {
@@ -159,8 +159,8 @@ brew.program @in_place train differentiate {
 
 // -----
 
-// Max pooling sends gradients back through the saved places, average pooling
-// needs nothing saved.
+// Max pooling propagates gradients through the saved positions, average pooling needs nothing
+// saved.
 brew.param @c.0 : tensor<1x1x1x1xf32> {layer = "c", index = 0 : i64}
 // CHECK-LABEL: brew.program @pooling
 brew.program @pooling train differentiate {
@@ -178,8 +178,7 @@ brew.program @pooling train differentiate {
 
 // -----
 
-// propagate_down: true asks for a gradient that nothing learns from, here of
-// the data.
+// propagate_down: true requests a gradient that nothing learns from, here of the data.
 // CHECK-LABEL: brew.program @forced
 brew.program @forced train differentiate {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
@@ -203,8 +202,8 @@ brew.program @frozen_with_gradient train differentiate {
 
 // -----
 
-// Nothing is learnt through a blocked bottom, but Caffe computes the gradient of
-// what comes out, and shows it.
+// Nothing is learned through a blocked bottom, but Caffe computes and shows the gradient of the
+// layer's top.
 brew.param @ip.0 : tensor<4x4xf64> {layer = "ip", index = 0 : i64}
 // CHECK-LABEL: brew.program @behind_blocked
 brew.program @behind_blocked train differentiate {

@@ -29,7 +29,7 @@ brew.program @kept test {
 
 // -----
 
-// A reshape that moves elements between the rows of the product cannot go.
+// A reshape that moves elements between the rows of the product stays.
 // CHECK-LABEL: brew.program @rows
 brew.param @w : tensor<4x4xf32> {layer = "i", index = 0 : i64}
 brew.program @rows test {

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-fold-normalization --split-input-file | FileCheck %s
 
-// The weights and the bias that a convolution has with the layers behind it are
-// computed by `prepare`, from what is in weight files.
+// `prepare` computes the folded weights and bias of a convolution from the parameters in weight
+// files.
 // CHECK: brew.param @c.0.folded : tensor<2x3x1x1xf32> {brew.derived, file_dims = array<i64: 2, 3, 1, 1>, index = 0 : i64, layer = "c"}
 // CHECK: brew.param @c.1.folded : tensor<2xf32> {brew.derived
 // CHECK: brew.program @prepare test role prepare
@@ -44,8 +44,8 @@ brew.program @deploy test role deploy {
 
 // -----
 
-// What is between is read elsewhere: only the scale that the norm is goes to
-// `prepare`.
+// The value in between has another reader: only the scale that replaces the normalization is
+// computed in `prepare`.
 // CHECK-LABEL: brew.program @deploy
 // CHECK: %[[C:.*]] = brew.convolution "c"
 // CHECK: brew.scale "n"(%[[C]], %{{.*}}, %{{.*}}) {axis = 1 : i64, num_axes = 1 : i64, tops = ["n"]}
@@ -63,7 +63,8 @@ brew.program @deploy test role deploy {
 
 // -----
 
-// The outputs of this convolution are dimension 2, the norm's channels dimension 1.
+// The outputs of this convolution are dimension 2, the channels of the normalization dimension
+// 1.
 // CHECK-LABEL: brew.program @deploy
 // CHECK: %[[C:.*]] = brew.convolution "c"
 // CHECK: brew.scale "n"(%[[C]]
@@ -80,7 +81,7 @@ brew.program @deploy test role deploy {
 
 // -----
 
-// Weights that training changes are nothing to fold into.
+// Weights that training changes cannot be folded.
 // CHECK-NOT: @prepare
 // CHECK-LABEL: brew.program @test_0
 // CHECK: brew.batch_norm_global

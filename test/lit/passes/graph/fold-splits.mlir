@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-fold-splits | FileCheck %s
 
-// After differentiation a split only names its bottom, and silence does
-// nothing: both go, their users read the bottom.
+// After differentiation a split is only another name of its bottom, and silence does nothing:
+// both are erased, and their users read the bottom.
 
 // CHECK-LABEL: brew.program @forward_backward
 brew.program @forward_backward train {
@@ -20,7 +20,7 @@ brew.program @forward_backward train {
   brew.output %s#2 "x_2" loss_weight 0.0 : tensor<4xf32>
 }
 
-// A split of a split ends at the first bottom.
+// A split of a split is replaced by the first bottom.
 // CHECK-LABEL: brew.program @test_0
 brew.program @test_0 test {
   // CHECK-NEXT: %[[X:.*]] = brew.data_input

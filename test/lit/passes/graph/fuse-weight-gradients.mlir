@@ -2,8 +2,7 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 
-// The gradients of weights that three time steps share: one product, in the order of
-// the steps.
+// The gradients of weights that three time steps share: one product, in the order of the steps.
 // CHECK-LABEL: brew.program @steps
 // CHECK-NOT: arith.addf
 // CHECK: %[[X:.*]] = brew.concat_view "r"(%[[F:[a-z0-9]+]]#0, %[[F]]#1, %[[F]]#2) {axis = 0 : i64, brew.backward}{{.*}} -> tensor<3x4x32xf32>
@@ -30,8 +29,8 @@ brew.program @steps train {
   brew.pin data "dw", %t : tensor<64x32xf32>
 }
 
-// Large batches would cost more to put together than their products to add; a sum that
-// something else reads stays, and so do products that are not alike.
+// Not applied if copying large batches would cost more than the sum, if something else reads
+// the sum, or if the products differ.
 // CHECK-LABEL: brew.program @others
 // CHECK-NOT: brew.concat_view
 // CHECK: brew.pin data "large"

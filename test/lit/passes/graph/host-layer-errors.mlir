@@ -2,7 +2,7 @@
 
 brew.program @main train {
   %x = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
-  // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which has not told the compiler the shape of 'y'; say --input-shape y=d,d,...}}
+  // expected-error @below {{layer 'mine': its type 'm.Mine' is computed by the program that runs the plan, which does not provide the shape of 'y'; pass --input-shape y=d,d,...}}
   %y = brew.host_layer "mine"(%x) {kind = "m.Mine", settings = "", param_str = "", tops = ["y"]} : (tensor<*xf32>) -> tensor<*xf32>
 }
 
@@ -18,7 +18,7 @@ brew.program @tops train {
 
 brew.program @bottoms train {
   %x = brew.fill 0.0 : tensor<2xf32>
-  // expected-error @below {{numbers bottoms that are not there, or not in order}}
+  // expected-error @below {{must number existing bottoms in ascending order}}
   %dx = "brew.host_layer_backward"(%x, %x, %x) {layer = "m", kind = "M", settings = "", param_str = "", bottoms = array<i64: 1>, operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
 }
 

@@ -7,12 +7,12 @@
 // RUN: not %brew-opt %s --brew-infer-data-shapes='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
 
 // TOP: --input-shape: no data layer or host layer has a top 'none'
-// DIM: is no dimension; write BLOB=d,d,... with dimensions from 1 to 2147483647
+// DIM: is not a dimension; write BLOB=d,d,... with dimensions from 1 to 2147483647
 // TWICE: --input-shape: 'x=2' names a blob twice
 // NAME: --input-shape: '=7' names no blob
 // BATCH: --batch must be from 1 to 2147483647
 
-// Two sources are missing: both are named in one run.
+// Two sources are missing: one run reports both.
 brew.program @missing train {
   // expected-error @below {{layer 'a' (Data): LMDB database 'no_such_a' not found}}
   %a = brew.data_input "a" "Data" {config = "name: 'a' type: 'Data' top: 'data' data_param { source: 'no_such_a' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
@@ -30,9 +30,9 @@ brew.program @unknown train {
 // -----
 
 brew.program @no_shape train {
-  // expected-error @below {{layer 'in' (Input): the shape of 'x' is not given; write input_param { shape { ... } } or say --input-shape x=N,...}}
+  // expected-error @below {{layer 'in' (Input): the shape of 'x' is not specified; write input_param { shape { ... } } or pass --input-shape x=N,...}}
   %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x'", folder = ".", tops = ["x"]} : tensor<*xf32>
-  // expected-error @below {{layer 'd' (DummyData): the shape of 'y' is not given}}
+  // expected-error @below {{layer 'd' (DummyData): the shape of 'y' is not specified}}
   %b = brew.data_input "d" "DummyData" {config = "name: 'd' type: 'DummyData' top: 'y'", folder = ".", tops = ["y"]} : tensor<*xf32>
 }
 
@@ -53,6 +53,6 @@ brew.program @too_many train {
 // -----
 
 brew.program @config train {
-  // expected-error @below {{layer 'in' (Input): config is of a layer with other tops}}
+  // expected-error @below {{layer 'in' (Input): config belongs to a layer with other tops}}
   %a = brew.data_input "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 'y'", folder = ".", tops = ["x"]} : tensor<*xf32>
 }

@@ -1,9 +1,9 @@
 // RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=data=1,3,8,9' | FileCheck %s --check-prefix=NET
 // RUN: %brew-opt %s --brew-infer-data-shapes='input-shape=data=1,3,8,9 batch=5' | FileCheck %s --check-prefix=BATCH
 
-// --input-shape stands in for a source that is not there. Of a Data layer it
-// gives the image; the number stays the layer's own, so that one flag serves
-// training and test program. --batch beats both.
+// --input-shape replaces a missing source. For a Data layer it provides the image; the batch
+// size stays the layer's own, so that one flag serves training and test program. --batch
+// overrides both.
 brew.program @forward_backward train {
   // NET: batch_size: 64{{.*}} : tensor<64x3x8x9xf32>, tensor<64xf32>
   // BATCH: batch_size: 5 {{.*}} : tensor<5x3x8x9xf32>, tensor<5xf32>

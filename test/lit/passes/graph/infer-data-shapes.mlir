@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-infer-data-shapes --split-input-file | FileCheck %s --check-prefixes=CHECK,NET
 // RUN: %brew-opt %s --brew-infer-data-shapes='batch=7' --split-input-file | FileCheck %s --check-prefixes=CHECK,BATCH
 
-// Input and DummyData say their shapes; the config then holds the shapes that
-// hold at run time, too.
+// Input and DummyData specify their shapes; the config then also contains the shapes of the
+// run.
 // CHECK-LABEL: brew.program @input
 brew.program @input test {
   // BATCH: shape { dim: 7 dim: 3 } shape { dim: 7 dim: 5 dim: 6 }
@@ -13,7 +13,7 @@ brew.program @input test {
 
 // -----
 
-// One shape serves all tops; the element type stays.
+// One shape applies to all tops; the element type does not change.
 // CHECK-LABEL: brew.program @one_shape
 brew.program @one_shape test {
   // NET: tensor<2x3xf64>, tensor<2x3xf64>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-infer-shapes | FileCheck %s
 
-// The windows of the pooling that made the mask are known where its bottom is as
-// large as the result, also through a split.
+// The windows of the pooling that computed the mask are known if its bottom is as large as the
+// result, also through a split.
 brew.program @p test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x5x7xf32>
   %p, %m, %a = brew.max_pooling "p"(%x) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 1, 1>, tops = ["p", "m"]} : (tensor<1x2x5x7xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi8>)

@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-infer-shapes --split-input-file | FileCheck %s
 
-// Shapes flow from the feed through layers; parameters get theirs from the
-// layers that read them; the program records blobs, parameters and what Caffe
-// would hold: 2 (data and gradient) * 4 bytes * elements.
+// Shapes propagate from the data layer through layers; parameters get the shapes that their
+// readers need; the program records blobs, parameters and the bytes that Caffe would allocate:
+// 2 (data and gradient) * 4 bytes * elements.
 //   data 1*3*7*7 = 147, conv 1*4*4*4 = 64, pool 1*4*2*2 = 16, ip 1*10 = 10:
 //   237 elements, 1896 bytes (the in-place ReLU adds nothing).
 
@@ -36,8 +36,8 @@ brew.program @deploy test {
 
 // -----
 
-// Window arithmetic: convolutions round down, pooling rounds up unless told
-// to round down, and a window that would start in the padding is dropped.
+// Window arithmetic: convolutions round down, pooling rounds up unless round_mode says
+// otherwise, and a window that would start in the padding is dropped.
 // CHECK-LABEL: brew.program @windows
 brew.param @d.0 : tensor<*xf64> {layer = "d", index = 0 : i64}
 brew.program @windows test {
@@ -59,8 +59,8 @@ brew.program @windows test {
   // fails, so 4 stay.
   // CHECK: brew.average_pooling "edge"{{.*}} -> tensor<2x6x3x4xf64>
   %e = brew.average_pooling "edge"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 3, 3>, pad = array<i64: 1, 1>, tops = ["e"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
-  // Padding in one dimension drops windows in the other too: columns
-  // ceil((9-1)/5)+1 = 3, and the third starts at 10, behind the input.
+  // Padding in one dimension drops windows in the other too: columns ceil((9-1)/5)+1 = 3, and
+  // the third starts at 10, after the input.
   // CHECK: brew.average_pooling "other"{{.*}} -> tensor<2x6x3x2xf64>
   %o = brew.average_pooling "other"(%x) {kernel = array<i64: 2, 1>, stride = array<i64: 3, 5>, pad = array<i64: 1, 0>, tops = ["o"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
   // A window larger than the input by less than its stride: ceil(-1/2)+1 = 1.
@@ -70,15 +70,15 @@ brew.program @windows test {
   // of padding, of which 2 before.
   // CHECK: brew.average_pooling "bins"{{.*}}kernel = array<i64: 2, 3>, pad = array<i64: 0, 2>, stride = array<i64: 2, 3>{{.*}} -> tensor<2x6x4x4xf64>
   %n = brew.average_pooling "bins"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, bins = 4 : i64, tops = ["n"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
-  // A global one takes the bottom's extents for its kernel.
+  // Global pooling uses the bottom's extents as its kernel.
   // CHECK: brew.average_pooling "global"{{.*}}kernel = array<i64: 8, 9>{{.*}} -> tensor<2x6x1x1xf64>
   %g = brew.average_pooling "global"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, global, tops = ["g"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
 }
 
 // -----
 
-// Negative axes become positive; losses give scalars and what the backward
-// pass needs; the label check learns the number of classes.
+// Negative axes become positive; losses return scalars and the values that the backward pass
+// needs; the label check gets the number of classes.
 // CHECK-LABEL: brew.program @losses
 brew.program @losses train {
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x5x3xf32>, tensor<2x3xf32>
@@ -102,9 +102,8 @@ brew.program @losses train {
 
 // -----
 
-// A parameter that two layers share has the shape of the first. With
-// share_mode PERMISSIVE a layer that needs the same elements under another
-// shape reads them through a view.
+// A parameter that two layers share has the shape of the first. With share_mode PERMISSIVE a
+// layer that needs the same elements in another shape reads them through a view.
 // CHECK: brew.param @first.0 : tensor<6x4xf32>
 brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = [#plan.sharer<"second"[0], "InnerProduct">], permissive}
 // CHECK-LABEL: brew.program @shared
@@ -127,8 +126,8 @@ brew.program @shared train {
 
 // -----
 
-// Settings given once hold for all spatial dimensions; im2col, deconvolutions and
-// paddings that differ.
+// A single setting applies to all spatial dimensions; im2col, deconvolutions and paddings that
+// differ.
 // CHECK-LABEL: brew.program @dimensions
 brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
 brew.param @d.0 : tensor<*xf32> {layer = "d", index = 0 : i64}

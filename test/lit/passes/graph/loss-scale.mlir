@@ -1,8 +1,8 @@
-// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' | FileCheck %s
-// RUN: %brew-opt %s --brew-differentiate='None=pin=None=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' --brew-attach-target=gpu-arch=sm_90 --brew-lower-precision=type=f16 | FileCheck %s --check-prefix=NARROW
+// RUN: %brew-opt %s --brew-differentiate='pin=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' | FileCheck %s
+// RUN: %brew-opt %s --brew-differentiate='pin=x loss-scale=1024' --brew-build-update='loss-scale=1024 loss-scale-window=500' --brew-attach-target=gpu-arch=sm_90 --brew-lower-precision=type=f16 | FileCheck %s --check-prefix=NARROW
 
-// Losses are multiplied by a scale that programs carry along; gradients are
-// divided by it where they leave the program, and counted where not finite.
+// Losses are multiplied by a persistent scale; gradients are divided by it where they leave the
+// program, and non-finite ones are counted.
 
 // CHECK-DAG: brew.param @loss_scale.value : tensor<f32> {brew.persistent
 // CHECK-DAG: brew.param @loss_scale.good : tensor<f32> {brew.persistent
@@ -14,7 +14,7 @@ brew.param @idle.0 : tensor<4xf32> {layer = "idle", index = 0 : i64}
 brew.program @forward_backward train differentiate {
   %x, %l = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<1x8xf32>, tensor<1xf32>
   %v = brew.param_value @ip.0 : tensor<3x8xf32>
-  // No loss depends on it: its gradient is 0 as it stands.
+  // No loss depends on it: its gradient is 0.
   %u = brew.param_value @idle.0 : tensor<4xf32>
   %i = brew.inner_product "ip"(%x, %v) {num_output = 3 : i64, axis = 1 : i64, propagate_down = array<i1: true, true>, tops = ["x"]} : (tensor<1x8xf32>, tensor<3x8xf32>) -> tensor<1x3xf32>
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 0.5>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)
@@ -31,7 +31,7 @@ brew.program @forward_backward train differentiate {
   // CHECK-NEXT: %[[BEFORE:.*]] = brew.param_value @loss_scale.non_finite
   // CHECK-NEXT: %[[COUNT:.*]] = brew.count_non_finite "loss_scale"(%[[BEFORE]], %[[G]], %[[ZERO]]) {brew.backward}
   // CHECK-NEXT: brew.store_param %[[COUNT]], @loss_scale.non_finite
-  // The scaled gradient flows in 16 bits; the stored one has never been so.
+  // The scaled gradient is 16 bits wide; the stored one never is.
   // NARROW: brew.softmax_loss_backward
   // NARROW-NEXT: brew.cast "loss"{{.*}} -> tensor<1x3xf16>
   // NARROW: %[[DV:.*]] = brew.inner_product_backward_weights {{.*}} -> tensor<3x8xf32>
@@ -39,7 +39,7 @@ brew.program @forward_backward train differentiate {
   // NARROW-NEXT: brew.store_gradient %[[G]], @ip.0
 }
 
-// An update whose gradients are not finite changes nothing but the scale.
+// An update with non-finite gradients changes nothing but the scale.
 // CHECK-LABEL: brew.program @update
 // CHECK-NEXT: %[[BAD:.*]] = brew.param_value @loss_scale.non_finite : tensor<f32>
 // CHECK: %[[W:.*]] = brew.param_value @ip.0

@@ -9,7 +9,7 @@ module {
 
 // -----
 
-// One program that has it is enough.
+// It suffices that one program has the blob.
 module {
   brew.program @forward_backward train {
     %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-propagate-stored-params --split-input-file | FileCheck %s
 
-// A layer reads what an earlier one stored to the parameter that both share, and
-// the last store stays. Earlier reads None=pin=None what the parameter was before.
+// A layer reads the value that an earlier one stored to a shared parameter, and only the last
+// store stays. Earlier reads still read the old value.
 
 // CHECK-LABEL: brew.program @shared
 brew.param @s : tensor<3xf32> {layer = "a", index = 0 : i64}
@@ -24,7 +24,7 @@ brew.program @shared train {
 
 // -----
 
-// Layers that share loosely see it in their own shape.
+// Layers with PERMISSIVE sharing see it in their own shape.
 
 // CHECK-LABEL: brew.program @loose
 brew.param @s : tensor<4xf32> {layer = "a", index = 0 : i64}
@@ -42,7 +42,7 @@ brew.program @loose train {
 
 // -----
 
-// Programs are apart: what one stored, another one reads as the parameter.
+// Programs are independent: another program reads the parameter.
 
 // CHECK-LABEL: brew.program @train
 // CHECK-LABEL: brew.program @test

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-differentiate --split-input-file | FileCheck %s
 
-// The derivative is built along with the expression, so that a choice takes the
-// derivative of its side: that of sqrt is infinite or none where it is not taken.
+// The derivative is built along with the expression, so that a select selects the derivative
+// too: the derivative of sqrt may be infinite or NaN on the other side.
 brew.param @bias.0 : tensor<2xf32> {layer = "bias", index = 0 : i64}
 // CHECK-LABEL: brew.program @choice
 brew.program @choice train differentiate {
@@ -25,8 +25,8 @@ brew.program @choice train differentiate {
 
 // -----
 
-// A scalar's gradient is the sum over everything it was spread to, a vector's over
-// all dimensions but its own.
+// The gradient of a scalar is the sum over all elements it was broadcast to, that of a vector
+// the sum over all other dimensions.
 brew.param @e.0 : tensor<f32> {layer = "e", index = 0 : i64}
 brew.param @e.1 : tensor<3xf32> {layer = "e", index = 1 : i64}
 // CHECK-LABEL: brew.program @parameters

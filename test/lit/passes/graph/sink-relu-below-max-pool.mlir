@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-sink-relu-below-max-pool --split-input-file | FileCheck %s
 
-// The ReLU clips what the pooling left, and its result has the pooled blob's name.
+// The ReLU moves below the pooling, and its result has the name of the pooled blob.
 // CHECK-LABEL: brew.program @plain
 brew.program @plain train {
   // CHECK: %[[X:.*]] = brew.data_input
@@ -15,7 +15,7 @@ brew.program @plain train {
 
 // -----
 
-// One ReLU for all parts of a joined blob.
+// One ReLU replaces those of all inputs of a Concat.
 // CHECK-LABEL: brew.program @joined
 brew.program @joined train {
   // CHECK: %[[A:.*]] = brew.data_input "a"
@@ -35,8 +35,8 @@ brew.program @joined train {
 
 // -----
 
-// Not where the clipped blob has another reader, with a slope, where a part is not
-// clipped, or where a mask shows which of several zeros was the largest.
+// Not applied if the clipped blob has another reader, if the ReLU has a slope, if an input of
+// the Concat is not clipped, or if a mask would show which of several zeros is the maximum.
 // CHECK-LABEL: brew.program @stays
 brew.program @stays train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>

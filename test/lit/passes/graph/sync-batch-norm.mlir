@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-sync-batch-norm | FileCheck %s
 // RUN: %brew-opt %s --brew-sync-batch-norm --brew-lower-to-nests | FileCheck %s --check-prefix=SUMS
 
-// In training the sums of the batch and their number go over all ranks, then those of
-// the squares of differences from the mean that follows. A program of tests is rank 0's.
+// In training all ranks reduce the sums of the batch and their number, then the sums of squared
+// differences from the resulting mean. Only rank 0 runs test programs.
 // CHECK-LABEL: brew.program @main train
 // CHECK: brew.batch_norm "n"({{.*}}synchronized
 // CHECK-LABEL: brew.program @test

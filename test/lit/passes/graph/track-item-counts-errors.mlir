@@ -35,7 +35,7 @@ brew.program @p train {
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-note @below {{layer 'g' decides at run time how many items of 'z' there are}}
   %z, %d, %q = brew.filter "g"(%x, %t) {tops = ["z"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'e': bottoms 'y' and 'z' need not have as many items as each other: layers 'f' and 'g' choose them}}
+  // expected-error @below {{layer 'e': bottoms 'y' and 'z' may have different numbers of items: layers 'f' and 'g' select them}}
   %e = brew.eltwise "e"(%y, %z) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["e"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
 }
 
@@ -45,7 +45,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the items, of which only some are there}}
+  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the items, of which only some are valid}}
   %z = brew.concat "c"(%y, %y) {axis = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
 }
 
@@ -55,7 +55,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 4, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
 }
 
@@ -65,7 +65,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: -1>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<12xf32>
 }
 
@@ -75,7 +75,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1, -1, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
 }
 
@@ -85,7 +85,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are valid; 'dim: 0' keeps it, whatever their number}}
   %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1>, num_axes = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
 }
 
@@ -95,7 +95,7 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are there}}
+  // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are valid}}
   %z = brew.permute "p"(%y) {order = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
 }
 
@@ -105,7 +105,7 @@ brew.program @p train {
   %x, %t, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y:2, %c, %p = brew.filter "f"(%x, %x, %s) {tops = ["y", "z"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'l': axis 0 is the items, of which only some are there}}
+  // expected-error @below {{layer 'l': axis 0 is the items, of which only some are valid}}
   %l:4 = brew.softmax_loss "l"(%y#0, %y#1) {axis = 0 : i64, normalization = #brew<normalization valid>, tops = ["l"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> (tensor<f32>, tensor<4x3xf32>, tensor<f32>, tensor<i32>)
 }
 
@@ -234,6 +234,6 @@ brew.program @p train {
   %x, %s = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
-  // expected-error @below {{layer 'v': reverses dimension 0 of its bottom, the items, of which only some are there}}
+  // expected-error @below {{layer 'v': reverses dimension 0 of its bottom, the items, of which only some are valid}}
   %z = brew.reverse "v"(%y) {axes = array<i64: 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
 }

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-track-item-counts | FileCheck %s
 
-// Layers that work item by item need nothing; those that combine items read the
-// rest masked, and what is divided by the number of items is corrected.
+// Layers that work item by item need no change; layers that combine items read the padding
+// items masked, and results that are divided by the number of items are corrected.
 // CHECK-LABEL: brew.program @combine
 brew.program @combine train {
   // CHECK: %[[IN:.*]]:3 = brew.data_input
@@ -21,11 +21,11 @@ brew.program @combine train {
   // CHECK-NEXT: brew.reduction "sum"(%[[MASKED]]) {{.*}}tops = ["sum"]}
   // CHECK-NOT: brew.average_items "sum"
   %sum = brew.reduction "sum"(%r) {axis = 0 : i64, coeff = 1.0 : f32, kind = #brew<reduction_kind sum>, tops = ["sum"]} : (tensor<4x3xf32>) -> tensor<f32>
-  // The mean of each item is one of as many items.
+  // A mean within each item has as many items.
   // CHECK: %[[EACH:.*]] = brew.reduction "each"(%[[R]])
   %each = brew.reduction "each"(%r) {axis = 1 : i64, coeff = 1.0 : f32, kind = #brew<reduction_kind mean>, tops = ["each"]} : (tensor<4x3xf32>) -> tensor<4xf32>
   brew.output %each "each" loss_weight 0.0 : tensor<4xf32>
-  // The rest gets a label that is ignored: one that no data have, or the net's own.
+  // The padding items get an ignored label: one that does not occur in data, or the net's own.
   // CHECK: %[[LABEL:.*]] = brew.mask_items "loss"(%[[Y]]#1, %[[COUNT]]) {fill = 0xC1E0000000000000 : f64}
   // CHECK-NEXT: brew.softmax_loss "loss"(%[[R]], %[[LABEL]]) {{.*}}ignore_label = -2147483648 : i64{{.*}}tops = ["loss"]}
   // CHECK-NOT: brew.average_items "loss"
@@ -42,8 +42,8 @@ brew.program @combine train {
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// Filters with one selector have one count. A counted selector selects none of
-// its rest.
+// Filters with the same selector have the same count. A selector with an item count selects
+// none of its padding items.
 // CHECK-LABEL: brew.program @filters
 brew.program @filters test {
   // CHECK: %[[IN:.*]]:4 = brew.data_input
@@ -65,9 +65,9 @@ brew.program @filters test {
   // CHECK-NEXT: {{^ *}$}}
 }
 
-// The losses that only divide by the number of items; statistics of those that
-// are there; layers of which one bottom gives its items, or a shape; and parts of
-// a layer, whose results have no names.
+// Losses that only divide by the number of items; statistics of the valid items; layers in
+// which one bottom determines the items, or the shape; and components of a layer, whose results
+// have no names.
 // CHECK-LABEL: brew.program @layers
 brew.program @layers train {
   // CHECK: %[[IN:.*]]:4 = brew.data_input
@@ -82,7 +82,7 @@ brew.program @layers train {
   // CHECK-NEXT: brew.multinomial_logistic_loss "log"(%[[Y]]#0, %[[LABEL]]) {ignore_label = -2147483648 : i64, tops = [""]}
   // CHECK-NEXT: brew.average_items "log"
   %log, %ls = brew.multinomial_logistic_loss "log"(%y#0, %y#1) {tops = ["log"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<i32>)
-  // CHECK-NEXT: %[[N:.*]], %{{.*}} = brew.batch_norm "norm"(%[[Y]]#0, %[[COUNT]]) {counted, eps = {{.*}}, tops = []}
+  // CHECK-NEXT: %[[N:.*]], %{{.*}} = brew.batch_norm "norm"(%[[Y]]#0, %[[COUNT]]) {eps = {{.*}}, has_item_count, tops = []}
   %n, %d = brew.batch_norm "norm"(%y#0) {eps = 1.0e-5 : f32, fraction = 0.9 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> (tensor<4x3x1x2xf32>, tensor<3xf32>)
   // CHECK-NEXT: %[[L:.*]] = brew.lrn "norm"(%[[N]])
   %l = brew.lrn "norm"(%n) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> tensor<4x3x1x2xf32>

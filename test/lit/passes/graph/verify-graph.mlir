@@ -21,7 +21,7 @@ brew.program @dynamic train {
 
 // -----
 
-// Values inside kernels count as well.
+// Values inside kernels are checked too.
 brew.program @nested train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
   %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
@@ -51,12 +51,12 @@ brew.program @recurrent train {
 
 // -----
 
-// What does not learn needs no gradient.
+// A parameter that does not learn needs no gradient.
 brew.param @fixed : tensor<2xf32> {layer = "b", index = 0 : i64, lr_mult = 0.0 : f32}
 brew.param @learns : tensor<2xf32> {layer = "b", index = 1 : i64}
 brew.program @forward_backward train differentiate {
   %f = brew.param_value @fixed : tensor<2xf32>
-  // expected-error @below {{phase graph: parameter @learns learns, and has no gradient}}
+  // expected-error @below {{phase graph: parameter @learns is learnable but has no gradient}}
   %w = brew.param_value @learns : tensor<2xf32>
 }
 
@@ -64,7 +64,7 @@ brew.program @forward_backward train differentiate {
 
 brew.param @w : tensor<2xf32> {layer = "b", index = 0 : i64}
 brew.program @forward_backward train differentiate {
-  // expected-error @below {{phase graph: parameter @w has a gradient, and no update}}
+  // expected-error @below {{phase graph: parameter @w has a gradient but no update}}
   %w = brew.param_value @w : tensor<2xf32>
   brew.store_gradient %w, @w : tensor<2xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-verify-import --verify-diagnostics --split-input-file
 
-// Layers, feeds, parameter reads and sinks are what an import makes.
+// An import contains layers, data layers, parameter reads and sinks.
 brew.param @b : tensor<*xf32> {layer = "b", index = 0 : i64}
 brew.program @good train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
@@ -14,13 +14,13 @@ brew.program @good train {
 
 brew.program @gradient train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
-  // expected-error @below {{phase import: this operation is no layer}}
+  // expected-error @below {{phase import: this operation is not a layer}}
   %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
 }
 
 // -----
 
-// A layer's operation, but of a backward pass.
+// A layer's operation that belongs to a backward pass.
 brew.program @backward train {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{phase import: there are no gradients yet}}
@@ -60,6 +60,6 @@ brew.program @place train {
 // -----
 
 brew.program @constant train {
-  // expected-error @below {{phase import: this operation is no layer}}
+  // expected-error @below {{phase import: this operation is not a layer}}
   %x = arith.constant dense<0.0> : tensor<2xf32>
 }

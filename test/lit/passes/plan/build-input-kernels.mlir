@@ -4,8 +4,8 @@
 // RUN: %brew-data mean db mean.binaryproto
 // RUN: %brew-opt %s --brew-build-input-kernels --split-input-file | FileCheck %s
 
-// One mean for all channels and a scale are constants; the images' layout is
-// that of the buffer.
+// A single mean for all channels and the scale are constants; the images have the layout of the
+// buffer.
 // CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "placement", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>)
@@ -26,7 +26,7 @@
 // CHECK: arith.mulf %[[REST]], %[[SCALE]]
 // CHECK: plan.program @main
 // CHECK: plan.data_input "in/1" "Data"
-// CHECK-SAME: pixels = @in_1_pixels
+// CHECK-SAME: pixel_kernel = @in_1_pixels
 // CHECK-NOT: mean_dims
 plan.arena transient size 512
 plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
@@ -36,17 +36,17 @@ plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 
 
 // -----
 
-// A mean of each channel is a buffer. Each program has its own kernel. In double
-// precision the bytes of the mean stay floats.
+// One mean per channel is a buffer. Each program has its own kernel. In double precision the
+// mean stays in floats.
 // CHECK: plan.kernel @in_pixels
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<1x2x4x4xi8>, %{{.*}}: tensor<1x3xi32>, %[[MEAN:.*]]: tensor<2x1x1xf32>):
 // CHECK: %[[ONE:.*]] = tensor.extract %[[MEAN]]
 // CHECK: arith.extf %[[ONE]] : f32 to f64
 // CHECK: plan.program @first
-// CHECK: mean_dims = array<i64: 2, 1, 1>, pixels = @in_pixels
+// CHECK: mean_dims = array<i64: 2, 1, 1>, pixel_kernel = @in_pixels
 // CHECK: plan.kernel @in_pixels_0
 // CHECK: plan.program @second
-// CHECK: pixels = @in_pixels_0
+// CHECK: pixel_kernel = @in_pixels_0
 plan.arena transient size 512
 plan.program @first attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
   %data = plan.buffer "data" transient[0] live [0, 0] : memref<1x2x4x4xf64>
@@ -59,7 +59,7 @@ plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 51
 
 // -----
 
-// Left to the host: other layers, a mean that is not there, one that does not fit.
+// The CPU converts other layers, and images whose mean file is missing or does not match.
 // CHECK: plan.arena
 // CHECK-NOT: plan.kernel
 // CHECK: plan.program @host
@@ -76,8 +76,8 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
 
 // -----
 
-// Whole records travel, here of the mean image's size: the crop begins at the same
-// place in both.
+// Full records are copied to the device, here of the size of the mean image: both are cropped
+// at the same offset.
 // CHECK-LABEL: plan.kernel @cropped_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>, %[[MEAN:.*]]: tensor<1x4x5xf32>):
 // CHECK: %[[H:.*]] = linalg.index 2 : index
@@ -90,16 +90,16 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
 // CHECK: %[[ACROSS:.*]] = arith.addi %[[COLUMN]], %[[LEFT]]
 // CHECK: tensor.extract %[[P]][%{{.*}}, %{{.*}}, %[[ROW]], %[[ACROSS]]]
 // CHECK: tensor.extract %[[MEAN]][%{{.*}}, %[[ROW]], %[[ACROSS]]]
-// A record of 4 x 5 is more than twice a crop of 3 x 3: crops travel, and the place
-// is that of the mean.
+// A record of 4 x 5 is more than twice as large as a crop of 3 x 3: only crops are copied, and
+// the offset applies to the mean.
 // CHECK-LABEL: plan.kernel @small_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x3x3xi8>, %{{.*}}: tensor<2x3xi32>, %[[MEAN:.*]]: tensor<1x4x5xf32>):
 // CHECK: %[[ROW:.*]] = arith.addi %[[H:.*]], %{{.*}} : index
 // CHECK: %[[ACROSS:.*]] = arith.addi %[[COLUMN:.*]], %{{.*}} : index
 // CHECK: tensor.extract %[[P]][%{{.*}}, %{{.*}}, %[[H]], %[[COLUMN]]]
 // CHECK: tensor.extract %[[MEAN]][%{{.*}}, %[[ROW]], %[[ACROSS]]]
-// The database's first record says how large they are; without a mean its place
-// serves the pixels alone. The other one is not there: the host crops.
+// The database's first record determines the size; without a mean the offset applies only to
+// the pixels. The other database is missing: the CPU crops.
 // CHECK-LABEL: plan.kernel @known_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
 // CHECK: tensor.extract %[[P]]
@@ -119,8 +119,8 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
 
 // -----
 
-// A padded blob in 16 bits: channels behind the image's are zeros, and pixels are read
-// of the image's only.
+// A padded 16-bit blob: the padding channels are zeros, and pixels are read only for the
+// image's channels.
 // CHECK: plan.kernel @in_pixels
 // CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
 // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x8x4x5xbf16, #brew.layout<0, 2, 3, 1>>)

@@ -8,12 +8,12 @@
 #all = affine_map<(i, c) -> (i, c)>
 #row = affine_map<(i, c) -> (c)>
 
-// A sum and what reads it: stages of one kernel. What stands between them and needs the
-// first one goes behind; the sum stays a result.
+// A sum and its reader become stages of one kernel. An operation between them that depends on
+// the first kernel moves after it; the sum stays a result.
 // CHECK-LABEL: brew.program @neighbours
 // CHECK: %[[K:.*]]:2 = brew.kernel "apply"(%[[X:.*]]) {layers = ["sum", "apply"]} : (tensor<256x64xf32>) -> (tensor<64xf32>, tensor<256x64xf32>) {
 // CHECK: %[[S:.*]] = linalg.generic {{.*}} attrs = {brew.grid_loops = 1 : i64, brew.sub_kernel = 0 : i64} {
-// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : {{.*}}) {{.*}} attrs = {brew.grid_loops = 2 : i64, brew.sub_kernel = 1 : i64, brew.stage = 1 : i64} {
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : {{.*}}) {{.*}} attrs = {brew.grid_loops = 2 : i64, brew.stage = 1 : i64, brew.sub_kernel = 1 : i64} {
 // CHECK: brew.yield %[[S]], %{{.*}} : tensor<64xf32>, tensor<256x64xf32>
 // CHECK: brew.reinterpret %[[K]]#0
 // CHECK-NOT: brew.kernel
@@ -47,7 +47,7 @@ brew.program @neighbours train {
   brew.pin data "y", %y : tensor<256x64xf32>
 }
 
-// A view of the sum is read: two kernels.
+// The second kernel reads a view of the sum: two kernels.
 // CHECK-LABEL: brew.program @through_a_view
 // CHECK: brew.kernel "sum"
 // CHECK: brew.kernel "apply"
@@ -75,8 +75,8 @@ brew.program @through_a_view train {
   brew.pin data "y", %y : tensor<8x8xf32>
 }
 
-// The first reads what ends with it, which is where the second one's result could lie:
-// together they would need more than either.
+// The first kernel is the last reader of a value whose memory the result of the second could
+// reuse: together they would need more memory than either.
 // CHECK-LABEL: brew.program @memory
 // CHECK: brew.kernel "first"
 // CHECK: brew.kernel "second"
@@ -103,7 +103,7 @@ brew.program @memory train {
   brew.pin data "y", %y : tensor<1024xf32>
 }
 
-// Forward and backward are steps of their own.
+// The forward and the backward pass have separate steps.
 // CHECK-LABEL: brew.program @passes
 // CHECK: brew.kernel "forward"
 // CHECK: brew.kernel "backward"

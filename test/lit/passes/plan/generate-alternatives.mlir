@@ -2,13 +2,14 @@
 // RUN: %brew-opt %s --brew-generate-alternatives --brew-plan-memory --brew-verify-plan --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=PLAN
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-generate-alternatives --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=GPU
 
-// Depthwise convolutions and first ones get a kernel each, of their own operands and results.
+// Depthwise convolutions and first layers get a kernel each, with their own operands and
+// results.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-DAG: plan.kernel @dw_generated attributes {in_place = array<i64: -1>, layers = ["dw"]}
 // CHECK-DAG: plan.kernel @dw_backward_generated attributes {in_place = array<i64: -1>, layers = ["dw"]}
 // CHECK-DAG: plan.kernel @first_generated attributes
 // CHECK-NOT: plan.kernel @wide
-// On GPUs depthwise ones alone.
+// On GPUs only depthwise convolutions.
 // GPU-NOT: @first_generated
 // GPU-DAG: plan.kernel @dw_generated
 // CHECK-LABEL: brew.program @main
@@ -32,8 +33,8 @@ brew.program @main train {
 
 // -----
 
-// What a call adds to lies where its result does, for the kernel as well. Of few pixels
-// windows of one are a product, which the library is good at.
+// A call accumulates in place, and so does the kernel. For few pixels, windows of one element
+// are a matrix product, at which the library is fast.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK: plan.kernel @few_generated attributes {in_place = array<i64: [[SUM:[0-9]+]]>
 // CHECK-NOT: plan.kernel
@@ -51,7 +52,7 @@ brew.program @main test {
 
 // -----
 
-// A call adds to a copy where what it adds to lies otherwise: no kernel is compiled for that.
+// If the sum has another layout, the call accumulates into a copy: no kernel is generated.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-NOT: plan.kernel
 // CHECK-LABEL: brew.program @copied
@@ -68,7 +69,7 @@ brew.program @copied test {
 
 // -----
 
-// Operands in 16 bits are widened where they are read, and what is made is rounded.
+// 16-bit operands are widened when they are read, and the result is rounded.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK: plan.kernel @dw_generated
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<32x1x3x3xbf16>, %{{.*}}: tensor<2x32x8x8xbf16, #brew.layout<0, 2, 3, 1>>):

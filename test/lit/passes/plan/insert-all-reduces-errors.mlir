@@ -5,7 +5,7 @@
 brew.param @a.0 : tensor<64xf16> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @forward_backward train role forward_backward {
   %a = brew.fill 1.0 : tensor<64xf16>
-  // expected-error @below {{this gradient is of 'f16', which is not added up over ranks}}
+  // expected-error @below {{this gradient is of 'f16', which cannot be all-reduced}}
   brew.store_gradient %a, @a.0 : tensor<64xf16>
 }
 
@@ -19,7 +19,7 @@ brew.program @reduce train role reduce {
 
 brew.program @forward_backward train role forward_backward {
   %a = brew.fill 1.0 : tensor<64xf32>
-  // expected-error @below {{waits for operand 0, which no brew.all_reduce_start of bucket 1 has begun to add up}}
+  // expected-error @below {{waits for operand 0, which is not a result of a brew.all_reduce_start of bucket 1}}
   %b = brew.all_reduce_wait 1(%a) : tensor<64xf32>
 }
 
@@ -28,7 +28,7 @@ brew.program @forward_backward train role forward_backward {
 brew.program @forward_backward train role forward_backward {
   %a = brew.fill 1.0 : tensor<64xf32>
   %s = brew.all_reduce_start 0(%a) : tensor<64xf32>
-  // expected-error @below {{waits for operand 0, which something else reads on its way}}
+  // expected-error @below {{waits for operand 0, which has another use}}
   %b = brew.all_reduce_wait 0(%s) : tensor<64xf32>
   brew.pin data "s", %s : tensor<64xf32>
 }

@@ -2,8 +2,8 @@
 // RUN: %brew-opt %s --brew-insert-all-reduces='bucket-bytes=1000' --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s --check-prefix=PLAN
 // RUN: %brew-opt %s --brew-insert-all-reduces --split-input-file | FileCheck %s --check-prefix=ONE
 
-// Backward finishes c, then b, then a. The first two fill a bucket of 1000 bytes, which
-// is started before a is there. Gradients lie where they are added up.
+// The backward pass completes c, then b, then a. The first two fill a bucket of 1000 bytes,
+// which starts before a is complete. Gradients are reduced in place.
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.param @b.0 : tensor<128xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 128>}
 brew.param @c.0 : tensor<128xf32> {layer = "c", index = 0 : i64, file_dims = array<i64: 128>}
@@ -79,8 +79,8 @@ brew.program @forward_backward train role forward_backward {
 
 // -----
 
-// One value that is the gradient of two parameters is added up once; the second place
-// gets a copy behind the sum. What is read at the end as it was keeps its own place.
+// A value that is the gradient of two parameters is reduced once; the second buffer gets a copy
+// of the sum. A value that is read afterwards unreduced keeps its own memory.
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.param @b.0 : tensor<64xf32> {layer = "b", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @forward_backward train role forward_backward {
@@ -110,8 +110,8 @@ brew.program @forward_backward train role forward_backward {
 
 // -----
 
-// How many gradients are not finite is added up in front of the update that it decides,
-// whatever reads it there.
+// The count of non-finite gradients is reduced before the update that depends on it, for all
+// readers.
 brew.param @loss_scale.non_finite : tensor<f32> {brew.persistent, layer = "loss_scale", index = 0 : i64, file_dims = array<i64>}
 brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
 brew.program @update train role update {

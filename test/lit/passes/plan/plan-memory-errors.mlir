@@ -1,9 +1,9 @@
 // RUN: %brew-opt %s --allow-unregistered-dialect --brew-plan-memory --verify-diagnostics --split-input-file
 
-// What is no step, view, read or sink does not vanish from the plan.
+// An operation that is no step, view, read or sink is an error, not dropped.
 brew.program @step test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
-  // expected-error @below {{phase plan: this operation is no step}}
+  // expected-error @below {{phase plan: this operation is not a step}}
   %y = "test.call"(%x) : (tensor<16xf32>) -> tensor<16xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<16xf32>
 }
@@ -12,6 +12,6 @@ brew.program @step test {
 
 brew.program @no_results test {
   %x = brew.data_input "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16xf32>
-  // expected-error @below {{phase plan: this operation is no step}}
+  // expected-error @below {{phase plan: this operation is not a step}}
   "test.sink"(%x) : (tensor<16xf32>) -> ()
 }

@@ -1,8 +1,8 @@
 // RUN: %brew-opt %s --brew-plan-memory --brew-verify-plan --split-input-file --mlir-print-local-scope | FileCheck %s
 
-// When a kernel may write over what it reads, and when it must not.
+// Cases in which a kernel may overwrite its input, and in which it must not.
 
-// In place: never over what a feed wrote.
+// Never over the top of a data layer.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @feed
 #id1 = affine_map<(d0) -> (d0)>
@@ -24,7 +24,7 @@ brew.program @feed test {
 
 // -----
 
-// Nor over what is read again later.
+// Nor over a value that is read later.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @later
 #id1 = affine_map<(d0) -> (d0)>
@@ -64,7 +64,7 @@ brew.program @later test {
 
 // -----
 
-// Nor over what can be seen after the run.
+// Nor over a value that can be read after the run.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @kept
 #id1 = affine_map<(d0) -> (d0)>
@@ -96,7 +96,7 @@ brew.program @kept test {
 
 // -----
 
-// Nor when an element is read at another grid point than it is written at.
+// Nor if an element is read at another grid point than it is written at.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @other_place
 #id1 = affine_map<(d0) -> (d0)>
@@ -127,7 +127,7 @@ brew.program @other_place test {
 
 // -----
 
-// Nor when the types differ: two bytes cannot follow four.
+// Nor if the types differ: two bytes cannot replace four.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @other_type
 #id1 = affine_map<(d0) -> (d0)>
@@ -159,7 +159,7 @@ brew.program @other_type test {
 
 // -----
 
-// Nor over a value that the kernel gets under two names (a view of it).
+// Nor over a value that the kernel reads through two operands (a view of it).
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @twice
 #id1 = affine_map<(d0) -> (d0)>
@@ -193,7 +193,7 @@ brew.program @twice test {
 
 // -----
 
-// Nor when the writer reduces: it reads elements that are already written.
+// Nor if the writer is a reduction: it reads elements that are already overwritten.
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @reduction
 #id1 = affine_map<(d0) -> (d0)>
@@ -228,8 +228,7 @@ brew.program @reduction test {
 
 // -----
 
-// Two results, two dead inputs: each result takes over the first input that
-// fits and is not taken yet.
+// Two results, two dead inputs: each result reuses the first input that fits and is still free.
 // CHECK: plan.kernel @pair attributes {in_place = array<i64: 0, 1>
 // CHECK-LABEL: plan.program @two_results
 // CHECK: plan.launch @pair(%[[A:.*]], %[[B:.*]], %{{.*}}, %{{.*}})
@@ -271,8 +270,8 @@ brew.program @two_results test {
 
 // -----
 
-// A parameter is updated in place only after its last reader; else the new value
-// is copied at the end.
+// A parameter is updated in place only after its last reader; otherwise the new value is copied
+// at the end.
 // CHECK: plan.kernel @next attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @state
 // CHECK: plan.launch @next
@@ -306,7 +305,7 @@ brew.program @state train {
 
 // -----
 
-// Nor over what is stored: its bytes are read after the run.
+// Nor over a stored value: its bytes are read after the run.
 // CHECK: plan.kernel @make
 // CHECK: plan.kernel @over attributes {in_place = array<i64: -1>
 // CHECK-LABEL: plan.program @stored

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
 
-// Kernels are symbols. The second "pool" gets a number that the layer "pool_1"
-// would have: it gets one of its own. Programs have their names already.
+// Kernels are symbols. The second "pool" would get the name of the layer "pool_1", so it gets
+// another number. Programs already have their names.
 // CHECK-DAG: plan.kernel @pool attributes
 // CHECK-DAG: plan.kernel @pool_1 attributes
 // CHECK-DAG: plan.kernel @pool_1_1 attributes

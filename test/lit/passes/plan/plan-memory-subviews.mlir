@@ -2,8 +2,8 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// Two kernels write the rows of y, a third reads them: no copy, and the arena holds
-// x, y and z.
+// Two kernels write the rows of y, a third reads them: no copy, and the arena contains x, y and
+// z.
 // CHECK: plan.arena transient size 192
 // CHECK-LABEL: plan.program @join
 brew.program @join test {
@@ -22,11 +22,11 @@ brew.program @join test {
     %s = arith.mulf %in, %in : f32
     linalg.yield %s : f32
   } -> tensor<2x2xf32>
-  // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.base = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
-  // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.base = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.base = ["c.concat_view", 0]} : memref<2x4xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.base = ["c.concat_view", 0]} : memref<2x2xf32, strided<[6, 1]>>
   %y = brew.concat_view "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
-  // CHECK: plan.buffer "c.join" transient[0] live [0, 1] : memref<2x6xf32>
-  // The last reader of y, and of its subviews, writes over it.
+  // CHECK: plan.buffer "c.concat_view" transient[0] live [0, 1] : memref<2x6xf32>
+  // The last reader of y, and of its subviews, overwrites it.
   // CHECK: plan.buffer "z.0" transient[0] live [0, 1] pinned : memref<2x6xf32>
   %g = tensor.empty() : tensor<2x6xf32>
   %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x6xf32>) outs(%g : tensor<2x6xf32>) attrs = {brew.layer = "z"} {
@@ -41,7 +41,7 @@ brew.program @join test {
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// A subview that is read later keeps the whole from being overwritten in place.
+// A subview that is read later prevents overwriting the full tensor in place.
 // CHECK-LABEL: plan.program @later
 brew.program @later test {
   %x = brew.data_input "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>

@@ -21,8 +21,8 @@ brew.program @chain test attributes {caffe_bytes = 77 : i64} {
   // CHECK-NEXT: plan.data_input "in" "Data"(%[[X]]) {config = "name: 'in'", folder = "where"}
   %x = brew.data_input "in" "Data" {config = "name: 'in'", folder = "where", tops = ["x"]} : tensor<10x10xf32>
   %w = brew.param_value @w : tensor<10x10xf32>
-  // The feed's bytes are not overwritten: a second run would miss nothing, but
-  // a reader may already fill them.
+  // The data-layer top is not overwritten: the data pipeline may already fill it for the next
+  // run.
   // CHECK-NEXT: %[[A:.*]] = plan.buffer "first.0" transient[448] live [0, 1] : memref<10x10xf32>
   // CHECK-NEXT: plan.launch @first(%[[X]], %[[A]]) {layers = ["one"]}
   %a = brew.kernel "first"(%x) {layers = ["one"]} : (tensor<10x10xf32>) -> tensor<10x10xf32> {
@@ -106,9 +106,8 @@ brew.program @views test {
 
 // -----
 
-// Gradients are produced in the gradient arena, at their parameter's offset:
-// w takes 400 bytes, rounded to 448, so b follows at 448. The arenas hold both
-// parameters: 448 + 64.
+// Gradients are computed in the gradient arena, at their parameter's offset: w takes 400 bytes,
+// rounded to 448, so b follows at 448. The arenas contain both parameters: 448 + 64.
 // CHECK: plan.param @w[0] : memref<10x10xf32> {decay_mult = 1.000000e+00 : f32, file_dims = array<i64: 100>{{.*}}lr_mult = 2.000000e+00 : f32{{.*}}state_slots = 0
 // CHECK: plan.param @b[448] : memref<10xf32>
 // CHECK: plan.arena parameters size 512
@@ -132,13 +131,13 @@ brew.program @forward_backward train {
 
 // -----
 
-// An update kernel of two parts writes parameters and history in place.
-// History slot 0 lies at the parameter's offset of the state arena.
+// An update kernel of two sub-kernels writes parameters and history in place. History slot 0 is
+// at the parameter's offset in the state arena.
 // CHECK: plan.param @w[0] : {{.*}}state_slots = 1
 // CHECK: plan.param @b[128] : {{.*}}state_slots = 1
 // CHECK: plan.arena parameters size 192
 // CHECK: plan.arena state size 192
-// Sixteen scalars, each on a line of its own.
+// Sixteen scalars, each on its own cache line.
 // CHECK: plan.arena scalars size 1024
 // CHECK: plan.kernel @update_1 attributes {in_place = array<i64: 0, 1, 2, 3>
 // CHECK-LABEL: plan.program @update attributes {arena_bytes = 0 : i64, {{.*}}lower_bound_bytes = 0
@@ -187,8 +186,8 @@ brew.program @update train {
 
 // -----
 
-// A parameter that gets a value computed elsewhere is copied to at the end,
-// when nothing reads the old one any more.
+// A parameter whose new value is computed elsewhere is overwritten by a copy at the end, when
+// nothing reads the old value any more.
 // CHECK-LABEL: plan.program @copy
 // CHECK: plan.launch @over(%[[X:.*]], %[[Y:.*]]) :
 // CHECK: plan.launch @read(%[[OLD:.*]], %{{.*}}) :
@@ -226,7 +225,7 @@ brew.program @copy train {
 
 // -----
 
-// Channels-last is a matter of strides: N 60, C 1, H 15, W 3.
+// Channels-last layout is expressed by strides: N 60, C 1, H 15, W 3.
 // CHECK-LABEL: plan.program @nhwc
 // CHECK: plan.buffer "x" transient[{{.*}}] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
 // CHECK: plan.buffer "c" transient[{{.*}}] live [0, 0] pinned : memref<2x6x2x3xf32, strided<[36, 1, 18, 6]>>
@@ -245,12 +244,12 @@ brew.program @nhwc test {
 
 // -----
 
-// A Data layer's blob lives to its last read: its bytes serve again. What an
-// Input layer got is set once, so it stays to the end.
-//   Data: x 0..0, a 0..1, y 1..2 (pinned): y takes x's bytes: 2 * 448.
+// A Data layer's blob lives to its last read: its bytes are reused. An Input layer's blob is
+// set once, so it lives to the end.
+// Data: x 0..0, a 0..1, y 1..2 (pinned): y takes x's bytes: 2 * 448.
 // CHECK-LABEL: plan.program @every_run attributes {arena_bytes = 896
 // CHECK: plan.buffer "x" transient[{{.*}}] live [0, 0] :
-//   Input: x, a and y at once: 3 * 448.
+// Input: x, a and y are live together: 3 * 448.
 // CHECK-LABEL: plan.program @once attributes {arena_bytes = 1344
 // CHECK: plan.buffer "x" transient[{{.*}}] live [0, 1] :
 // CHECK: plan.launch @make_1(

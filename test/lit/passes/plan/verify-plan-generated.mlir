@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// The kernel beside a call is that of the call's buffers.
+// The generated alternative of a call has the layouts of the call's buffers.
 
 module {
   plan.arena transient size 448

@@ -1,14 +1,14 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// The seed has its value from the start, and what the caller may look at is
-// there before it is read.
+// The output gradient has its value from the start, and values that the caller may read are
+// complete before it is read.
 plan.arena transient size 192
 plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 0] : memref<16xf32>
   plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
   %y = plan.buffer "y" transient[64] live [0, 1] pinned : memref<16xf32>
   plan.copy %x to %y : memref<16xf32>, memref<16xf32>
-  %s = plan.buffer "y.seed" transient[128] live [0, 1] : memref<16xf32>
+  %s = plan.buffer "y.output_gradient" transient[128] live [0, 1] : memref<16xf32>
   plan.output_gradient "y", %s : memref<16xf32>
   %d = plan.buffer "d" transient[0] live [1, 1] : memref<16xf32>
   plan.copy %s to %d : memref<16xf32>, memref<16xf32>
@@ -17,7 +17,7 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
 
 // -----
 
-// Forward uses the bytes for something else, though backward writes them anew.
+// The forward pass uses the bytes for another value, although the backward pass rewrites them.
 plan.arena transient size 64
 plan.arena parameters size 64
 plan.program @overwritten attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
@@ -25,8 +25,8 @@ plan.program @overwritten attributes {arena_bytes = 64 : i64, lower_bound_bytes 
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
   plan.copy %w to %a : memref<16xf32>, memref<16xf32>
   // expected-note @below {{the buffer}}
-  %s = plan.buffer "y.seed" transient[0] live [0, 1] : memref<16xf32>
-  // expected-error @below {{reads buffer 'y.seed', which holds no value here}}
+  %s = plan.buffer "y.output_gradient" transient[0] live [0, 1] : memref<16xf32>
+  // expected-error @below {{reads buffer 'y.output_gradient', which contains no value here}}
   plan.output_gradient "y", %s : memref<16xf32>
 }
 
@@ -37,10 +37,10 @@ plan.arena transient size 128
 plan.arena parameters size 64
 plan.program @late attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
-  %s = plan.buffer "y.seed" transient[0] live [0, 1] : memref<16xf32>
+  %s = plan.buffer "y.output_gradient" transient[0] live [0, 1] : memref<16xf32>
   // expected-note @below {{the buffer}}
   %y = plan.buffer "y" transient[64] live [0, 1] pinned : memref<16xf32>
-  // expected-error @below {{reads buffer 'y', which holds no value here}}
+  // expected-error @below {{reads buffer 'y', which contains no value here}}
   plan.output_gradient "y", %s : memref<16xf32>
   plan.copy %w to %y : memref<16xf32>, memref<16xf32>
   plan.output %y "y" loss_weight 0.0 : memref<16xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// What is being added up over ranks is nobody else's until it is awaited; what was
-// copied from may be written.
+// Nothing may access the buffers of an all-reduce until it is awaited; its sources may be
+// overwritten.
 plan.arena transient size 128
 plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] : memref<16xf32>
@@ -22,7 +22,7 @@ plan.program @touched attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0
   %a = plan.buffer "a" transient[0] : memref<16xf32>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf32>
   plan.all_reduce_start 0(%a) to(%a) : memref<16xf32> to memref<16xf32>
-  // expected-error @below {{touches buffer 'a' while bucket 0 is on its way into it}}
+  // expected-error @below {{accesses buffer 'a' while bucket 0 is in flight}}
   plan.output %a "a" loss_weight 0.0 : memref<16xf32>
   plan.all_reduce_wait 0(%a) : memref<16xf32>
 }
@@ -67,7 +67,7 @@ plan.program @twice attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 :
   %b = plan.buffer "b" transient[64] : memref<16xf32>
   plan.data_input "in" "Data"(%a, %b) {config = "", folder = ""} : memref<16xf32>, memref<16xf32>
   plan.all_reduce_start 0(%a) to(%a) : memref<16xf32> to memref<16xf32>
-  // expected-error @below {{starts bucket 0, which is on its way}}
+  // expected-error @below {{starts bucket 0, which is in flight}}
   plan.all_reduce_start 0(%b) to(%b) : memref<16xf32> to memref<16xf32>
 }
 
@@ -97,5 +97,5 @@ plan.program @wire attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : 
   %a = plan.buffer "a" transient[0] : memref<16xf64>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<16xf64>
   // expected-error @below {{sends 'f64' as 'bf16'; only f32 travels as bf16}}
-  plan.all_reduce_start 0(%a) to(%a) {wire = bf16} : memref<16xf64> to memref<16xf64>
+  plan.all_reduce_start 0(%a) to(%a) {transfer_type = bf16} : memref<16xf64> to memref<16xf64>
 }

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
 
-// y (4 x 8) is joined from a (4 x 3) and b (4 x 5); both lie in its rows. A kernel
-// may read one while it writes the other, and y has its value when both do.
+// y (4 x 8) is the concatenation of a (4 x 3) and b (4 x 5), which are subviews of its rows. A
+// kernel may read one while it writes the other, and y is complete when both are.
 plan.arena transient size 192
 plan.kernel @make attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%x: tensor<16xf32>):
@@ -22,27 +22,27 @@ plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 
   plan.launch @other(%a, %b) : memref<4x3xf32, strided<[8, 1]>>, memref<4x5xf32, strided<[8, 1]>>
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
-  // Part of a, part of b.
+  // A slice of a and a slice of b.
   %c = plan.buffer "c" transient[8] {brew.base = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<4x2xf32, strided<[8, 1]>>
 }
 
 // -----
 
-// Half of the parts is not the whole.
+// One of two slices does not complete the full tensor.
 plan.arena transient size 128
 plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
   // expected-note @below {{the buffer}}
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
-  // expected-error @below {{reads buffer 'y', which holds no value here}}
+  // expected-error @below {{reads buffer 'y', which contains no value here}}
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
 }
 
 // -----
 
-// Parts that overlap: the second one ends the first one's value.
+// Slices that overlap: writing the second one ends the value of the first.
 plan.arena transient size 128
 plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -50,13 +50,13 @@ plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
   %b = plan.buffer "b" transient[8] {brew.base = ["y", 0]} : memref<4x6xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<4x6xf32, strided<[8, 1]>>
-  // expected-error @below {{reads buffer 'a', which holds no value here}}
+  // expected-error @below {{reads buffer 'a', which contains no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
 }
 
 // -----
 
-// Boxes of another whole overlap wherever their bytes do.
+// Boxes of another base overlap wherever their bytes do.
 plan.arena transient size 128
 plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -64,13 +64,13 @@ plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 12
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
   %b = plan.buffer "b" transient[12] {brew.base = ["z", 0]} : memref<4x5xf32, strided<[8, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<4x5xf32, strided<[8, 1]>>
-  // expected-error @below {{reads buffer 'a', which holds no value here}}
+  // expected-error @below {{reads buffer 'a', which contains no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
 }
 
 // -----
 
-// A launch that reads the whole while it writes a part.
+// A launch that reads the full tensor while it writes a slice.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%y: tensor<4x8xf32>):
@@ -87,7 +87,7 @@ plan.program @race attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 
 
 // -----
 
-// Vendor calls and kernels that know nothing of parts count on alignment.
+// Vendor calls and kernels without support for slices require alignment.
 plan.arena transient size 192
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%y: tensor<4x8xf32>):
@@ -104,7 +104,7 @@ plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes =
 
 // -----
 
-// Convolutions take parts whose pixels begin at 16 bytes, and no others.
+// Convolutions accept only slices whose pixels begin at 16 bytes.
 plan.arena transient size 1024
 plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>
@@ -121,22 +121,22 @@ plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
 
 // -----
 
-// The whole (2 x 3 x 2 x 2) has another shape for a reader (2 x 12), behind Flatten: what is joined
-// of channels is cut anywhere.
+// After Flatten a reader sees the full tensor (2 x 3 x 2 x 2) as 2 x 12: a concatenation of
+// channels may be sliced anywhere.
 plan.arena transient size 128
 plan.program @flattened attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] {brew.base = ["y", 0]} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%a) {config = "", folder = ""} : memref<2x1x2x2xf32, strided<[12, 4, 2, 1]>>
   %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
   plan.data_input "in" "Data"(%b) {config = "", folder = ""} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
-  // Part of a, part of b.
+  // A slice of a and a slice of b.
   %c = plan.buffer "c" transient[12] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
 }
 
 // -----
 
-// Of which one element is not there.
+// One element of it is missing.
 plan.arena transient size 128
 plan.program @flattened_missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   %b = plan.buffer "b" transient[16] {brew.base = ["y", 0]} : memref<2x2x2x2xf32, strided<[12, 4, 2, 1]>>
@@ -145,6 +145,6 @@ plan.program @flattened_missing attributes {arena_bytes = 128 : i64, lower_bound
   plan.output %c "c" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
   // expected-note @below {{the buffer}}
   %d = plan.buffer "d" transient[12] {brew.base = ["y", 0]} : memref<2x6xf32, strided<[12, 1]>>
-  // expected-error @below {{reads buffer 'd', which holds no value here}}
+  // expected-error @below {{reads buffer 'd', which contains no value here}}
   plan.output %d "d" loss_weight 0.0 : memref<2x6xf32, strided<[12, 1]>>
 }

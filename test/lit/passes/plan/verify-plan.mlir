@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s --allow-unregistered-dialect --brew-verify-plan --verify-diagnostics --split-input-file
 
-// Buffers of 16 floats: 64 bytes each. A sound plan: y goes over x's bytes
-// once x is dead, and in place over itself.
+// Buffers of 16 floats: 64 bytes each. A valid plan: y overwrites x once x is dead, and itself
+// in place.
 plan.arena transient size 128
 plan.arena parameters size 64
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
@@ -20,7 +20,7 @@ plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
   %y = plan.buffer "y" transient[0] live [1, 2] pinned : memref<16xf32>
   plan.copy %w to %y : memref<16xf32>, memref<16xf32>
-  // A view of a has its name and place; a sink in between reads it.
+  // A view of a has its name and offset; a sink in between reads it.
   %v = plan.buffer "a" transient[64] live [0, 2] : memref<4x4xf32>
   plan.pin data "v", %v : memref<4x4xf32>
   %z = plan.buffer "z" transient[64] live [2, 2] : memref<16xf32>
@@ -30,7 +30,7 @@ plan.program @good attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 
 
 // -----
 
-// b lies on the second half of a, which is read afterwards.
+// b overlaps the second half of a, which is read afterwards.
 plan.arena transient size 256
 plan.program @overlap attributes {arena_bytes = 256 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
@@ -39,25 +39,25 @@ plan.program @overlap attributes {arena_bytes = 256 : i64, lower_bound_bytes = 0
   %b = plan.buffer "b" transient[64] live [0, 1] : memref<16xf32>
   plan.data_input "in2" "Data"(%b) {config = "", folder = ""} : memref<16xf32>
   %c = plan.buffer "c" transient[128] live [0, 1] : memref<32xf32>
-  // expected-error @below {{reads buffer 'a', which holds no value here}}
+  // expected-error @below {{reads buffer 'a', which contains no value here}}
   plan.copy %a to %c : memref<32xf32>, memref<32xf32>
 }
 
 // -----
 
-// Nothing wrote it.
+// Nothing has written it.
 plan.arena transient size 128
 plan.program @dead attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>
   %b = plan.buffer "b" transient[64] live [0, 0] : memref<16xf32>
-  // expected-error @below {{reads buffer 'a', which holds no value here}}
+  // expected-error @below {{reads buffer 'a', which contains no value here}}
   plan.copy %a to %b : memref<16xf32>, memref<16xf32>
 }
 
 // -----
 
-// An output must still be there at the end.
+// An output must still be live at the end.
 plan.arena transient size 64
 plan.arena parameters size 64
 plan.program @output attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
@@ -67,7 +67,7 @@ plan.program @output attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 :
   %w = plan.buffer "w" parameters[0] : memref<16xf32>
   %b = plan.buffer "b" transient[0] live [0, 0] : memref<16xf32>
   plan.copy %w to %b : memref<16xf32>, memref<16xf32>
-  // expected-error @below {{reads buffer 'a', which holds no value here}}
+  // expected-error @below {{reads buffer 'a', which contains no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<16xf32>
 }
 
@@ -129,7 +129,7 @@ plan.program @arena attributes {arena_bytes = 0 : i64, lower_bound_bytes = 0 : i
 
 // -----
 
-// Neither read nor written, the bias of this call could lie anywhere.
+// The step does not declare its bias, which could therefore be anywhere.
 plan.arena transient size 320
 plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %dy = plan.buffer "dy" transient[0] live [0, 0] : memref<1x1x4x4xf32>
@@ -138,7 +138,7 @@ plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes 
   plan.data_input "in2" "Data"(%w) {config = "", folder = ""} : memref<1x1x1x1xf32>
   %b = plan.buffer "b" transient[128] live [0, 0] : memref<1xf32>
   %dx = plan.buffer "dx" transient[192] live [0, 0] : memref<1x1x4x4xf32>
-  // expected-error @below {{does not say whether it reads or writes operand 2}}
+  // expected-error @below {{does not declare whether it reads or writes operand 2}}
   plan.convolution backward_data x %dx w %w b %b y %dy {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, backward} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<1xf32>, memref<1x1x4x4xf32>
 }
 
@@ -168,7 +168,7 @@ plan.program @count attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 :
 
 // -----
 
-// The kernel does not say that it works in place.
+// The kernel does not declare that it works in place.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%a: tensor<16xf32>):
@@ -201,7 +201,7 @@ plan.program @other_argument attributes {arena_bytes = 192 : i64, lower_bound_by
 
 // -----
 
-// In place means exactly the same bytes: another stride is another element.
+// In place requires exactly the same bytes: with another stride the elements differ.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: 0>, layers = []} {
 ^bb0(%a: tensor<4x4xf32>):
@@ -217,7 +217,7 @@ plan.program @other_strides attributes {arena_bytes = 128 : i64, lower_bound_byt
 
 // -----
 
-// Two results on the same bytes.
+// Two results in the same bytes.
 plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1, -1>, layers = []} {
 ^bb0(%a: tensor<16xf32>):
@@ -246,7 +246,7 @@ plan.program @call attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : 
   %dx = plan.buffer "dx" transient[0] live [0, 1] : memref<4x4xf32>
   plan.inner_product backward_data x %dx w %w y %dz {axis = 1 : i64} : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>
   %dw = plan.buffer "dw" transient[128] live [1, 1] : memref<4x4xf32>
-  // expected-error @below {{reads buffer 'dy', which holds no value here}}
+  // expected-error @below {{reads buffer 'dy', which contains no value here}}
   plan.inner_product backward_weights x %dz w %dw y %dy {axis = 1 : i64} : memref<4x4xf32>, memref<4x4xf32>, memref<4x4xf32>
 }
 
@@ -266,7 +266,7 @@ plan.program @call_in_place attributes {arena_bytes = 192 : i64, lower_bound_byt
 
 // -----
 
-// Two results of one call on the same bytes.
+// Two results of one call in the same bytes.
 plan.arena transient size 192
 plan.program @call_results attributes {arena_bytes = 192 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<4x4xf32>
@@ -300,31 +300,31 @@ plan.program @bias attributes {arena_bytes = 512 : i64, lower_bound_bytes = 0 : 
   // expected-note @below {{the buffer}}
   %b = plan.buffer "b" transient[128] live [0, 1] : memref<1xf32>
   %y = plan.buffer "y" transient[192] live [0, 1] : memref<1x1x4x4xf32>
-  // expected-error @below {{reads buffer 'b', which holds no value here}}
+  // expected-error @below {{reads buffer 'b', which contains no value here}}
   plan.convolution forward x %x w %w b %b y %y {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<1xf32>, memref<1x1x4x4xf32>
 }
 
 // -----
 
-// An operation that does not say what it reads and writes proves nothing.
+// An operation that does not declare its effects cannot be verified.
 plan.arena transient size 64
 plan.program @silent attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %x = plan.buffer "x" transient[0] live [0, 1] : memref<16xf32>
   plan.data_input "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
-  // expected-error @below {{phase plan: this operation does not say what it reads and writes}}
+  // expected-error @below {{phase plan: this operation does not declare what it reads and writes}}
   "test.call"(%x) : (memref<16xf32>) -> ()
 }
 
 // -----
 
 plan.arena transient size 64
-// expected-error @below {{there is another arena 'transient'}}
+// expected-error @below {{duplicate arena 'transient'}}
 plan.arena transient size 64
 
 // -----
 
-// A value of the run lies in the place of a gradient until that is written, as t does, and
-// not behind it, as u does. Nothing wrote it before.
+// A value of the run may use the memory of a gradient until that is written, as t does, but not
+// afterwards, as u does. Nothing wrote it before.
 plan.arena transient size 64
 plan.arena gradients size 64
 plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
@@ -348,6 +348,6 @@ plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 
   %x = plan.buffer "x" transient[0] live [0, 4] : memref<16xf32>
   // expected-note @below {{the buffer}}
   %t = plan.buffer "t" gradients[0] live [0, 1] : memref<16xf32>
-  // expected-error @below {{reads buffer 't', which holds no value here}}
+  // expected-error @below {{reads buffer 't', which contains no value here}}
   plan.copy %t to %x : memref<16xf32>, memref<16xf32>
 }
