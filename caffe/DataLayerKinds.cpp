@@ -1,4 +1,4 @@
-//===- DataLayerKinds.cpp - What brings data into a program --------------------===//
+//===- DataLayerKinds.cpp - Layer types that bring data in ----------------===//
 #include "caffe/DataLayerKinds.h"
 
 #include "formats/caffe.pb.h"
@@ -33,7 +33,7 @@ bool isRefilled(const DataLayerKind &kind, const caffe::LayerParameter &layer,
   const auto &fillers = layer.dummy_data_param().data_filler();
   if (fillers.empty())
     return false; // zeros
-  // One is for all.
+  // A single filler applies to all tops.
   const int own = fillers.size() > 1 ? index : 0;
   return own < fillers.size() && fillers[own].type() != "constant";
 }

@@ -1,7 +1,7 @@
-//===- DataLayerKinds.h - What brings data into a program ------------*- C++ -*-===//
+//===- DataLayerKinds.h - Layer types that bring data in --------*- C++ -*-===//
 //
-// A feed of a plan names the type of the layer it comes from; this is all that
-// compiler and runtime know of these types by name.
+// A data input of a plan names the type of its layer. This table is the only
+// code of compiler and runtime that knows these types by name.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,56 +15,60 @@ class LayerParameter;
 
 namespace brew::caffe {
 
-/// Where a feed's values come from.
+/// The source of a data layer's values.
 enum class DataLayerSource {
-  Input,     ///< the caller; shapes as input_param says
-  Memory,    ///< the caller; shapes as memory_data_param says
-  Database,  ///< records of a database: images, and their labels
-  Annotated, ///< likewise, with the objects in the images
+  Input,     ///< the caller; shapes from input_param
+  Memory,    ///< the caller; shapes from memory_data_param
+  Database,  ///< records of a database: images and their labels
+  Annotated, ///< records of a database: images and the objects in them
   Images,    ///< image files of a list, and their labels
   Windows,   ///< regions of images that a file lists, and their labels
   Hdf5,      ///< rows of HDF5 files
   Fillers,   ///< fillers
-  Matrix,    ///< a file of one blob
-  Weights,   ///< weights of classes, which the layer's settings hold
-  RandomKey, ///< a key of random numbers, another one for every run
+  Matrix,    ///< a file with one blob
+  Weights,   ///< class weights in the layer's settings
+  RandomKey, ///< a key of random numbers, different in every run
 };
 
 struct DataLayerKind {
-  const char *type; ///< LayerParameter's
+  const char *type; ///< LayerParameter.type
   DataLayerSource source;
-  /// A reader writes the tops anew before every run; else what is set once
-  /// must keep its bytes.
+  /// A reader writes the tops before every run. Otherwise they are written once
+  /// and no step may reuse their bytes.
   bool isRefilled = false;
 
-  /// Values that nobody but the caller has.
+  /// Returns whether only the caller can provide the values.
   bool isFromCaller() const {
-    return source == DataLayerSource::Input || source == DataLayerSource::Memory;
+    return source == DataLayerSource::Input ||
+           source == DataLayerSource::Memory;
   }
-  /// No data: a part of the net's settings.
+  /// Returns whether the values are constant settings of the net, not data.
   bool isNetConstant() const {
-    return source == DataLayerSource::Matrix || source == DataLayerSource::Weights;
+    return source == DataLayerSource::Matrix ||
+           source == DataLayerSource::Weights;
   }
-  /// Images that transform_param converts, which a device may do.
+  /// Returns whether the first top are images that transform_param applies to,
+  /// and that a device may convert.
   bool hasImages() const {
-    return source == DataLayerSource::Database || source == DataLayerSource::Images;
+    return source == DataLayerSource::Database ||
+           source == DataLayerSource::Images;
   }
-  /// Whether top `index` holds one value per record, whatever its source.
+  /// Returns whether top `index` contains one label per record.
   bool isLabel(int index) const {
     return (hasImages() || source == DataLayerSource::Windows) && index == 1;
   }
 };
 
-/// The kind of that layer type, or null.
+/// Returns the kind of a layer type, or null.
 const DataLayerKind *findDataLayerKind(std::string_view type);
 
-/// Whether a reader writes top `index` anew before every run, else what is set
-/// once must keep its bytes: tops of a kind that is refilled, and those of
-/// DummyData whose fillers are no constants.
+/// Returns whether a reader writes top `index` before every run: all tops of a
+/// kind that is refilled, and tops of DummyData whose fillers are not constant.
+/// Other tops are written once and no step may reuse their bytes.
 bool isRefilled(const DataLayerKind &kind, const caffe::LayerParameter &layer,
                 int index);
 
-/// The layer type of what comes from `source`.
+/// Returns the layer type for `source`.
 std::string dataLayerType(DataLayerSource source);
 
 } // namespace brew::caffe

@@ -105,8 +105,8 @@ double Filler::value(std::int64_t index) const {
     return first + (second - first) * stream.uniform(draw(index));
   case Kind::Gaussian:
     if (keepProbability < 1) {
-      // The mask has a stream position past any value's, so that it does not
-      // depend on the magnitude it lets through.
+      // The mask is drawn at positions after those of all values, so that it is
+      // independent of the value that it selects.
       const std::uint64_t mask = ~draw(index);
       if (!(stream.uniform(mask) < keepProbability))
         return 0;

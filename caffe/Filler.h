@@ -1,8 +1,8 @@
 //===- Filler.h - Initial values of parameters and dummy data ---*- C++ -*-===//
 //
-// Caffe's seven fillers over counter-based random numbers: element i depends
-// only on (filler, shape, seed, stream, i), so the bits are the same whatever
-// the thread count or the target.
+// Caffe's seven fillers over counter-based random numbers. Element i depends
+// only on (filler, shape, seed, stream, i), so the bits are the same for any
+// number of threads and any target.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,10 +16,11 @@
 
 namespace brew::caffe {
 
+/// A filler for a blob of one shape.
 class Filler {
 public:
-  /// `shape` is the blob's shape in Caffe's order, which decides fan-in
-  /// (count / shape[0]) and fan-out (count / shape[1]; the count of a vector).
+  /// `shape` is the blob's shape in Caffe's order, which determines fan-in
+  /// (count / shape[0]) and fan-out (count / shape[1]; for a vector, count).
   /// `subject` names the blob in errors. Throws Error (1) if the type is
   /// unknown or does not suit the shape.
   Filler(const caffe::FillerParameter &parameter,
@@ -27,18 +28,18 @@ public:
          const std::string &subject);
 
   std::int64_t count() const { return elements; }
-  /// True if every fill gives the same values.
+  /// Returns whether every fill has the same values.
   bool isConstant() const { return kind == Kind::Constant; }
 
-  /// Moves on to fill number `counter`, which has random numbers of its own
-  /// (a blob that is refilled before every pass). A new filler is at 0.
+  /// Selects fill number `counter`. Each fill has different random numbers, for
+  /// blobs that are refilled before every forward pass. A new filler is at 0.
   void begin(std::uint64_t counter);
 
-  /// Value of row-major element `index`.
+  /// Returns the value of row-major element `index`.
   double value(std::int64_t index) const;
 
-  /// Writes elements [from, to) to `out`. Disjoint ranges may be written by
-  /// different threads.
+  /// Writes elements [from, to) to `out`. Threads may write disjoint ranges
+  /// concurrently.
   template <typename Value>
   void fill(std::int64_t from, std::int64_t to, Value *out) const {
     for (std::int64_t i = from; i < to; ++i)
@@ -50,7 +51,7 @@ private:
 
   double fan(const caffe::FillerParameter &parameter) const;
   double bilinear(std::int64_t index) const;
-  /// Position in the stream of element `index` of the current fill.
+  /// Returns the position in the stream of element `index` of the current fill.
   std::uint64_t draw(std::int64_t index) const {
     return drawBase + static_cast<std::uint64_t>(index);
   }
@@ -59,9 +60,11 @@ private:
   std::vector<std::int64_t> shape;
   std::int64_t elements = 1;
   RandomStream stream;
-  /// Constant: value. Uniform: [first, second). Gaussian: mean and deviation.
+  /// Constant: the value. Uniform: [first, second). Gaussian: mean and standard
+  /// deviation.
   double first = 0, second = 0;
-  /// Probability that an element of a sparse gaussian is kept; 1 if not sparse.
+  /// Probability that an element of a sparse gaussian is not 0; 1 if not
+  /// sparse.
   double keepProbability = 1;
   std::uint64_t drawBase = 0;
   std::vector<double> rowSums; ///< unit ball: one per row of this fill

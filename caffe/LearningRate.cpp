@@ -1,4 +1,4 @@
-//===- LearningRate.cpp - Caffe's learning rate policies ------------------===//
+//===- LearningRate.cpp - Caffe's learning-rate policies ------------------===//
 
 #include "caffe/LearningRate.h"
 

@@ -1,4 +1,4 @@
-//===- LearningRate.h - Caffe's learning rate policies ----------*- C++ -*-===//
+//===- LearningRate.h - Caffe's learning-rate policies ----------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -7,7 +7,8 @@
 
 namespace brew::caffe {
 
-/// The rate of each iteration, by one of Caffe's seven policies:
+/// Computes the learning rate of each iteration by one of Caffe's seven
+/// policies:
 ///   fixed      base_lr
 ///   step       base_lr * gamma ^ floor(iter / stepsize)
 ///   exp        base_lr * gamma ^ iter
@@ -17,13 +18,13 @@ namespace brew::caffe {
 ///   sigmoid    base_lr / (1 + exp(-gamma * (iter - stepsize)))
 class LearningRate {
 public:
-  /// Throws Error (1) if the policy is unknown or a field it needs is missing
-  /// or out of range. Keeps a copy of what it needs.
+  /// Throws Error (1) if the policy is unknown, or a field it needs is missing
+  /// or out of range. Copies the fields it needs.
   explicit LearningRate(const caffe::SolverParameter &parameter);
 
-  /// Rate of iteration `iteration`. `currentStep` is the solver's step counter,
-  /// part of its saved state: `step` sets it and `multistep` raises it by at
-  /// most one per call, both as Caffe does.
+  /// Returns the learning rate of iteration `iteration`. `currentStep` is the
+  /// solver's step counter, part of its snapshots. As in Caffe, `step` sets it
+  /// and `multistep` increments it by at most one per call.
   double at(int iteration, int &currentStep) const;
 
 private:

@@ -1,4 +1,5 @@
-//===- ProposalAnchors.h - What a Proposal layer's settings mean -*- C++ -*-===//
+//===- ProposalAnchors.h - Anchors of Proposal layers -----------*- C++ -*-===//
+//-*-===//
 //
 // The compiler needs the number of anchors for shapes, the runtime the anchors.
 //
@@ -12,7 +13,8 @@
 
 namespace brew::caffe {
 
-/// Heights over widths of the anchors: those given, else 0.5, 1 and 2.
+/// Returns the ratios of height to width of the anchors; 0.5, 1 and 2 by
+/// default.
 inline std::vector<float>
 anchorRatios(const caffe::ProposalParameter &settings) {
   if (settings.ratio_size() == 0)
@@ -20,7 +22,8 @@ anchorRatios(const caffe::ProposalParameter &settings) {
   return {settings.ratio().begin(), settings.ratio().end()};
 }
 
-/// Sides of the anchors in units of base_size: those given, else 8, 16 and 32.
+/// Returns the sides of the anchors in units of base_size; 8, 16 and 32 by
+/// default.
 inline std::vector<float>
 anchorScales(const caffe::ProposalParameter &settings) {
   if (settings.scale_size() == 0)
@@ -28,7 +31,7 @@ anchorScales(const caffe::ProposalParameter &settings) {
   return {settings.scale().begin(), settings.scale().end()};
 }
 
-/// Anchors of a place: one for each ratio and scale.
+/// Returns the number of anchors at a position: one for each ratio and scale.
 inline std::int64_t anchorCount(const caffe::ProposalParameter &settings) {
   return static_cast<std::int64_t>(anchorRatios(settings).size() *
                                    anchorScales(settings).size());

@@ -7,7 +7,7 @@
 namespace brew::caffe {
 namespace {
 
-/// FNV-1a, which gives every stream name its own half of the counter.
+/// Returns the FNV-1a hash of a stream's name, one half of the counter.
 std::uint64_t hashName(std::string_view name) {
   std::uint64_t hash = 14695981039346656037ull;
   for (unsigned char byte : name)
@@ -57,7 +57,7 @@ double RandomStream::uniform(std::uint64_t index) const {
 
 double RandomStream::gaussian(std::uint64_t index) const {
   RandomBlock b = block(index);
-  // Box-Muller; 1 - u lies in (0, 1], where the logarithm is finite.
+  // Box-Muller; 1 - u is in (0, 1], where the logarithm is finite.
   double radius = std::sqrt(-2.0 * std::log(1.0 - unitInterval(b[0], b[1])));
   return radius * std::cos(6.283185307179586477 * unitInterval(b[2], b[3]));
 }

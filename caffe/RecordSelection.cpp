@@ -1,4 +1,4 @@
-//===- RecordSelection.cpp - Which records a data layer shows -------------------===//
+//===- RecordSelection.cpp - Order and grouping of records ----------------===//
 #include "caffe/RecordSelection.h"
 
 #include "caffe/DataLayerKinds.h"
@@ -8,7 +8,8 @@
 
 namespace brew::caffe {
 
-template <typename Settings> static RecordSelection selectionIn(const Settings &of) {
+template <typename Settings>
+static RecordSelection selectionIn(const Settings &of) {
   RecordSelection result;
   result.shuffle = of.shuffle();
   result.boostFile = of.boost_file();

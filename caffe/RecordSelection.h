@@ -1,7 +1,8 @@
-//===- RecordSelection.h - Which records a data layer shows -----------*- C++ -*-===//
+//===- RecordSelection.h - Order and grouping of records --------*- C++ -*-===//
 //
-// The fields of data_param and image_data_param that say in which order records
-// come and how many make an item of a batch. docs/data.md says what they mean.
+// The fields of data_param and image_data_param that select the order of
+// records and the number of records in an item of a batch. docs/data.md
+// documents them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,37 +16,44 @@ class LayerParameter;
 
 namespace brew::caffe {
 
+/// The order in which a data layer reads records. Images of a list are records,
+/// too.
 struct RecordSelection {
-  bool shuffle = false;       ///< a new order in each pass
+  bool shuffle = false;       ///< a new order in each epoch
   bool random = false;        ///< each record is drawn, with replacement
   bool balanceLabels = false; ///< labels are equally likely
   bool neighbours = false; ///< every second record is the one after the first
-  bool balanceMatches = false; ///< pairs of one label and of two in turn
+  /// Pairs with equal labels alternate with pairs with different labels.
+  bool balanceMatches = false;
   std::uint32_t imagesPerItem = 1;
-  bool allLabels = false; ///< of an item's images; else whether they are equal
-  std::string boostFile;  ///< list of weights; empty: records are alike
+  /// The label top contains the labels of all images of an item. Otherwise it
+  /// says whether they are equal.
+  bool allLabels = false;
+  std::string boostFile; ///< list of weights; empty: equal weights
   double boostDefault = 1;
 
-  /// Whether records simply come one after the other.
+  /// Returns whether records are read one after the other.
   bool isSequential() const {
     return !shuffle && !random && !balanceLabels && !balanceMatches;
   }
   bool needsLabels() const { return balanceLabels || balanceMatches; }
-  /// Whether the second of two records follows from the first.
+  /// Returns whether the first of two records determines the second.
   bool hasPairs() const { return balanceMatches || neighbours; }
-  /// How many records of `count` come at least before one can say that all that
-  /// may come have come; drawn ones may come again and again.
+  /// Returns the number of records to read until all of `count` records that
+  /// can occur have very likely occurred; drawn records may repeat.
   std::uint64_t drawsToCoverAll(std::uint64_t count) const {
     constexpr std::uint64_t kOften = 100;
     return random && count < UINT64_MAX / kOften ? count * kOften : count;
   }
-  /// Records that belong together, which one rank reads.
+  /// Returns the number of records that belong together. One rank reads them
+  /// all.
   std::uint64_t recordsPerUnit() const {
     return imagesPerItem > 1 ? imagesPerItem : hasPairs() ? 2 : 1;
   }
 };
 
-/// Of a layer of any type; that of a type without such fields is sequential.
+/// Returns the selection of a layer of any type; sequential for types without
+/// these fields.
 RecordSelection recordSelectionOf(const caffe::LayerParameter &layer);
 
 } // namespace brew::caffe

@@ -1,7 +1,7 @@
-//===- SolverRules.h - Which solver fields exclude each other ---*- C++ -*-===//
+//===- SolverRules.h - Conflicts between solver fields ----------*- C++ -*-===//
 //
-// Caffe's rules about a solver's numbers, checked where the prototxt is
-// compiled (with a place) and again where a run changes them.
+// Caffe's constraints on a solver's numbers. They are checked when the prototxt
+// is compiled (with a location) and when a run changes the numbers.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,11 +14,11 @@
 namespace brew::caffe {
 
 struct SolverConflict {
-  const char *field; ///< of SolverParameter, the one to change
+  const char *field; ///< the field of SolverParameter to change
   std::string text;
 };
 
-/// What the solver's type does not go with, in the order of the fields.
+/// Returns the conflicts with the solver's type, in the order of the fields.
 inline std::vector<SolverConflict>
 solverConflicts(const caffe::SolverParameter &solver) {
   std::vector<SolverConflict> conflicts;

@@ -1,4 +1,4 @@
-//===- TrainerProperties.cpp - The settings of a learner -------------------------===//
+//===- TrainerProperties.cpp - The settings of a learner ------------------===//
 
 #include "caffe/TrainerProperties.h"
 
@@ -22,13 +22,13 @@ constexpr Range kShare = {0, 1};
 constexpr Range kCount = {1, 1e9};
 constexpr Range kCountOrNone = {0, 1e9};
 
-/// Takes one property after the other.
+/// Parses properties one by one.
 class Reader {
 public:
   Reader(TrainerProperties &properties, std::string where, ExitStatus status)
       : to(properties), where(std::move(where)), status(status) {}
 
-  /// Whether there is such a key.
+  /// Sets a property. Returns false if the key is unknown.
   bool take(const std::string &key, const std::string &text);
   std::vector<std::string> keys;
 
@@ -98,7 +98,7 @@ void Reader::rewardType(const std::string &text) {
       to.rewardType = row.reward;
       return;
     }
-  fail("RewardType=" + text + " is none of VAL, AVE and MAX");
+  fail("RewardType=" + text + " is not VAL, AVE or MAX");
 }
 
 void Reader::gpus(const std::string &text) {
@@ -128,8 +128,8 @@ bool Reader::take(const std::string &name, const std::string &text) {
   bool accelerated = false;
   flag("UseAcceleratedTraining", accelerated, text);
   if (accelerated)
-    fail("UseAcceleratedTraining=True is not supported: it lets a copy of the "
-         "weights run ahead of the gradients that are gathered for them");
+    fail("UseAcceleratedTraining=True is not supported: it updates a copy of "
+         "the weights before all gradients are accumulated");
   flag("ShowActionProb", to.showActionProb, text);
   flag("Verbose", to.verbose, text);
   count("Threads", to.threads, text, {1, 1024});
@@ -156,7 +156,7 @@ std::string trimmed(const std::string &text) {
   return text.substr(from, text.find_last_not_of(blanks) - from + 1);
 }
 
-/// A property as it is written, and where in the text.
+/// A property and its location in the text.
 struct Entry {
   std::string text;
   std::size_t offset;
@@ -164,7 +164,7 @@ struct Entry {
   bool isProperty() const { return text.find('=') != text.npos; }
   std::string key() const { return trimmed(text.substr(0, text.find('='))); }
   std::string value() const { return trimmed(text.substr(text.find('=') + 1)); }
-  /// Of its value.
+  /// Offset of the value.
   std::size_t valueOffset() const {
     const std::size_t after = text.find('=') + 1;
     return offset +
@@ -199,7 +199,7 @@ void forEach(const std::string &text, const std::string &where,
 constexpr const char *kTrainers[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO",
                                      "A2C"};
 
-/// What MyCaffe's trainers and environments take beside that, and nobody here.
+/// Properties of MyCaffe's trainers and environments that Brew ignores.
 constexpr const char *kOfMyCaffe[] = {"ActionForceGray",
                                       "AllowNegativeRewards",
                                       "DisableVocabulary",
@@ -225,7 +225,7 @@ bool isMyCaffes(const std::string &key) {
 
 namespace {
 
-/// The first property that was given and that the trainer does not use.
+/// Returns the first property that was set but is not used by the trainer.
 struct Unused {
   std::string name, text;
 };
@@ -237,7 +237,7 @@ std::optional<Unused> unusedOf(const TrainerProperties &properties) {
   constexpr struct {
     const char *name;
     Users users;
-    Says isNothing; ///< what the other trainers do anyway
+    Says isNothing; ///< whether the value equals the other trainers' behaviour
   } rows[] = {
       {"MiniBatch", PolicyGradients, never},
       {"UseRawInput", PolicyGradients,
@@ -319,7 +319,7 @@ std::vector<PropertyDiagnostic> checkProperties(const std::string &own) {
     if (key == "TrainerType" &&
         std::find(trainers.begin(), trainers.end(),
                   canonicalTrainerName(value)) == trainers.end()) {
-      // A slip is one; else it is a trainer of MyCaffe's, with its properties.
+      // A similar name is a typo; otherwise it is a trainer of MyCaffe.
       const std::string guess = didYouMean(value, trainers);
       std::string known;
       for (const std::string &name : trainers)

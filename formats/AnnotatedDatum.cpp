@@ -16,7 +16,7 @@ static Error notAnnotated(const std::string &where) {
   return badInput(where + ": damaged record: not an AnnotatedDatum");
 }
 
-/// Planes as rows of pixels.
+/// Converts planes to interleaved pixels.
 static void setPixels(const ImageRecord &planes, Image &image) {
   image.channels = planes.channels;
   image.height = planes.height;

@@ -1,4 +1,4 @@
-//===- BinaryProto.cpp - Mean images --------------------------------------===//
+//===- BinaryProto.cpp - Files of mean images -----------------------------===//
 #include "formats/BinaryProto.h"
 
 #include "formats/ProtoFile.h"

@@ -1,6 +1,6 @@
-//===- BinaryProto.h - Mean images ------------------------------*- C++ -*-===//
+//===- BinaryProto.h - Files of mean images ---------------------*- C++ -*-===//
 //
-// .binaryproto files: one BlobProto, a data layer's mean image.
+// A .binaryproto file contains one BlobProto, a data layer's mean image.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace brew::formats {
 
-/// Reads one tensor. Error(3): not found; Error(1): damaged, or empty.
+/// Reads a file. Error(3): not found; Error(1): damaged or empty.
 Blob readBinaryProto(const std::string &path);
 
-/// Writes atomically; Caffe's own mean files have `legacyShape` 1xCxHxW.
+/// Writes a file atomically. Caffe's mean files have `legacyShape`, 1xCxHxW.
 void writeBinaryProto(const std::string &path, const Blob &blob);
 
 } // namespace brew::formats

@@ -1,4 +1,4 @@
-//===- Blob.cpp - A tensor as Caffe's files hold it -----------------------===//
+//===- Blob.cpp - Tensors in Caffe's files --------------------------------===//
 #include "formats/Blob.h"
 
 #include "formats/caffe.pb.h"
@@ -60,7 +60,7 @@ float halfToFloat(uint16_t half) {
 
 namespace {
 
-/// Bytes of a value, 0 for a type that is no number of weights.
+/// Returns the size of a value, 0 for types that weights do not have.
 size_t rawSize(caffe::BlobProto::RawType type) {
   switch (type) {
   case caffe::BlobProto::DOUBLE:
@@ -74,7 +74,7 @@ size_t rawSize(caffe::BlobProto::RawType type) {
   }
 }
 
-/// The values of a blob in NVCaffe's form; `expected` of them.
+/// Moves `expected` values in NVCaffe's format to a blob.
 void takeRawValues(caffe::BlobProto &proto, int64_t expected, Blob &blob,
                    const std::string &where) {
   const std::unique_ptr<std::string> raw(proto.release_raw_data());
@@ -134,7 +134,7 @@ Blob takeBlob(caffe::BlobProto &proto, const std::string &where) {
     throw badInput(where + ": damaged: shape " + dimsText(blob.dims) +
                    " needs " + std::to_string(expected) + " values, found " +
                    std::to_string(floats + doubles));
-  // Swapping into a local releases the memory; Clear() would keep it.
+  // Swapping with a local object releases the memory; Clear() would keep it.
   if (doubles != 0) {
     google::protobuf::RepeatedField<double> values;
     values.Swap(proto.mutable_double_data());

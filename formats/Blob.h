@@ -1,6 +1,6 @@
-//===- Blob.h - A tensor as Caffe's files hold it ---------------*- C++ -*-===//
+//===- Blob.h - Tensors in Caffe's files ------------------------*- C++ -*-===//
 //
-// The plain form of caffe::BlobProto: weights, solver history, mean images.
+// The decoded form of caffe::BlobProto: weights, solver history, mean images.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,37 +18,37 @@ namespace brew::formats {
 /// Values in row-major order, in one of two precisions.
 struct Blob {
   std::vector<int64_t> dims;   ///< outermost first; empty: one value
-  std::vector<float> floats;   ///< the values, unless the file had doubles
-  std::vector<double> doubles; ///< the values, if the file had doubles
-  /// The shape came as num/channels/height/width: always four extents, padded
-  /// with ones on the left.
+  std::vector<float> floats;   ///< the values, unless the file has doubles
+  std::vector<double> doubles; ///< the values, if the file has doubles
+  /// The shape is stored as num/channels/height/width: always four extents,
+  /// padded with ones on the left.
   bool legacyShape = false;
 
   bool isDouble() const { return !doubles.empty(); }
-  /// Number of values held.
+  /// Returns the number of values.
   size_t size() const { return isDouble() ? doubles.size() : floats.size(); }
-  /// The values in single precision, converted if need be.
+  /// Returns the values in single precision, converted if necessary.
   std::vector<float> toFloats() const;
   std::vector<double> toDoubles() const;
 };
 
-/// Product of `dims`; Error(1) for a negative extent or a product beyond 2^62.
-/// `where` starts the message.
+/// Returns the product of `dims`. Throws Error(1), prefixed with `where`, for a
+/// negative extent or a product beyond 2^62.
 int64_t elementCount(const std::vector<int64_t> &dims,
                      const std::string &where);
 
-/// "64x3x5x5", "scalar" for none.
+/// Returns "64x3x5x5", or "scalar" without dimensions.
 std::string dimsText(const std::vector<int64_t> &dims);
 
-/// The value of an IEEE half-precision number.
+/// Converts an IEEE half-precision number.
 float halfToFloat(uint16_t half);
 
-/// Takes the values of `proto` and frees them there, so that a large file is
-/// not held twice; half-precision ones become floats. Error(1) if shape and
-/// number of values disagree.
+/// Moves the values out of `proto`, so that a large file is not in memory
+/// twice. Converts half precision to floats. Throws Error(1) if the shape does
+/// not match the number of values.
 Blob takeBlob(caffe::BlobProto &proto, const std::string &where);
 
-/// Fills `proto`; in the old four extents if `legacyShape`.
+/// Writes `blob` to `proto`, with the four legacy extents if `legacyShape`.
 void fillBlobProto(const Blob &blob, caffe::BlobProto &proto);
 
 } // namespace brew::formats

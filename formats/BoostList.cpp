@@ -1,4 +1,4 @@
-//===- BoostList.cpp - How often records are to be drawn ------------------===//
+//===- BoostList.cpp - Sampling weights of records ------------------------===//
 #include "formats/BoostList.h"
 
 #include "formats/TextLines.h"

@@ -1,4 +1,4 @@
-//===- BoostList.h - How often records are to be drawn ----------*- C++ -*-===//
+//===- BoostList.h - Sampling weights of records ----------------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 namespace brew::formats {
 
 struct BoostEntry {
-  std::string key;   ///< of a record, or the name of an image's file
+  std::string key;   ///< key of a record, or name of an image file
   double weight = 0; ///< finite, at least 0
-  size_t line = 0;   ///< in the list, from 1
+  size_t line = 0;   ///< line number in the list, from 1
 };
 
-/// A list of KEY WEIGHT, one a line; white space before the weight divides, so
-/// that keys may hold spaces. Empty lines are passed over. Error(3): the list
-/// cannot be read; Error(1): a line is of another form, a weight is negative, a
-/// key stands in two lines, or there is none.
+/// Reads a list with KEY WEIGHT in each line. The last white space separates
+/// them, so keys may contain spaces. Skips empty lines. Error(3): the list
+/// cannot be read; Error(1): a line is malformed, a weight is negative, a key
+/// occurs twice, or the list is empty.
 std::vector<BoostEntry> readBoostList(const std::string &path);
 
 } // namespace brew::formats

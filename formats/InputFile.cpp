@@ -22,7 +22,7 @@ InputFile::InputFile(const std::string &path) : filePath(path) {
     throw unavailable(path + ": file not found");
   if (!file)
     throw unavailable(path +
-                       ": cannot read: " + errnoText(errno ? errno : ENOMEM));
+                      ": cannot read: " + errnoText(errno ? errno : ENOMEM));
   gzbuffer(file, 1 << 18);
 }
 
@@ -39,7 +39,8 @@ size_t InputFile::read(void *to, size_t size) {
     const char *text = n <= 0 ? gzerror(file, &status) : "";
     if (status == Z_ERRNO)
       throw unavailable(filePath + ": cannot read: " + errnoText(errno));
-    // At the end of a compressed file cut short, n is 0 and the status tells.
+    // At the end of a truncated compressed file, n is 0 and the status is an
+    // error.
     if (n < 0 || (status != Z_OK && status != Z_STREAM_END))
       throw badInput(filePath + ": damaged or truncated gzip data (" + text +
                      ")");

@@ -1,6 +1,6 @@
 //===- InputFile.h - Plain or gzipped input ---------------------*- C++ -*-===//
 //
-// Sequential reading of a file that may be gzipped, whatever its name says.
+// Sequential reading of a file that may be gzipped, regardless of its name.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,19 +14,20 @@ namespace brew::formats {
 
 class InputFile {
 public:
-  /// Error(3) if it cannot be opened.
+  /// Error(3) if the file cannot be opened.
   explicit InputFile(const std::string &path);
   ~InputFile();
   InputFile(const InputFile &) = delete;
   InputFile &operator=(const InputFile &) = delete;
 
   const std::string &path() const { return filePath; }
-  /// Up to `size` bytes; fewer only at the end. Error(1) if the compressed
-  /// bytes are damaged or end early.
+  /// Reads up to `size` bytes; fewer only at the end. Error(1) if the
+  /// compressed bytes are damaged or truncated.
   size_t read(void *to, size_t size);
-  /// Exactly `size` bytes, or an Error(1) that says what is missing.
+  /// Reads exactly `size` bytes. Throws Error(1), naming `what`, if the file
+  /// ends before.
   void readExactly(void *to, size_t size, const std::string &what);
-  /// Whether nothing is left.
+  /// Returns whether all bytes have been read.
   bool atEnd();
 
 private:

@@ -1,4 +1,4 @@
-//===- Npy.cpp - NumPy's arrays -------------------------------------------===//
+//===- Npy.cpp - NumPy's array files --------------------------------------===//
 
 #include "formats/Npy.h"
 
@@ -12,8 +12,8 @@
 namespace brew::formats {
 namespace {
 
-/// What stands behind 'key': in the header, a Python dictionary of which NumPy
-/// fixes the form.
+/// Returns the text after 'key': in the header, a Python dictionary whose
+/// format NumPy defines.
 std::string_view field(std::string_view header, const std::string &key,
                        const std::string &path) {
   const std::size_t at = header.find("'" + key + "':");
@@ -53,8 +53,8 @@ std::vector<std::int64_t> dimsOf(std::string_view text,
   }
 }
 
-/// Reads values as they are in the file and converts them, a piece at a time: a
-/// damaged shape costs no memory before the file has ended.
+/// Reads and converts values block by block, so that a damaged shape does not
+/// allocate memory beyond the size of the file.
 template <typename Stored>
 void readValues(InputFile &file, std::int64_t count, std::vector<float> &to) {
   std::vector<Stored> piece(1 << 14);

@@ -1,4 +1,4 @@
-//===- PathLookup.cpp - Finding the files a prototxt names ----------------===//
+//===- PathLookup.cpp - Lookup of files that a prototxt names -------------===//
 #include "formats/PathLookup.h"
 
 #include "support/Error.h"
@@ -51,7 +51,7 @@ std::string requirePath(const std::string &name,
     throw badInput(what + ": the file name is empty");
   if (auto found = findPath(name, folders))
     return *found;
-  // The working directory may be one of the folders by its whole name.
+  // One of the folders may be the absolute path of the working directory.
   std::vector<std::string> looked;
   for (const std::string &candidate : candidatePaths(name, folders)) {
     std::string path = absolutePath(candidate);

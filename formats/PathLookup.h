@@ -1,8 +1,8 @@
-//===- PathLookup.h - Finding the files a prototxt names --------*- C++ -*-===//
+//===- PathLookup.h - Lookup of files that a prototxt names -----*- C++ -*-===//
 //
-// Caffe resolves file names in prototxts from the working directory. Brew then
-// also tries the folder of the file that names them (and at run time the
-// plan's), so that a net can be compiled from anywhere.
+// Caffe resolves file names in prototxts from the working directory. Brew also
+// tries the folder of the file that names them (and at run time the plan's
+// folder), so that a net can be compiled from anywhere.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,24 +13,24 @@
 
 namespace brew::formats {
 
-/// The first of NAME (from the working directory) and FOLDER/NAME for each
-/// folder in order that exists, file or folder; nothing if none does. An
-/// absolute name stands for itself. Empty folders are skipped.
+/// Returns the first path that exists, file or folder, of NAME (from the
+/// working directory) and FOLDER/NAME for each folder in order. An absolute
+/// name is tried as it is. Empty folders are skipped.
 std::optional<std::string> findPath(const std::string &name,
                                     const std::vector<std::string> &folders);
 
-/// The same, or an Error(3) that says where it looked. `what` names the thing
-/// sought, e.g. "mean file".
+/// Returns findPath(), or throws Error(3) with the paths it tried. `what` is
+/// the kind of file for the message, e.g. "mean file".
 std::string requirePath(const std::string &name,
                         const std::vector<std::string> &folders,
                         const std::string &what);
 
-/// The folder part of a path, "" if there is none.
+/// Returns the folder of a path, "" if it has none.
 std::string folderOfFile(const std::string &path);
 
-/// A path from the root, without steps back and without a slash behind it: the
-/// same for all ways to write the name of one place, links aside. In a folder
-/// that is gone, as it was given.
+/// Returns the normalised absolute path, without "..", "." or a trailing slash.
+/// Does not resolve symbolic links. Returns `path` if the working directory no
+/// longer exists.
 std::string absolutePath(const std::string &path);
 
 } // namespace brew::formats

@@ -22,7 +22,7 @@ namespace pb = google::protobuf;
 
 namespace {
 
-// Large enough that a weight array arrives in few pieces.
+// Large enough to write an array of weights in few blocks.
 constexpr int readBlock = 1 << 22;
 
 struct Descriptor {
@@ -39,8 +39,8 @@ bool isHdf5(int fd) {
   return pread(fd, head, 4, 0) == 4 && std::memcmp(head, "\x89HDF", 4) == 0;
 }
 
-/// Lets protobuf write into an AtomicFile. Exceptions must not pass through
-/// protobuf, so the first one is kept for the caller.
+/// A protobuf stream that writes to an AtomicFile. Exceptions must not pass
+/// through protobuf, so the first one is stored for the caller.
 class AtomicOutput : public pb::io::CopyingOutputStream {
 public:
   explicit AtomicOutput(AtomicFile &file) : file(file) {}
@@ -67,8 +67,7 @@ void readProtoFile(const std::string &path, pb::Message &message,
   if (file.fd < 0 && errno == ENOENT)
     throw unavailable(path + ": " + kind + " not found");
   if (file.fd < 0)
-    throw unavailable(path + ": cannot read " + kind + ": " +
-                       errnoText(errno));
+    throw unavailable(path + ": cannot read " + kind + ": " + errnoText(errno));
   struct stat info;
   if (fstat(file.fd, &info) == 0) {
     if (S_ISDIR(info.st_mode))
@@ -80,7 +79,7 @@ void readProtoFile(const std::string &path, pb::Message &message,
       throw badInput(path + ": damaged or truncated " + kind + ": empty file");
   }
 
-  // Names with foreign bytes would otherwise be reported on stderr, one by one.
+  // Otherwise protobuf prints each name that is not UTF-8 to stderr.
   pb::LogSilencer silence;
   pb::io::FileInputStream raw(file.fd, readBlock);
   bool parsed, whole;
@@ -88,15 +87,15 @@ void readProtoFile(const std::string &path, pb::Message &message,
   {
     pb::io::CodedInputStream coded(&raw);
     coded.SetTotalBytesLimit(INT_MAX);
-    // "Partial": a missing required field is judged by whoever uses it, and
-    // the checking call would print to stderr.
+    // "Partial": users of the message check required fields, and the checking
+    // function would print to stderr.
     parsed = message.MergePartialFromCodedStream(&coded);
     whole = coded.ConsumedEntireMessage();
     read = coded.CurrentPosition();
   }
   if (raw.GetErrno() != 0)
     throw unavailable(path + ": cannot read " + kind + ": " +
-                       errnoText(raw.GetErrno()));
+                      errnoText(raw.GetErrno()));
   if ((!parsed || !whole) && isHdf5(file.fd))
     throw badInput(path + ": is an HDF5 file; only a binary " + kind +
                    " can be read here");

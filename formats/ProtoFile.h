@@ -1,7 +1,7 @@
 //===- ProtoFile.h - Binary protobuf files ----------------------*- C++ -*-===//
 //
-// Reading and writing one message per file, as caffemodel, solverstate and
-// binaryproto files are.
+// Reads and writes files of one message: caffemodel, solverstate and
+// binaryproto.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,14 +14,14 @@ class Message;
 
 namespace brew::formats {
 
-/// Reads the whole file into `message`. Error(3) if it cannot be opened or
-/// read, Error(1) if it is no such message; `kind` ("caffemodel") is said in
-/// the text. Files up to 2 GB, Protocol Buffers' own limit.
+/// Parses a file into `message`. Error(3) if it cannot be opened or read,
+/// Error(1) if it is not a message of this type; `kind` ("caffemodel") is in
+/// the text. Files have at most 2 GB, the limit of Protocol Buffers.
 void readProtoFile(const std::string &path, google::protobuf::Message &message,
                    const std::string &kind);
 
-/// Writes `message` atomically (see AtomicFile), behind `before`, which is
-/// nothing or a serialised message of its type: readers merge the two.
+/// Writes `message` atomically (see AtomicFile), after `before`, which is empty
+/// or a serialised message of the same type: parsers merge the two.
 void writeProtoFile(const std::string &path,
                     const google::protobuf::Message &message,
                     const std::string &before = "");

@@ -1,4 +1,4 @@
-//===- SnapshotChecksum.cpp - Whether a snapshot is what was written ------===//
+//===- SnapshotChecksum.cpp - Integrity of snapshots ----------------------===//
 #include "formats/SnapshotChecksum.h"
 
 #include "support/Error.h"
@@ -34,7 +34,7 @@ std::vector<double> sizeAndCrc(const std::string &path) {
   return {double(sum.size), double(sum.crc)};
 }
 
-/// Without Caffe's fields.
+/// Returns a copy of a state without Caffe's fields.
 caffe::SolverState brewFields(const caffe::SolverState &state) {
   caffe::SolverState rest = state;
   rest.clear_iter();
@@ -44,9 +44,9 @@ caffe::SolverState brewFields(const caffe::SolverState &state) {
   return rest;
 }
 
-/// CRC-32 of all that a state holds, whichever format it is written in.
+/// Returns the CRC-32 of a state's content. It does not depend on the format.
 std::uint32_t checksumOf(const SolverSnapshot &snapshot) {
-  // HDF5 files hold these apart from the rest, and always.
+  // HDF5 files store these fields separately, and always.
   ContentChecksum sum;
   sum.add(std::int64_t(snapshot.state.iter()));
   sum.add(std::int64_t(snapshot.state.current_step()));
@@ -74,7 +74,8 @@ caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot) {
   return state;
 }
 
-void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path) {
+void verifyAndRemoveChecksum(SolverSnapshot &snapshot,
+                             const std::string &path) {
   if (!hasBrewFields(snapshot.state))
     return;
   const auto recorded = namedValues(snapshot.state, kOwnChecksum, path);
@@ -89,7 +90,7 @@ void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path) 
 void addWeightChecksum(caffe::SolverState &state, const std::string &weights) {
   struct stat info;
   if (stat(weights.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-    return; // what is written to a device or a pipe is not there to be read
+    return; // a device or a pipe cannot be read again
   setNamedValues(state, kWeightChecksum, sizeAndCrc(weights));
 }
 

@@ -1,16 +1,17 @@
-//===- SnapshotChecksum.h - Whether a snapshot is what was written *- C++ -*-=//
+//===- SnapshotChecksum.h - Integrity of snapshots --------------*- C++ -*-===//
 //
-// Caffe's files have no checksums: a changed bit in a weight is another weight.
-// States that Brew writes carry two, as named values (SolverStateFile.h) that
-// Caffe skips: one of their own content, one of the weight file beside them.
+// Caffe's files have no checksums: a changed bit in a weight goes unnoticed.
+// States that Brew writes contain two checksums, as named values
+// (SolverStateFile.h) that Caffe skips: of their content, and of the weight
+// file that belongs to the state.
 //
-// A changed bit must not make such a state pass for one of Caffe's, whose
+// A changed bit must not make such a state look like one of Caffe's, whose
 // content is not checked:
 // - Brew's fields without a checksum of the content are an error. A binary
 //   state has its checksum at the beginning and Brew's fields at the end, so
 //   one changed bit does not remove both.
-// - In HDF5, Brew's fields are one dataset, which a changed bit of its name or
-//   header hides. So the file ends in a checksum of all of its bytes
+// - In HDF5, Brew's fields are one dataset, which a changed bit in its name or
+//   header would hide. Therefore the file ends in a checksum of all its bytes
 //   (FileChecksum.h).
 //
 //===----------------------------------------------------------------------===//
@@ -23,23 +24,23 @@
 
 namespace brew::formats {
 
-/// Whether a state has fields that Brew adds to Caffe's. Unknown fields, of
-/// other programs, do not count.
+/// Returns whether a state has fields that Brew adds to Caffe's. Unknown
+/// fields, of other programs, do not count.
 bool hasBrewFields(const caffe::SolverState &state);
 
-/// A state that has nothing but the checksum of what `snapshot` holds.
+/// Returns a state that contains only the checksum of `snapshot`'s content.
 caffe::SolverState contentChecksumState(const SolverSnapshot &snapshot);
-/// Takes the checksum out of `snapshot`, which was read from `path`. Throws
-/// Error (1) if it does not match, or is missing from a state with Brew's
-/// fields.
+/// Removes the checksum from `snapshot`, which was read from `path`, and
+/// verifies it. Throws Error (1) if it does not match, or is missing from a
+/// state with Brew's fields.
 void verifyAndRemoveChecksum(SolverSnapshot &snapshot, const std::string &path);
 
-/// Records size and CRC-32 of a weight file in a state that goes with it.
-/// Nothing of what is no regular file. Throws Error (3) if it cannot be read.
+/// Stores size and CRC-32 of a weight file in the state that belongs to it.
+/// No-op if it is not a regular file. Throws Error (3) if it cannot be read.
 void addWeightChecksum(caffe::SolverState &state, const std::string &weights);
 /// Throws Error: (1) if the state at `path` was written with other weights than
-/// `weights` holds, (3) if that cannot be read. A state that says nothing of
-/// them fits any.
+/// the file `weights`, (3) if that file cannot be read. A state without a
+/// checksum of weights matches any file.
 void verifyWeightChecksum(const caffe::SolverState &state,
                           const std::string &path, const std::string &weights);
 

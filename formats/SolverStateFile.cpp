@@ -27,7 +27,7 @@ static SolverSnapshot readBinary(const std::string &path) {
 }
 
 SolverSnapshot readSolverState(const std::string &path) {
-  google::protobuf::LogSilencer silence; // about foreign bytes in names
+  google::protobuf::LogSilencer silence; // of messages about invalid UTF-8
   verifyChecksumLine(path, "solverstate");
   SolverSnapshot snapshot =
       isHdf5File(path) ? readHdf5SolverState(path) : readBinary(path);
@@ -50,7 +50,7 @@ void writeSolverState(const std::string &path, SolverSnapshot snapshot,
   state.clear_history();
   for (const Blob &blob : snapshot.history)
     fillBlobProto(blob, *state.add_history());
-  // At the beginning: a file that is cut short has it too.
+  // At the beginning, so that a truncated file contains it, too.
   writeProtoFile(path, state, head.SerializeAsString());
 }
 

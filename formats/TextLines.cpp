@@ -1,4 +1,4 @@
-//===- TextLines.cpp - Text files of one entry a line ---------------------===//
+//===- TextLines.cpp - Text files with one entry a line -------------------===//
 #include "formats/TextLines.h"
 
 #include "formats/image/ImageFile.h"
@@ -39,7 +39,7 @@ std::string lineLocation(const std::string &path, size_t line) {
 }
 
 Error malformedLine(const std::string &path, const TextLine &line,
-                const std::string &form) {
+                    const std::string &form) {
   return badInput(lineLocation(path, line.number) + ": not a line of " + form);
 }
 

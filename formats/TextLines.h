@@ -1,7 +1,7 @@
-//===- TextLines.h - Text files of one entry a line -------------*- C++ -*-===//
+//===- TextLines.h - Text files with one entry a line -----------*- C++ -*-===//
 //
-// What the readers of lists have in common: lines with their numbers, their
-// words, and the message about a line of another form.
+// Common functions of the readers of lists: numbered lines, their words, and
+// the error for a malformed line.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,21 +20,21 @@ struct TextLine {
   size_t number = 0; ///< from 1
 };
 
-/// All lines of a file. `form` says for messages what a line looks like, such
-/// as "FILE LABEL"; `where` as readFileBytes() takes it. Error(3): the file
-/// cannot be read; Error(1): it holds zero bytes, so is no text.
+/// Returns all lines of a file. `form` is the form of a line for messages, such
+/// as "FILE LABEL"; `where` is as in readFileBytes(). Error(3): the file cannot
+/// be read; Error(1): it contains zero bytes, so it is not text.
 std::vector<TextLine> readTextLines(const std::string &path,
                                     const std::string &form,
                                     const std::string &where = "");
 
-/// A line's words, which white space separates.
+/// Returns the words of a line, separated by white space.
 std::vector<std::string> wordsOf(std::string_view text);
 
-/// "PATH:LINE", for messages.
+/// Returns "PATH:LINE", for messages.
 std::string lineLocation(const std::string &path, size_t line);
 
-/// Error(1) for a line that is not of that form.
+/// Returns the Error(1) for a line that does not have the form.
 Error malformedLine(const std::string &path, const TextLine &line,
-                const std::string &form);
+                    const std::string &form);
 
 } // namespace brew::formats

@@ -1,4 +1,4 @@
-//===- V1Layers.cpp - Layer types as V1 nets number them ------------------===//
+//===- V1Layers.cpp - Layer types of V1 nets ------------------------------===//
 #include "formats/V1Layers.h"
 
 namespace brew::formats {
@@ -89,7 +89,7 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
   case V1::WINDOW_DATA:
     return "WindowData";
   }
-  return ""; // a number of another schema: protobuf keeps it aside as unknown
+  return ""; // of another schema; protobuf parses it as an unknown field
 }
 
 } // namespace brew::formats

@@ -1,6 +1,6 @@
-//===- V1Layers.h - Layer types as V1 nets number them ----------*- C++ -*-===//
+//===- V1Layers.h - Layer types of V1 nets ----------------------*- C++ -*-===//
 //
-// V1 nets name layer types with an enum; today's nets use strings.
+// V1 nets name layer types with an enum; current nets use strings.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace brew::formats {
 
-/// Today's type name, "" for NONE.
+/// Returns the current type name, "" for NONE.
 const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type);
 
 } // namespace brew::formats

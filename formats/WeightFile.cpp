@@ -41,8 +41,8 @@ void takeBlobs(LayerMessage &message, WeightLayer &layer,
 
 //===--- Writing --------------------------------------------------------===//
 //
-// The message is laid out by hand, in the order and with the bytes protobuf
-// would produce: building it first would hold every value twice more.
+// The message is encoded by hand, to the bytes that protobuf would produce. A
+// protobuf message would need two more copies of every value.
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "packed values are written as they lie in memory");
@@ -53,7 +53,7 @@ void appendVarint(std::string &out, uint64_t value) {
   out.append(reinterpret_cast<char *>(bytes), static_cast<size_t>(end - bytes));
 }
 
-/// Tag and length of a length-delimited field.
+/// Appends tag and length of a length-delimited field.
 void appendHeader(std::string &out, int field, uint64_t length) {
   appendVarint(out, WireFormatLite::MakeTag(
                         field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
@@ -65,7 +65,7 @@ void appendString(std::string &out, int field, const std::string &text) {
   out += text;
 }
 
-/// One blob as bytes and the values between them, in file order.
+/// A blob as encoded bytes and the values between them, in file order.
 struct EncodedBlob {
   struct Piece {
     std::string before; ///< what precedes the values
@@ -80,7 +80,7 @@ struct EncodedBlob {
       total += piece.before.size() + piece.bytes;
     return total;
   }
-  /// A packed field of numbers that stay where they are.
+  /// Adds a packed field of numbers, without a copy.
   template <typename T>
   void addValues(int field, const std::vector<T> &values) {
     if (values.empty())
@@ -150,7 +150,8 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   return encoded;
 }
 
-/// What is taken for weights most easily, as it may hold some.
+/// Returns whether a file is a plan. Plans are easily mistaken for weight
+/// files, as they may contain weights.
 bool isPlan(const std::string &path) {
   char magic[sizeof plan::kMagic] = {};
   std::ifstream file(path, std::ios::binary);
@@ -190,7 +191,7 @@ Weights readWeights(const std::string &path) {
                       copyOf(from.bottom()),
                       copyOf(from.top()),
                       {}};
-    if (from.has_layer()) { // V0 inside V1: the inner one holds everything
+    if (from.has_layer()) { // V0 inside V1: the inner layer has everything
       caffe::V0LayerParameter &inner = *from.mutable_layer();
       layer.name = inner.name();
       layer.type = inner.type();

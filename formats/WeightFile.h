@@ -1,10 +1,9 @@
 //===- WeightFile.h - .caffemodel files -------------------------*- C++ -*-===//
 //
-// Reading and writing a net's parameters. Reads everything Caffe reads:
+// Reads and writes a net's parameters. Reads everything that Caffe reads:
 // current, V1 and V0 layers, four-extent legacy shapes, double values, HDF5;
-// and NVCaffe's half-precision values. Writes what Caffe writes of it that
-// matters to weights: the net's name and for each layer name, type, bottoms,
-// tops, blobs and perhaps their gradients.
+// and NVCaffe's half-precision values. Writes the net's name and for each layer
+// name, type, bottoms, tops, blobs and optionally their gradients.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,17 +18,17 @@ namespace brew::formats {
 
 struct WeightLayer {
   std::string name;
-  std::string type; ///< today's name also for V1 layers ("InnerProduct")
+  std::string type; ///< current name also for V1 layers ("InnerProduct")
   std::vector<std::string> bottoms;
   std::vector<std::string> tops;
-  std::vector<Blob> blobs; ///< may be none
-  /// Written as the blobs' gradients: none, or one for each blob. Not read.
+  std::vector<Blob> blobs; ///< may be empty
+  /// The blobs' gradients: empty, or one for each blob. Written but not read.
   std::vector<Blob> diffs = {};
-  /// Blobs that another layer owns: HDF5 files leave their values out.
+  /// Indices of blobs that another layer owns. HDF5 files omit their values.
   std::set<size_t> shared = {};
 };
 
-/// Caffe's two forms of weights and solver states.
+/// Caffe's two formats of weights and solver states.
 enum class SnapshotFormat { BinaryProto, Hdf5 };
 
 struct Weights {
@@ -40,12 +39,12 @@ struct Weights {
 
 /// Reads an HDF5 file, or a binary caffemodel of less than 2 GB. Error(3): not
 /// found or not readable; Error(1): damaged, truncated, or without any layer. A
-/// file cut exactly between two layers cannot be told from a smaller net. Peak
-/// memory is the values once plus the largest layer.
+/// file truncated exactly between two layers cannot be distinguished from a
+/// smaller net. Peak memory is that of all values plus the largest layer.
 Weights readWeights(const std::string &path);
 
-/// Writes a caffemodel atomically (see AtomicFile), streaming the values
-/// without another copy. Error(1) if a binary one would reach 2 GB.
+/// Writes a caffemodel atomically (see AtomicFile), without another copy of the
+/// values. Error(1) if a binary one would reach 2 GB.
 void writeWeights(const std::string &path, const Weights &weights,
                   SnapshotFormat format = SnapshotFormat::BinaryProto);
 

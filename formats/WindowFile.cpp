@@ -12,7 +12,7 @@
 namespace brew::formats {
 namespace {
 
-/// The words of a text, with the lines they stand on.
+/// The words of a text, with their line numbers.
 class Words {
 public:
   Words(const std::string &path, std::string bytes)
@@ -74,7 +74,7 @@ private:
   size_t at = 0, number = 1;
 };
 
-/// Far beyond any image; sums of coordinates cannot overflow.
+/// Maximum coordinate: beyond any image; sums of coordinates cannot overflow.
 constexpr int kFarthest = 1 << 24;
 
 Window readWindow(Words &words) {

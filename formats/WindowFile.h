@@ -4,9 +4,9 @@
 //   PATH
 //   CHANNELS HEIGHT WIDTH
 //   NUMBER_OF_WINDOWS
-//   LABEL OVERLAP X1 Y1 X2 Y2        (for each window; bounds included)
+//   LABEL OVERLAP X1 Y1 X2 Y2        (for each window; bounds are inclusive)
 //
-// again for the next image, whatever white space divides the words.
+// for each image. Words are separated by any white space.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,22 +21,22 @@ struct Window {
   int label = 0;
   float overlap = 0;
   int x1 = 0, y1 = 0, x2 = 0, y2 = 0; ///< first and last column and row
-  size_t line = 0;                    ///< in the file, from 1
+  size_t line = 0;                    ///< line number in the file, from 1
 
   std::string text() const; ///< "from (X1, Y1) to (X2, Y2)"
 };
 
 struct WindowImage {
-  std::string name; ///< of the file, without white space
+  std::string name; ///< file name, without white space
   int channels = 0, height = 0, width = 0;
-  size_t line = 0; ///< of its name
+  size_t line = 0; ///< line number of the name
   std::vector<Window> windows;
 };
 
 /// Reads a window file. Images must be numbered from 0 in order, as Caffe uses
-/// the number as position. Error(3): it cannot be read; Error(1), with file and
-/// line: a word is missing or is none of its kind, or a window ends before it
-/// begins. Whether windows lie within their images is not looked at.
+/// the number as position. Error(3): the file cannot be read; Error(1), with
+/// file and line: a word is missing or malformed, or a window ends before it
+/// begins. Does not check whether windows lie within their images.
 std::vector<WindowImage> readWindowFile(const std::string &path);
 
 } // namespace brew::formats

@@ -1,10 +1,10 @@
-//===- Contract.h - What the compiler and the runtime agree on --*- C++ -*-===//
+//===- Contract.h - Conventions of compiler and runtime ---------*- C++ -*-===//
 //
-// The facts beside plan.proto that a plan's writer and its reader both build
-// on: alignments, where solver scalars and history lie, the programs' names,
-// the state of the losses' scale, the solvers. No library is needed for it.
-// Enumerations of the dialects that mirror plan.proto's are checked against
-// them in compiler/manifest/EnumChecks.cpp.
+// Conventions that plan.proto cannot express and that the writer and the reader
+// of a plan share: alignments, offsets of solver scalars and history, names of
+// programs, the state of the loss scale, solver types. This header depends on
+// the standard library only. compiler/manifest/EnumChecks.cpp checks the
+// enumerations of the dialects against those of plan.proto.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,14 +21,14 @@ namespace brew::plan {
 // Alignment, in bytes
 //===----------------------------------------------------------------------===//
 
-/// Of segments in the file, of arenas in memory and of buffers in arenas (but
-/// those that are a subview of a joined blob).
+/// Alignment of segments in the file, arenas in memory and buffers in arenas.
+/// Subviews of concatenated blobs are aligned to their elements only.
 inline constexpr std::uint64_t kAlignment = 64;
 /// The widest access of generated CUDA code. Arenas begin at a multiple of it;
-/// of a buffer's offset the compiler has to know.
+/// the compiler checks the offsets of buffers.
 inline constexpr std::uint64_t kKernelAccessBytes = 16;
 static_assert(kAlignment % kKernelAccessBytes == 0,
-              "a buffer begins where a widest access may");
+              "a buffer is aligned for the widest access");
 
 constexpr std::uint64_t alignUp(std::uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -38,38 +38,40 @@ constexpr std::uint64_t alignUp(std::uint64_t bytes) {
 // Arguments of CUDA kernels, in bytes
 //===----------------------------------------------------------------------===//
 
-/// Of one: an address, or the number behind them that says which stages run.
+/// ConvolutionSize of an argument: an address, or the bit mask of stages after
+/// them.
 inline constexpr std::uint64_t kArgumentBytes = 8;
-/// What every driver and NVRTC of CUDA 12 passes to a kernel, and what those of
-/// CUDA kLargeArgumentLimitVersion (12010: 12.1) and later pass, on sm_70 and later.
+/// Limit of the arguments of a kernel that every driver and NVRTC of CUDA 12
+/// has, and the limit from CUDA kLargeArgumentLimitVersion (12010: 12.1) on,
+/// for sm_70 and later.
 inline constexpr std::uint64_t kArgumentLimit = 4096;
 inline constexpr std::uint64_t kLargeArgumentLimit = 32764;
 inline constexpr int kLargeArgumentLimitVersion = 12010;
 
-/// Bytes that a kernel with so many buffers and stages is passed.
+/// Returns the size of the arguments of a kernel.
 constexpr std::uint64_t argumentBytes(std::uint64_t buffers,
                                       std::uint32_t stages) {
   return (buffers + (stages > 1 ? 1 : 0)) * kArgumentBytes;
 }
-/// Most stages of a kernel.
+/// Maximum number of stages of a kernel: the bits of the mask in use.
 inline constexpr std::uint32_t kMaxStages = 32;
 
 //===----------------------------------------------------------------------===//
 // Arenas
 //===----------------------------------------------------------------------===//
 
-/// Slots of the SCALARS arena (SolverScalar; the last are unused).
+/// Number of slots of the SCALARS arena (SolverScalar; the last are unused).
 inline constexpr unsigned kScalarCount = 16;
 
-/// Byte at which a slot of the SCALARS arena lies; that of kScalarCount is the
-/// arena's size.
+/// Returns the offset of a slot in the SCALARS arena; for kScalarCount, the
+/// size of the arena.
 constexpr std::uint64_t scalarOffset(unsigned slot) {
   return slot * kAlignment;
 }
 
-/// Byte of the STATE arena at which slot `slot` of the history of the parameter
-/// at `offset` of PARAMETERS lies. The sums of iter_size follow the last slot
-/// that the solver's rule has, like one more.
+/// Returns the offset in the STATE arena of history slot `slot` of the
+/// parameter at `offset` of PARAMETERS. The accumulated gradients of iter_size
+/// are one more slot after those of the solver.
 constexpr std::uint64_t stateOffset(std::uint64_t slot,
                                     std::uint64_t parameterBytes,
                                     std::uint64_t offset) {
@@ -77,7 +79,7 @@ constexpr std::uint64_t stateOffset(std::uint64_t slot,
 }
 
 //===----------------------------------------------------------------------===//
-// Programs, by name; plan.proto says what each does
+// Names of programs; plan.proto documents each program
 //===----------------------------------------------------------------------===//
 
 namespace programs {
@@ -92,10 +94,12 @@ inline constexpr char kDeploy[] = "deploy";
 inline constexpr char kMain[] = "main";
 inline constexpr char kTestPrefix[] = "test_";
 
-/// Of test net `net`, counted from 0.
-inline std::string testName(int net) { return kTestPrefix + std::to_string(net); }
+/// Returns the name of the program of test net `net`, counted from 0.
+inline std::string testName(int net) {
+  return kTestPrefix + std::to_string(net);
+}
 
-/// Number of the test net of such a name, or -1.
+/// Returns the number of the test net of a program, or -1 for other programs.
 inline int testIndex(std::string_view name) {
   constexpr std::string_view prefix = kTestPrefix;
   if (name.substr(0, prefix.size()) != prefix)
@@ -112,23 +116,25 @@ inline int testIndex(std::string_view name) {
 } // namespace programs
 
 //===----------------------------------------------------------------------===//
-// Scale of the losses (f16): names in Manifest.persistent, each one F32
+// Loss scale (f16): names in Manifest.persistent, one F32 each
 //===----------------------------------------------------------------------===//
 
 namespace loss_scale {
-/// The scale, a power of two; 0 before the first update: the plan's own.
+/// The scale, a power of two. Before the first update it is 0, which means the
+/// initial scale of the plan.
 inline constexpr char kValue[] = "loss_scale.value";
-/// Good iterations since the scale last changed.
+/// Number of iterations with finite gradients since the scale last changed.
 inline constexpr char kGoodIterations[] = "loss_scale.good";
-/// Gradients of this iteration that are not finite.
+/// Number of gradients of this iteration that are not finite.
 inline constexpr char kNonFiniteGradients[] = "loss_scale.non_finite";
 
 inline constexpr double kMaxScale = 1 << 24;
 
-/// Whether `value` can be a scale: a power of two from 1 to kMaxScale.
+/// Returns whether `value` can be a scale: a power of two from 1 to kMaxScale.
 inline bool isValid(double value) {
   int exponent = 0;
-  return std::frexp(value, &exponent) == 0.5 && value >= 1 && value <= kMaxScale;
+  return std::frexp(value, &exponent) == 0.5 && value >= 1 &&
+         value <= kMaxScale;
 }
 } // namespace loss_scale
 
@@ -136,13 +142,13 @@ inline bool isValid(double value) {
 // Solvers
 //===----------------------------------------------------------------------===//
 
-/// SolverParameter.type, at the positions of its older form SolverType.
+/// Values of SolverParameter.type, in the order of the older enum SolverType.
 inline constexpr const char *kSolverTypes[] = {"SGD",     "Nesterov", "AdaGrad",
                                                "RMSProp", "AdaDelta", "Adam"};
 inline constexpr std::size_t kSolverTypeCount =
     sizeof kSolverTypes / sizeof *kSolverTypes;
 
-/// SolverParameter.regularization_type.
+/// Values of SolverParameter.regularization_type.
 inline constexpr const char *kRegularizations[] = {"L1", "L2"};
 
 } // namespace brew::plan

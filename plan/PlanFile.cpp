@@ -1,7 +1,7 @@
-//===- PlanFile.cpp - Opening a plan ----------------------------*- C++ -*-===//
+//===- PlanFile.cpp - Opening a plan --------------------------------------===//
 //
-// Reads the fixed header, the checksum and the manifest; what the manifest says
-// is checked in PlanValidator.cpp.
+// Checks the header and the checksum, and parses the manifest, which
+// PlanValidator.cpp validates.
 //
 //===----------------------------------------------------------------------===//
 #include "plan/PlanFile.h"
@@ -63,7 +63,7 @@ struct PlanFile::Impl {
 
 namespace {
 
-/// A word of a command line.
+/// Quotes a word of a shell command, if necessary.
 std::string quoted(const std::string &word) {
   const bool needsNoQuotes =
       !word.empty() && std::all_of(word.begin(), word.end(), [](char each) {
@@ -76,7 +76,7 @@ std::string quoted(const std::string &word) {
   for (char each : word)
     if (each == '\'')
       text += "'\\''";
-    else // nothing but text goes to a terminal
+    else // no control characters on a terminal
       text +=
           static_cast<unsigned char>(each) < 0x20 || each == 0x7f ? '?' : each;
   return text + "'";
@@ -84,8 +84,8 @@ std::string quoted(const std::string &word) {
 
 } // namespace
 
-/// The command that makes a plan of another format anew, as far as the plan
-/// still tells. Nothing of it is used but for that text.
+/// Returns the command that recompiles a plan of another format, as far as its
+/// manifest can be read.
 std::string PlanFile::Impl::recompileCommand(const Header &header) const {
   Manifest other;
   const bool isInside = header.manifestOffset >= sizeof(Header) &&
@@ -114,8 +114,7 @@ void PlanFile::Impl::load() {
   bool hasMagic =
       size >= sizeof kMagic && std::memcmp(bytes, kMagic, sizeof kMagic) == 0;
   if (!hasMagic) {
-    // A plan cut within its first eight bytes is told from other files by what
-    // is left of the magic.
+    // A prefix of the magic is a truncated plan.
     if (size > 0 && size < sizeof kMagic &&
         std::memcmp(bytes, kMagic, size) == 0)
       damaged("it ends after " + std::to_string(size) + " bytes");
@@ -158,7 +157,7 @@ void PlanFile::Impl::load() {
     damaged("its checksum does not fit its content");
   checksum = header.checksum;
   {
-    // Protocol Buffers prints complaints of its own; the error below says it.
+    // Protocol Buffers would print the error as well.
     google::protobuf::LogSilencer silencer;
     if (!manifest.ParseFromArray(bytes + header.manifestOffset,
                                  static_cast<int>(header.manifestSize)))
@@ -179,7 +178,7 @@ std::shared_ptr<const PlanFile> PlanFile::open(const std::string &path) {
   impl.path = path;
   auto cannotOpen = [&](int error) {
     return unavailable("cannot open plan '" + path +
-                        "': " + std::strerror(error));
+                       "': " + std::strerror(error));
   };
   FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   struct stat status;
@@ -216,9 +215,8 @@ std::shared_ptr<const PlanFile> PlanFile::fromBytes(std::string bytes,
 std::shared_ptr<const PlanFile>
 PlanFile::borrow(const void *bytes, std::size_t size, const std::string &name) {
   if (reinterpret_cast<std::uintptr_t>(bytes) % 64 != 0)
-    throw Error(ExitStatus::Usage,
-                name + ": a borrowed plan must begin at a "
-                       "multiple of 64 bytes");
+    throw Error(ExitStatus::Usage, name + ": a borrowed plan must begin at a "
+                                          "multiple of 64 bytes");
   std::shared_ptr<PlanFile> file(new PlanFile());
   Impl &impl = *file->impl;
   impl.path = name;
@@ -253,7 +251,8 @@ bool embedsWeights(const Manifest &manifest) {
 
 bool isForInference(const Manifest &manifest) {
   for (const Program &program : manifest.programs()) {
-    if (program.name() == programs::kUpdate || !program.unreported_losses().empty())
+    if (program.name() == programs::kUpdate ||
+        !program.unreported_losses().empty())
       return false;
     for (const Output &output : program.outputs())
       if (output.loss_weight() != 0)

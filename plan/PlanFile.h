@@ -11,31 +11,31 @@
 
 namespace brew::plan {
 
-/// A plan file mapped into memory whose manifest has been checked: every index
-/// names an existing entry, every buffer lies inside its arena, every segment
-/// inside the file, every call's shapes agree. Code that holds a PlanFile needs
-/// no further checks of that kind.
+/// A plan file mapped into memory, with a validated manifest: every index names
+/// an existing entry, every buffer lies in its arena and every segment in the
+/// file, and the shapes of every call match. Code with a PlanFile need not
+/// repeat these checks.
 class PlanFile {
 public:
-  /// Maps `path`. Throws Error: 3 if it cannot be opened, 1 if it is damaged,
-  /// no plan, or of another format version (the text says both, and the command
-  /// that makes the plan anew).
+  /// Maps `path`. Throws Error: 3 if the file cannot be opened, 1 if it is
+  /// damaged, not a plan, or of another format version. The text then contains
+  /// both versions and the command that recompiles the plan.
   static std::shared_ptr<const PlanFile> open(const std::string &path);
-  /// The same over bytes in memory (copied); `name` is used in errors.
+  /// Opens a plan in memory, which is copied. Errors begin with `name`.
   static std::shared_ptr<const PlanFile> fromBytes(std::string bytes,
                                                    const std::string &name);
-  /// The same over bytes that stay where they are as long as the PlanFile.
-  /// Throws Error (2) unless they begin at a multiple of 64.
+  /// Opens a plan in memory without a copy; the bytes must outlive the
+  /// PlanFile. Throws Error (2) unless they begin at a multiple of 64.
   static std::shared_ptr<const PlanFile>
   borrow(const void *bytes, std::size_t size, const std::string &name);
   ~PlanFile();
 
   const Manifest &manifest() const;
-  /// First byte of segment `index` (its size is in the manifest).
+  /// Returns the first byte of segment `index`. Its size is in the manifest.
   const std::byte *segment(std::uint32_t index) const;
-  /// The checksum of the file's content.
+  /// Returns the checksum of the file's content, which the header contains.
   std::uint32_t checksum() const;
-  /// The path given to open(), for messages and for the folder of the plan.
+  /// Returns the path passed to open(), for messages and for the plan's folder.
   const std::string &path() const;
 
 private:
@@ -44,13 +44,13 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// Number of elements of a buffer; 1 for a scalar.
+/// Returns the number of elements of a buffer; 1 for a scalar.
 std::int64_t elementCount(const Buffer &buffer);
-/// Bytes of one element.
+/// Returns the size of an element in bytes.
 std::size_t elementSize(DataType type);
-/// Whether the plan has its parameters' values in it.
+/// Returns whether the plan contains the values of its parameters.
 bool embedsWeights(const Manifest &manifest);
-/// Whether the plan neither trains nor computes a loss.
+/// Returns whether the plan neither trains nor computes a loss.
 bool isForInference(const Manifest &manifest);
 
 } // namespace brew::plan

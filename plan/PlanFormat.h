@@ -1,8 +1,7 @@
 //===- PlanFormat.h - Fixed header of a plan file ---------------*- C++ -*-===//
 //
-// A plan is this header, the manifest (plan.proto, serialized), then segments
-// aligned to 64 bytes. All integers are little-endian. Shared by the writer
-// (compiler/) and the reader (plan/PlanFile.h).
+// A plan consists of this header, the manifest (plan.proto, serialized) and the
+// segments, each aligned to 64 bytes. All integers are little-endian.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,8 +13,9 @@
 namespace brew::plan {
 
 inline constexpr char kMagic[8] = {'B', 'R', 'E', 'W', 'P', 'L', 'A', 'N'};
-/// Raised whenever an older reader would misread a newer plan; a reader takes
-/// its own number alone. docs/plan-format.md says what may be added without.
+/// Incremented whenever an older reader would misread a newer plan. A reader
+/// accepts only its own number. docs/plan-format.md lists the additions that do
+/// not need a new number.
 inline constexpr std::uint32_t kFormatVersion = 4;
 
 struct Header {

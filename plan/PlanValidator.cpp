@@ -16,9 +16,9 @@ void validateManifest(const Manifest &manifest, SegmentRange range,
   Validator(manifest, range, name).run();
 }
 
-/// A value of an enumeration that this program does not know leaves its field
-/// as if it were not there, and what the field's default means is not what was
-/// written.
+/// Returns the field with an enumeration value unknown to this program, or "".
+/// Protobuf parses such a field as absent, so its default would replace the
+/// value that was written.
 static std::string findUnknownValue(const google::protobuf::Message &message) {
   const auto *type = message.GetDescriptor();
   const auto *reflection = message.GetReflection();
@@ -59,8 +59,8 @@ void Validator::run() {
 }
 
 void Validator::fail(const std::string &where, const std::string &what) const {
-  // Names in a damaged plan may hold anything: nothing but text goes to a
-  // terminal.
+  // Names in a damaged plan may contain anything, but control characters must
+  // not reach a terminal.
   std::string printable = where;
   for (char &letter : printable)
     if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
@@ -68,8 +68,9 @@ void Validator::fail(const std::string &where, const std::string &what) const {
   throw badInput(name + ": damaged plan: " + printable + ": " + what);
 }
 
-/// "sm_" or "compute_" and a number of two or three digits, with the letter of
-/// an architecture's own or family's features if need be.
+/// Returns whether `arch` is "sm_" or "compute_" and a number of two or three
+/// digits, optionally followed by the letter of architecture- or
+/// family-specific features.
 static bool isCudaArch(const std::string &arch) {
   std::size_t number = arch.rfind("sm_", 0) == 0        ? 3
                        : arch.rfind("compute_", 0) == 0 ? 8
@@ -180,7 +181,7 @@ void Validator::checkBuffer(const Buffer &buffer,
           where, "its arena does not exist");
   require(buffer.has_offset() && buffer.has_size(), where,
           "offset or size is missing");
-  // Parts of joined blobs start at any element.
+  // Subviews of concatenated blobs start at any element.
   require(buffer.offset() % elementSize(buffer.type()) == 0, where,
           "offset is not a multiple of its element size");
   const Arena &arena = manifest.arenas(static_cast<int>(buffer.arena_index()));
@@ -210,7 +211,7 @@ void Validator::checkBuffer(const Buffer &buffer,
   }
   require((last + 1) * elementSize(buffer.type()) <= buffer.size(), where,
           "its strides reach beyond its size");
-  // Distinct elements at distinct places: an axis steps over all faster ones.
+  // Elements do not overlap if each axis steps over all faster ones.
   std::sort(axes.begin(), axes.end());
   std::uint64_t covered = 1;
   for (auto [stride, dim] : axes) {
@@ -253,8 +254,8 @@ void Validator::checkFileDims(
           "file dimensions and buffer differ in their number of elements");
 }
 
-/// Gradients and solver history have the parameter's very layout: update
-/// kernels run over all of them with one index.
+/// Checks a gradient or history buffer. They have the parameter's layout, since
+/// update kernels access all of them with one index.
 void Validator::checkCompanion(const Buffer &parameter, std::uint32_t index,
                                const std::string &where,
                                const char *what) const {

@@ -1,10 +1,10 @@
-//===- PlanValidator.h - Every rule a manifest must keep --------*- C++ -*-===//
+//===- PlanValidator.h - Validation of untrusted manifests ------*- C++ -*-===//
 //
 // A plan may come from anywhere. After validateManifest() has returned, every
 // index names an existing entry, every offset and size stays inside its arena
-// or file, and every call's shapes agree: code behind it does no such checks.
-// Two things are left to others: the bytes fields that hold Caffe messages
-// (parsed where they are used) and the machine code of kernel images.
+// or file, and the shapes of every call match; later code does not check again.
+// Two things are not validated: the bytes fields with Caffe messages, which are
+// parsed where they are used, and the machine code of kernel images.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,25 +16,24 @@
 
 namespace brew::plan {
 
-/// Where segments may lie, in bytes from the start of the file.
+/// The part of the file for segments, in bytes from the start of the file.
 struct SegmentRange {
   std::uint64_t begin;
   std::uint64_t end;
 };
 
-/// Throws Error (1) "NAME: damaged plan: ..." at the first broken rule.
+/// Throws Error (1) "NAME: damaged plan: ..." for the first violation.
 void validateManifest(const Manifest &manifest, SegmentRange range,
                       const std::string &name);
 
 /// Limits that keep every later product of sizes within 64 bits.
 inline constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 46;
 inline constexpr int kMaxRank = 32;
-/// What CUDA allows: blocks of a grid's first dimension, threads of a block.
+/// CUDA's limits: blocks in a grid's first dimension, threads in a block.
 inline constexpr std::uint32_t kMaxBlocks = 0x7fffffff;
 inline constexpr std::uint32_t kMaxThreads = 1024;
 
-/// The state shared by the validator's parts: the manifest under test and the
-/// words that say where in it a rule was broken.
+/// Checks the rules of plan.proto. `where` names the checked entry in errors.
 class Validator {
 public:
   Validator(const Manifest &manifest, SegmentRange range,
@@ -45,9 +44,10 @@ public:
 private:
   [[noreturn]] void fail(const std::string &where,
                          const std::string &what) const;
-  /// Fails with `what` unless `holds`.
-  void require(bool holds, const std::string &where, const char *what) const {
-    if (!holds)
+  /// Fails with `what` unless `condition`.
+  void require(bool condition, const std::string &where,
+               const char *what) const {
+    if (!condition)
       fail(where, what);
   }
 
@@ -77,18 +77,18 @@ private:
   void checkItemCount(const NamedBuffer &count, const Program &program,
                       int index, const std::string &where) const;
   void checkPixelConversion(const DataInput &input, int program,
-                   const std::string &where) const;
+                            const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;
   void checkLaunch(const Launch &launch, int program,
                    const std::string &where) const;
   void checkGeneratedAlternative(const Step &step, int program,
-                      const std::string &where) const;
+                                 const std::string &where) const;
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;
-  /// The buffer an index of `program` names; fails when there is none or it
-  /// belongs to another program.
+  /// Returns the buffer that an index in `program` names; fails if the index is
+  /// not `present`, does not exist or names a buffer of another program.
   const Buffer &buffer(bool present, std::uint32_t index, int program,
                        const std::string &where, const char *what) const;
 

@@ -1,4 +1,4 @@
-//===- PlanValidatorCalls.cpp - Shapes of vendor calls and copies ---------===//
+//===- PlanValidatorCalls.cpp - Rules for calls and copies ----------------===//
 #include "plan/PlanFile.h"
 #include "plan/PlanValidator.h"
 #include "plan/WindowAxes.h"
@@ -7,7 +7,7 @@
 
 namespace brew::plan {
 
-/// Vendor libraries take window sizes and extents as 32-bit integers.
+/// Libraries take window sizes and extents as 32-bit integers.
 static constexpr std::int64_t kMaxExtent = 0x7fffffff;
 
 void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
@@ -21,7 +21,7 @@ void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
             "a buffer contains no floating-point numbers");
   require(x.type() != F16 || manifest.target().kind() == Target::CUDA, where,
           "only CUDA plans have calls with f16 operands");
-  // Sums over 16-bit operands may leave with all their digits.
+  // Weight gradients of 16-bit operands may be stored as F32.
   const bool wideSum =
       direction == BACKWARD_WEIGHTS && isNarrow(x) && w.type() == F32;
   require(y.type() == x.type() && (w.type() == x.type() || wideSum) &&
@@ -36,8 +36,8 @@ void Validator::checkWritable(const Buffer &buffer,
           where, "it writes to a constant");
 }
 
-/// A call that reads what it is writing computes garbage. Only dense buffers
-/// are judged: views of one region may interleave without sharing a byte.
+/// Fails if a call would overwrite an operand. Checks dense buffers only: views
+/// of one region may interleave without sharing a byte.
 void Validator::checkDisjoint(const Buffer &written, const Buffer &read,
                               const std::string &where) const {
   auto bytes = [](const Buffer &buffer) {
@@ -204,8 +204,8 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
   require(call.source_buffer_indices_size() ==
               (starts ? call.buffer_indices_size() : 0),
           where, "the numbers of sources and sums differ");
-  require(!call.has_transfer_type() || (starts && call.transfer_type() == BF16), where,
-          "only a start has a transfer_type, which must be BF16");
+  require(!call.has_transfer_type() || (starts && call.transfer_type() == BF16),
+          where, "only a start has a transfer_type, which must be BF16");
   std::vector<const Buffer *> targets;
   for (std::uint32_t index : call.buffer_indices()) {
     const Buffer &target =
@@ -297,8 +297,7 @@ void Validator::checkHost(const HostCall &call, int program,
       if (j == i)
         continue;
       checkDisjoint(*all[i], *all[j], where);
-      // Of buffers with gaps, which may lie in each other's, at least the first
-      // elements differ.
+      // Buffers with gaps may interleave, but their first elements differ.
       require(all[i]->arena_index() != all[j]->arena_index() ||
                   all[i]->offset() != all[j]->offset(),
               where, "its result overlaps an operand");

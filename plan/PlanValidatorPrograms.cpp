@@ -31,10 +31,12 @@ void Validator::checkProgram(int index, const std::string &where) const {
     checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
   for (const DataInput &input : program.data_inputs()) {
     require(input.has_layer(), where, "a data input's layer is missing");
-    require(input.buffer_indices_size() > 0, where, "a data input has no buffers");
+    require(input.buffer_indices_size() > 0, where,
+            "a data input has no buffers");
     for (std::uint32_t inputBuffer : input.buffer_indices())
-      checkWritable(buffer(true, inputBuffer, index, where, "a data input's buffer"),
-                    where + ", data input");
+      checkWritable(
+          buffer(true, inputBuffer, index, where, "a data input's buffer"),
+          where + ", data input");
     if (input.has_pixel_conversion())
       checkPixelConversion(input, index, where);
   }
@@ -54,11 +56,13 @@ void Validator::checkProgram(int index, const std::string &where) const {
     }
   std::set<std::string> gradientNames;
   for (const NamedBuffer &gradient : program.output_gradients()) {
-    require(!gradient.name().empty(), where, "an output gradient's name is missing");
+    require(!gradient.name().empty(), where,
+            "an output gradient's name is missing");
     require(gradientNames.insert(gradient.name()).second, where,
             "two output gradients have the same name");
-    const Buffer &written = buffer(gradient.has_buffer_index(), gradient.buffer_index(),
-                                   index, where, "an output gradient's buffer");
+    const Buffer &written =
+        buffer(gradient.has_buffer_index(), gradient.buffer_index(), index,
+               where, "an output gradient's buffer");
     require(written.type() == F32 || written.type() == F64, where,
             "an output gradient is neither F32 nor F64");
     checkWritable(written, where + ", output gradient");
@@ -73,11 +77,12 @@ void Validator::checkProgram(int index, const std::string &where) const {
                    where + ", check " + std::to_string(i));
 }
 
-/// What can be read under the count's name has the dimension it counts along.
-/// Blobs, outputs and layers are checked already.
+/// Checks that every value with the count's name has the counted dimension.
+/// Blobs, outputs and layers have been checked before.
 void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
                                int index, const std::string &where) const {
-  require(count.has_name(), where, "the name of an item count's blob is missing");
+  require(count.has_name(), where,
+          "the name of an item count's blob is missing");
   const Buffer &counter = buffer(count.has_buffer_index(), count.buffer_index(),
                                  index, where, "an item count's buffer");
   require(counter.type() == I32 && elementCount(counter) == 1, where,
@@ -112,7 +117,7 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
 }
 
 void Validator::checkPixelConversion(const DataInput &input, int program,
-                            const std::string &where) const {
+                                     const std::string &where) const {
   require(manifest.target().kind() == Target::CUDA, where,
           "a data input has a conversion of pixels in a CPU plan");
   const PixelConversion &pixels = input.pixel_conversion();
@@ -120,8 +125,8 @@ void Validator::checkPixelConversion(const DataInput &input, int program,
               pixels.kernel_index() <
                   static_cast<std::uint32_t>(manifest.kernels_size()),
           where, "a data input's kernel does not exist");
-  const Buffer &top =
-      buffer(true, input.buffer_indices(0), program, where, "a data input's buffer");
+  const Buffer &top = buffer(true, input.buffer_indices(0), program, where,
+                             "a data input's buffer");
   require(top.dims_size() == 4, where,
           "a conversion of pixels makes no images");
   require(pixels.mean_dims_size() == 0 || pixels.mean_dims_size() == 3, where,
@@ -147,7 +152,7 @@ void Validator::checkPixelConversion(const DataInput &input, int program,
   }
   require(count <= double(kMaxBytes), where,
           "the images of a data input's pixels are too large");
-  // A crop lies at the same place in both.
+  // A crop has the same offset in the mean and in the images.
   const bool meanIsImage = pixels.mean_dims_size() &&
                            (pixels.mean_dims(1) > 1 || pixels.mean_dims(2) > 1);
   require(!meanIsImage || isTop || isMean, where,
@@ -156,7 +161,8 @@ void Validator::checkPixelConversion(const DataInput &input, int program,
       manifest.kernels(static_cast<int>(pixels.kernel_index()));
   require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,
           "a data input's kernel has another number of arguments");
-  require(kernel.stages() == 1, where, "a data input's kernel has several stages");
+  require(kernel.stages() == 1, where,
+          "a data input's kernel has several stages");
 }
 
 void Validator::checkLayer(const Layer &layer, int program,
@@ -215,9 +221,10 @@ void Validator::checkLaunch(const Launch &launch, int program,
     buffer(true, index, program, where, "an argument");
 }
 
-/// Who moves or watches buffers of a step looks at those of its call.
+/// Checks that the alternative uses only buffers of the call: code that moves
+/// or observes the buffers of a step examines those of the call.
 void Validator::checkGeneratedAlternative(const Step &step, int program,
-                               const std::string &where) const {
+                                          const std::string &where) const {
   require(step.has_convolution(), where,
           "only a convolution has a generated alternative");
   checkLaunch(step.generated_alternative(), program, where);
@@ -226,7 +233,8 @@ void Validator::checkGeneratedAlternative(const Step &step, int program,
     require(index == call.x_buffer_index() || index == call.w_buffer_index() ||
                 (call.has_b_buffer_index() && index == call.b_buffer_index()) ||
                 index == call.y_buffer_index(),
-            where, "its generated alternative has a buffer that the call lacks");
+            where,
+            "its generated alternative has a buffer that the call lacks");
 }
 
 void Validator::checkStep(const Step &step, int program,

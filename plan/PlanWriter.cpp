@@ -1,4 +1,4 @@
-//===- PlanWriter.cpp - Manifest and segments to the bytes of a plan ------===//
+//===- PlanWriter.cpp - Serialization of plans ----------------------------===//
 #include "plan/PlanWriter.h"
 
 #include "plan/PlanValidator.h"
@@ -9,11 +9,11 @@
 
 namespace brew::plan {
 
-/// Places the segments after a manifest of `manifestSize` bytes and returns the
-/// size of the file.
-static std::uint64_t assignSegmentOffsets(Manifest &manifest,
-                                   std::uint64_t manifestSize,
-                                   const std::vector<std::string> &bytes) {
+/// Assigns the offsets of the segments after a manifest of `manifestSize` bytes
+/// and returns the size of the file.
+static std::uint64_t
+assignSegmentOffsets(Manifest &manifest, std::uint64_t manifestSize,
+                     const std::vector<std::string> &bytes) {
   std::uint64_t end = sizeof(Header) + manifestSize;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     Segment &segment = *manifest.mutable_segments(static_cast<int>(i));
@@ -32,8 +32,8 @@ std::string serializePlan(Manifest manifest,
                                      " segments, but " +
                                      std::to_string(segmentBytes.size()) +
                                      " were given");
-  // Offsets are variable-length integers, so they influence the manifest's own
-  // size. Larger offsets never make it smaller: this ends after a few rounds.
+  // Offsets are variable-length integers, so they affect the size of the
+  // manifest. Larger offsets never reduce it, so the loop terminates.
   std::uint64_t manifestSize = 0, fileSize = 0;
   for (;;) {
     fileSize = assignSegmentOffsets(manifest, manifestSize, segmentBytes);

@@ -1,4 +1,4 @@
-//===- PlanWriter.h - Manifest and segments to the bytes of a plan --------===//
+//===- PlanWriter.h - Serialization of plans --------------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFormat.h"
@@ -9,11 +9,10 @@
 
 namespace brew::plan {
 
-/// The bytes of a plan file. `segmentBytes[i]` is the content of
-/// `manifest.segments(i)`, of which the caller fills in `kind`; offsets and
-/// sizes are set here. The result is checked by the reader's own rules, so that
-/// a plan no runtime would take is never written: a violation throws Error (70)
-/// with the reader's sentence.
+/// Returns the bytes of a plan file. `segmentBytes[i]` is the content of
+/// `manifest.segments(i)`; the caller sets its `kind`, this function its offset
+/// and size. Validates the manifest as readers do; a violation throws Error
+/// (70) with the reader's message.
 std::string serializePlan(Manifest manifest,
                           const std::vector<std::string> &segmentBytes);
 

@@ -1,4 +1,5 @@
-//===- StepDescription.h - What a step does, in a few words ------------*- C++ -*-===//
+//===- StepDescription.h - Short descriptions of steps ----------*- C++ -*-===//
+//-*-===//
 #pragma once
 
 #include "plan/plan.pb.h"
@@ -7,9 +8,9 @@
 
 namespace brew::plan {
 
-/// "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
-/// FORWARD": as `brew-run inspect` and the compiler's reports show a step. The
-/// step's indices must be those of `manifest`.
+/// Returns the description of a step in `brew-run inspect` and the compiler's
+/// reports: "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice
+/// FORWARD". The step belongs to `manifest`.
 inline std::string describeAction(const Manifest &manifest, const Step &step) {
   switch (step.action_case()) {
   case Step::kLaunch:

@@ -1,4 +1,4 @@
-//===- WindowAxes.h - A convolution's window by dimension -------*- C++ -*-===//
+//===- WindowAxes.h - Windows of convolutions by dimension ------*- C++ -*-===//
 #pragma once
 
 #include "plan/plan.pb.h"
@@ -14,7 +14,8 @@ struct WindowAxis {
   bool hasKernel;
 };
 
-/// Those of the last `spatial` (1 to 3) of depth, height and width.
+/// Returns the axes of the last `spatial` (1 to 3) dimensions of depth, height
+/// and width.
 inline std::vector<WindowAxis> axesOf(const Window &window, int spatial) {
   auto end = [](bool isGiven, std::int64_t end, std::int64_t pad) {
     return isGiven ? end : pad;

@@ -1,4 +1,4 @@
-//===- Winograd.cpp - Where Winograd's algorithms are taken ---------------===//
+//===- Winograd.cpp - Choice of Winograd's algorithms on CPUs -------------===//
 #include "plan/Winograd.h"
 
 #include "plan/Contract.h"
@@ -10,25 +10,28 @@ namespace brew::plan::winograd {
 
 namespace {
 
-// Round numbers of a core of a machine with AVX-512; only the ratios matter.
-constexpr double kRate = 100e9;               // products
-constexpr double kGradientRate = 85e9;        // oneDNN's convolution by weights
-constexpr double kCacheRate = 15e9;           // bytes of sums
-constexpr double kMemoryRate = 15e9;          // bytes of weights, by all cores
-constexpr std::int64_t kBlockBytes = 3 << 19; // of sums that stay near a core
-constexpr std::int64_t kMinTiles = 64;     // for fast products
-constexpr std::int64_t kMaxBlockBytes = 64 << 20; // of sums, wherever they are
-constexpr std::int64_t kWeightBytes = 4 << 20; // of their sums, in a cache
-constexpr std::int64_t kInputBytes = 16 << 20; // of their sums, likewise
-constexpr std::int64_t kSliceOutputs = 48;      // columns of oneDNN's product
-constexpr double kSliceRate = 30e9; // bytes of sums of weights of such a part
+// Round figures for one core with AVX-512; only the ratios matter. Rates are
+// per second, sizes are of transformed values.
+constexpr double kRate = 100e9;        // operations
+constexpr double kGradientRate = 85e9; // operations, oneDNN's BACKWARD_WEIGHTS
+constexpr double kCacheRate = 15e9;    // bytes
+constexpr double kMemoryRate = 15e9;   // bytes of weights, all cores together
+constexpr std::int64_t kBlockBytes = 3 << 19;     // that stay in a core's cache
+constexpr std::int64_t kMinTiles = 64;            // for efficient products
+constexpr std::int64_t kMaxBlockBytes = 64 << 20; // wherever they are
+constexpr std::int64_t kWeightBytes = 4 << 20; // of weights, that stay cached
+constexpr std::int64_t kInputBytes = 16 << 20; // of inputs, that stay cached
+constexpr std::int64_t kSliceOutputs = 48;     // columns of oneDNN's product
+constexpr double kSliceRate = 30e9; // bytes of weights of such a slice
 
 double weightBytes(const ConvolutionSize &size, std::int64_t m) {
-  return 4.0 * static_cast<double>(productCount(m) * size.inputs * size.outputs);
+  return 4.0 *
+         static_cast<double>(productCount(m) * size.inputs * size.outputs);
 }
 
-/// Sums of weights that do not stay in the caches are made when they are
-/// needed, those of some outputs, where the sums of all inputs do stay there.
+/// Returns whether the weights are transformed on demand, for some outputs at a
+/// time: if transformed weights do not stay cached, but all transformed inputs
+/// do.
 bool isByOutputs(const ConvolutionSize &size, std::int64_t m) {
   return !size.isConstant && weightBytes(size, m) > kWeightBytes &&
          4 * productCount(m) * size.inputs * size.tiles(m) <= kInputBytes;
@@ -40,7 +43,7 @@ double secondsOf(const ConvolutionSize &size, std::int64_t m) {
   const auto channels = static_cast<double>(size.inputs + size.outputs);
   const double multiply =
       2 * rows * static_cast<double>(size.inputs * size.outputs) / kRate;
-  // Written, read and the data beside them.
+  // Transformed values are written and read; 0.5 for the other data.
   const double sums = 4 * rows * channels * 2.5 / kCacheRate;
   if (isByOutputs(size, m))
     return (multiply + sums + weightBytes(size, m) / kSliceRate) / size.threads;
@@ -51,7 +54,7 @@ double secondsOf(const ConvolutionSize &size, std::int64_t m) {
 
 bool isFloat(const Buffer &buffer) { return buffer.type() == F32; }
 
-/// Images whose channels are side by side.
+/// Returns whether images are stored with the channels innermost.
 bool isChannelsLast(const Buffer &buffer) {
   return buffer.dims_size() == 4 && isFloat(buffer) && buffer.strides(1) == 1 &&
          buffer.dims(1) % kChannelStep == 0;
@@ -64,9 +67,8 @@ TileBlock tileBlockOf(const ConvolutionSize &size, std::int64_t m) {
   if (isByOutputs(size, m))
     return {tiles, std::min(size.outputs, kSliceOutputs * size.threads)};
   const std::int64_t bytes = 4 * productCount(m) * (size.inputs + size.outputs);
-  std::int64_t most =
-      std::max(kMinTiles, kBlockBytes * size.threads / bytes);
-  // Sums of weights are read and written with each block.
+  std::int64_t most = std::max(kMinTiles, kBlockBytes * size.threads / bytes);
+  // Each block reads and writes the transformed weights.
   if (size.direction == BACKWARD_WEIGHTS)
     most = std::max(most, std::min(size.inputs * size.outputs * 4 /
                                        (size.inputs + size.outputs),
@@ -91,7 +93,7 @@ std::int64_t fastestTile(const ConvolutionSize &size) {
 }
 
 bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
-                const Buffer *b, const Buffer &y) {
+                  const Buffer *b, const Buffer &y) {
   if (call.group() != 1 || !isChannelsLast(x) || !isChannelsLast(y) ||
       !isFloat(w) || w.dims(2) != 3 || w.dims(3) != 3 || (b && !isFloat(*b)))
     return false;
@@ -101,8 +103,9 @@ bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
   });
 }
 
-ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
-            bool isConstant, int threads) {
+ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,
+                                  const Buffer &y, bool isConstant,
+                                  int threads) {
   const bool isBack = call.direction() == BACKWARD_DATA;
   const Buffer &in = isBack ? y : x, &out = isBack ? x : y;
   return {call.direction(),
@@ -122,13 +125,14 @@ std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
                                     (productCount(tile) - 1) * kChannelStep);
 }
 
-std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile, bool hasBias) {
+std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile,
+                           bool hasBias) {
   const TileBlock block = tileBlockOf(size, tile);
   std::uint64_t bytes = alignUp(matrixBytes(tile, block.tiles, size.inputs)) +
                         alignUp(matrixBytes(tile, block.tiles, block.outputs));
   if (!size.isConstant)
     bytes += alignUp(matrixBytes(tile, size.inputs, block.outputs));
-  // Gradients by a bias are summed up thread by thread.
+  // Each thread sums its own gradient of the bias.
   if (hasBias && size.direction == BACKWARD_WEIGHTS)
     bytes += alignUp(sizeof(float) *
                      static_cast<std::uint64_t>(size.threads * size.outputs));

@@ -1,8 +1,10 @@
-//===- Winograd.h - Where Winograd's algorithms are taken -------*- C++ -*-===//
+//===- Winograd.h - Choice of Winograd's algorithms on CPUs -----*- C++ -*-===//
 //
-// Which convolutions of a plan a CPU computes by Winograd's algorithms, with
-// which tiles, and what scratch that takes: the runtime chooses by it, the
-// compiler tells from it what a plan will need.
+// Decides which convolutions of a plan a CPU computes by Winograd's algorithms
+// and with which tiles, and computes the scratch memory they need. The runtime
+// uses this to choose algorithms, the compiler to estimate memory. The
+// literature calls the linear combinations of pixels and weights transforms;
+// here they are "transformed" values.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,19 +15,21 @@
 
 namespace brew::plan::winograd {
 
-/// Channels must be a multiple of it, and matrices lie so many elements more
-/// than their own apart: else they would lie in the same places of the caches.
+/// The number of channels must be a multiple of this. It is also the padding
+/// between matrices, in elements, without which the matrices would map to the
+/// same cache sets.
 inline constexpr std::int64_t kChannelStep = 16;
 
-/// A convolution of 3x3 with stride 1, as the sums and products see it.
+/// A 3x3 convolution with stride 1.
 struct ConvolutionSize {
   Direction direction;
   std::int64_t images;
-  /// Outputs of an image: pixels of dx going back by the data.
+  /// Extents of an output image (dx for BACKWARD_DATA).
   std::int64_t height, width;
-  /// Channels of what is read and of what is made; of x and y for weights.
+  /// Channels of the images that are read and written; of x and y for
+  /// BACKWARD_WEIGHTS.
   std::int64_t inputs, outputs;
-  /// The weights' sums are computed once, not in every run.
+  /// The weights are transformed once, not in every run.
   bool isConstant;
   int threads;
 
@@ -40,36 +44,41 @@ struct ConvolutionSize {
   }
 };
 
-/// Products of matrices for tiles of m x m.
+/// Returns the number of matrix products for tiles of m x m.
 inline std::int64_t productCount(std::int64_t m) { return (m + 2) * (m + 2); }
 
-/// What is made, multiplied and summed up again at a time, so that it stays in
-/// the caches: blocks of tiles by all weights, or all tiles by the weights of
-/// some outputs.
+/// The tiles and output channels that are processed at a time, so that their
+/// transformed values stay in the caches: some tiles with all weights, or all
+/// tiles with the weights of some outputs.
 struct TileBlock {
   std::int64_t tiles, outputs;
 };
 TileBlock tileBlockOf(const ConvolutionSize &size, std::int64_t m);
 
-/// The tile of the fastest way, 2 or 4, or 0: oneDNN's convolution. By a model
-/// without a clock: the same plan gives the same bits on every run.
+/// Returns the fastest tile size, 2 or 4, or 0 if oneDNN's convolution is
+/// faster. This is a cost model, not a measurement, so that a plan computes the
+/// same bits in every run.
 std::int64_t fastestTile(const ConvolutionSize &size);
 
-/// Whether the algorithms' conditions hold: f32, 3x3, stride 1, no groups,
-/// channels side by side. `b` may be null.
+/// Returns whether the algorithms are applicable: f32, 3x3, stride 1, no
+/// groups, channels innermost. `b` may be null.
 bool isApplicable(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
-                const Buffer *b, const Buffer &y);
+                  const Buffer *b, const Buffer &y);
 
-/// `isConstant`: the weights stay as they are from run to run.
-ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
-            bool isConstant, int threads);
+/// Returns the sizes of `call`. `isConstant`: the weights do not change between
+/// runs.
+ConvolutionSize convolutionSizeOf(const ConvolutionCall &call, const Buffer &x,
+                                  const Buffer &y, bool isConstant,
+                                  int threads);
 
-/// What a call reserves of scratch for its sums with tiles of `tile`; what the
-/// library's products need themselves comes on top. `hasBias`: a bias, or the
-/// gradient by one.
-std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile, bool hasBias);
+/// Returns the scratch memory that a call needs for transformed values with
+/// tiles of `tile`, without the scratch memory of the library's matrix
+/// products. `hasBias`: the call has a bias, or computes its gradient.
+std::uint64_t scratchBytes(const ConvolutionSize &size, std::int64_t tile,
+                           bool hasBias);
 
-/// Bytes of `rows` x `columns` matrices of sums, one for each product.
+/// Returns the size of `rows` x `columns` matrices of transformed values, one
+/// for each product.
 std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
                           std::int64_t columns);
 

@@ -1,4 +1,4 @@
-//===- AtomicFile.cpp - Files that appear whole or not at all -------------===//
+//===- AtomicFile.cpp - Atomic replacement of files -----------------------===//
 #include "support/AtomicFile.h"
 
 #include "support/Error.h"
@@ -24,8 +24,7 @@ std::string folderOf(const std::string &path) {
   return folder.empty() ? "." : folder;
 }
 
-/// A name nobody else uses: the folder may be shared with other processes and
-/// other threads of this one.
+/// Returns a unique name: other processes and threads may write to the folder.
 std::string temporaryName(const std::string &path) {
   static std::atomic<unsigned> counter{0};
   return path + ".tmp-" + std::to_string(getpid()) + "-" +
@@ -57,7 +56,7 @@ AtomicFile::AtomicFile(const std::string &path)
     if (!error)
       targetPath = resolved.string();
   }
-  // A name of an earlier process with this pid may linger after a kill.
+  // A file of a killed process with the same pid may remain.
   for (int attempt = 0; attempt < 100 && fd < 0; ++attempt) {
     temporaryPath = temporaryName(targetPath);
     fd = open(temporaryPath.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -67,7 +66,7 @@ AtomicFile::AtomicFile(const std::string &path)
   }
   if (fd < 0) {
     int error = errno;
-    temporaryPath.clear(); // not ours to remove
+    temporaryPath.clear(); // so that it is not removed
     fail(error);
   }
 }
@@ -111,7 +110,7 @@ void AtomicFile::flush() {
 
 void AtomicFile::commit() {
   flush();
-  // Devices and pipes have nothing to flush and say so.
+  // Devices and pipes have nothing to flush and return an error.
   if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
     fail(errno);
   int closing = fd;
@@ -129,17 +128,17 @@ void AtomicFile::commit() {
 void syncFolder(const std::string &folder) {
   int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
-    return; // a folder one may write to but not read
+    return; // the folder may be writable but not readable
   int rc = fsync(fd);
   int error = errno;
   close(fd);
   if (rc != 0 && error != EINVAL && error != ENOTSUP && error != EROFS)
     throw unavailable("cannot write folder '" + folder +
-                       "': " + errnoText(error));
+                      "': " + errnoText(error));
 }
 
 void requireWritable(const std::string &path) {
-  // Who reads from a pipe would take the end of a first opening for the end.
+  // A reader of a pipe would see the end of the file if this opened the pipe.
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
     return;

@@ -1,9 +1,9 @@
-//===- AtomicFile.h - Files that appear whole or not at all -----*- C++ -*-===//
+//===- AtomicFile.h - Atomic replacement of files ---------------*- C++ -*-===//
 //
-// Snapshots must survive a full disk and a kill at any moment: bytes go to a
-// temporary name in the target's folder, are flushed to the device, and only
-// then take the target's name. Until commit() returns, whatever stood under
-// that name is untouched.
+// Snapshots must survive a full disk and a kill at any moment. Bytes go to a
+// temporary file in the target's folder, are flushed to the device, and only
+// then is the file renamed to the target. Until commit(), an existing target is
+// untouched.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,19 +15,20 @@
 
 namespace brew {
 
-/// A file being written. Every failure is an Error(3) that names the target and
-/// the system's reason; the temporary is gone by then.
+/// A file being written. A failure removes the temporary file and throws
+/// Error(3) with the target and the system's reason.
 ///
-/// A symbolic link is written through. A target that exists and is no regular
-/// file (a device, a pipe) cannot be replaced, so it is written directly.
+/// If the target is a symbolic link, the file it points to is replaced. A
+/// target that exists and is not a regular file (a device, a pipe) cannot be
+/// replaced, so it is written directly.
 ///
-/// Where a file size limit is set, the process must ignore SIGXFSZ to get the
-/// error instead of the signal.
+/// With a file size limit, the process must ignore SIGXFSZ to get the error
+/// instead of the signal.
 class AtomicFile {
 public:
-  /// Creates the temporary. The folder must exist.
+  /// Creates the temporary file. The folder must exist.
   explicit AtomicFile(const std::string &path);
-  /// Discards everything unless commit() was called.
+  /// Removes the temporary file unless commit() was called.
   ~AtomicFile();
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
@@ -35,7 +36,7 @@ public:
   void write(const void *bytes, size_t size);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
 
-  /// Flushes to the device and takes the target's name. Call once, last.
+  /// Flushes to the device and replaces the target. Must be called once, last.
   void commit();
 
   const std::string &path() const { return shownPath; }
@@ -45,15 +46,15 @@ private:
   void discard() noexcept;
   [[noreturn]] void fail(int error);
 
-  std::string shownPath;     ///< as the caller named it
+  std::string shownPath;     ///< the path passed by the caller
   std::string targetPath;    ///< with symbolic links resolved
-  std::string temporaryPath; ///< empty: written directly
+  std::string temporaryPath; ///< empty: the target is written directly
   std::vector<char> buffer;
   int fd = -1;
 };
 
-/// The Error(3) of a file that cannot be begun at `path`, before there is
-/// anything to write to it. Leaves everything as it was.
+/// Throws Error(3) if AtomicFile could not create a file at `path`. Changes
+/// nothing.
 void requireWritable(const std::string &path);
 
 /// Writes `bytes` to `path` atomically.
@@ -63,7 +64,7 @@ void writeFileAtomically(const std::string &path, std::string_view bytes);
 /// Errors that only mean "this file system cannot" are ignored.
 void syncFolder(const std::string &folder);
 
-/// What the system says about an errno value.
+/// Returns the system's description of an errno value.
 std::string errnoText(int error);
 
 } // namespace brew

@@ -1,7 +1,8 @@
-//===- CallerStructs.h - Structures that callers of the C APIs own --------===//
+//===- CallerStructs.h - Versioned structures of the C APIs -----*- C++ -*-===//
 //
-// They begin with `size_t struct_size`, which the caller sets, so that they can
-// grow: an older program's end earlier, a newer one's later.
+// Structures that callers allocate begin with `size_t struct_size`, which the
+// caller sets. New members can be appended: the structure of a program compiled
+// with older headers is shorter, that of a newer program longer.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,16 +15,16 @@
 
 namespace brew {
 
-/// Bytes that the caller's structure and the library's have in common. Throws
-/// Error (2) if the size was not set.
+/// Returns the number of bytes that the caller's structure and the library's
+/// have in common. Throws Error (2) if the size is not set.
 template <typename Struct> std::size_t commonBytes(const Struct &given) {
   if (given.struct_size < sizeof given.struct_size)
     throw Error(ExitStatus::Usage, "the struct_size of a structure is not set");
   return std::min(given.struct_size, sizeof(Struct));
 }
 
-/// What the caller's structure says, as far as it goes; zeros beyond, and all
-/// zeros for NULL.
+/// Returns a copy of the caller's structure, with zeros for members that it
+/// does not have; only zeros for NULL.
 template <typename Struct> Struct copyFromCaller(const Struct *given) {
   Struct result{};
   if (given)
@@ -32,8 +33,8 @@ template <typename Struct> Struct copyFromCaller(const Struct *given) {
   return result;
 }
 
-/// Fills in the caller's structure, as far as it goes. Throws Error (2) if
-/// there is none.
+/// Sets the members that the caller's structure has. Throws Error (2) if `out`
+/// is NULL.
 template <typename Struct> void copyToCaller(Struct *out, const Struct &value) {
   if (!out)
     throw Error(ExitStatus::Usage, "there is no structure to fill in");

@@ -1,7 +1,7 @@
-//===- Error.h - The one error type users meet ------------------*- C++ -*-===//
+//===- Error.h - The exception type for errors shown to users ---*- C++ -*-===//
 //
-// Every failure that is the user's or the machine's is thrown as brew::Error;
-// the tools print its text once and exit with its status.
+// Every failure caused by the user or the machine is thrown as brew::Error. The
+// tools print its text once and exit with its status.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,8 +14,8 @@ namespace brew {
 /// Exit statuses shared by all tools.
 enum class ExitStatus : int {
   Success = 0,
-  BadInput = 1, ///< prototxt, weights, plan or database content is wrong
-  Usage = 2,    ///< the command line is wrong
+  BadInput = 1, ///< wrong content of a prototxt, weight file, plan or database
+  Usage = 2,    ///< wrong command line or API use
   Unavailable =
       3,    ///< a file, feature, library, memory or disk space is missing
   Bug = 70, ///< a defect of Brew itself
@@ -31,7 +31,7 @@ private:
   ExitStatus exitStatus;
 };
 
-/// The caller asked for what cannot be (exit status 2).
+/// The command line or the use of the API is wrong (exit status 2).
 inline Error usageError(const std::string &text) {
   return Error(ExitStatus::Usage, text);
 }
@@ -39,7 +39,7 @@ inline Error usageError(const std::string &text) {
 inline Error badInput(const std::string &text) {
   return Error(ExitStatus::BadInput, text);
 }
-/// The machine lacks something (exit status 3).
+/// The machine lacks a file, feature, library or memory (exit status 3).
 inline Error unavailable(const std::string &text) {
   return Error(ExitStatus::Unavailable, text);
 }

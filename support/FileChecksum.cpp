@@ -32,14 +32,14 @@ public:
   Input &operator=(const Input &) = delete;
 
   bool isOpen() const { return fd >= 0; }
-  /// 0 unless it is a regular file.
+  /// Returns the size of a regular file, otherwise 0.
   uint64_t size() const {
     struct stat info;
     return fstat(fd, &info) == 0 && S_ISREG(info.st_mode)
                ? static_cast<uint64_t>(info.st_size)
                : 0;
   }
-  /// Up to `most` bytes from where the last call ended; 0 at the end.
+  /// Reads up to `most` bytes from the current position; returns 0 at the end.
   size_t read(void *to, size_t most) {
     for (;;) {
       const ssize_t n = ::read(fd, to, most);
@@ -58,7 +58,7 @@ private:
   int fd;
 };
 
-/// Reads at most `limit` bytes from the current position.
+/// Returns the checksum of at most `limit` bytes from the current position.
 FileChecksum checksumOf(Input &file, uint64_t limit) {
   std::vector<char> buffer(1 << 18);
   Crc32 crc;
@@ -84,7 +84,7 @@ std::string lineOf(uint32_t crc) {
 } // namespace
 
 void Crc32::add(const void *bytes, size_t size) {
-  if (size != 0) // for no bytes zlib returns its start value
+  if (size != 0) // for no bytes, zlib returns its initial value
     crc = static_cast<uint32_t>(
         crc32_z(crc, static_cast<const Bytef *>(bytes), size));
 }
@@ -112,7 +112,7 @@ void verifyChecksumLine(const std::string &path, const std::string &kind) {
   for (size_t done = 0; done < line.size();) {
     const size_t n = file.read(line.data() + done, line.size() - done);
     if (n == 0)
-      return; // no longer that long
+      return; // the file was truncated
     done += n;
   }
   if (std::string_view(line).substr(0, kLineBegin.size()) == kLineBegin &&

@@ -1,9 +1,9 @@
 //===- FileChecksum.h - CRC-32 of bytes and of files ------------*- C++ -*-===//
 //
 // A file may end in a line of text with the checksum of all bytes before it.
-// Readers of formats that store their own length, as HDF5 does, ignore it. The
-// line is found by its distance from the end of the file, whatever the other
-// bytes say, so no damage to them can hide it.
+// Readers of formats that store their length, such as HDF5, ignore the line. It
+// has a fixed distance from the end of the file, so damage to other bytes
+// cannot hide it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace brew {
 
-/// The CRC-32 of zlib and gzip, of bytes that come piece by piece.
+/// Computes the CRC-32 of zlib and gzip incrementally.
 class Crc32 {
 public:
   void add(const void *bytes, size_t size);
@@ -30,15 +30,15 @@ struct FileChecksum {
   uint32_t crc = 0;
 };
 
-/// Throws Error (3) if the file cannot be read.
+/// Returns size and checksum of a file. Throws Error (3) if it cannot be read.
 FileChecksum checksumOfFile(const std::string &path);
 
-/// The line to append to a file of these bytes.
+/// Returns the line to append to a file of these bytes.
 std::string checksumLine(std::string_view bytes);
 
-/// Throws Error: (1) if the file ends in a checksum line that does not match
-/// the bytes before it; `kind` ("solverstate") is in the text. (3) if it cannot
-/// be read. No-op if it has no such line, or cannot be opened.
+/// Verifies the checksum line of a file, if it has one. Throws Error: (1) if
+/// the checksum does not match; `kind` ("solverstate") is in the text. (3) if
+/// the file cannot be read. No-op if it cannot be opened.
 void verifyChecksumLine(const std::string &path, const std::string &kind);
 
 } // namespace brew

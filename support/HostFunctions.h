@@ -1,6 +1,7 @@
-//===- HostFunctions.h - Calling the functions of host layers ---*- C++ -*-===//
+//===- HostFunctions.h - Calls of host layer functions ----------*- C++ -*-===//
 //
-// What both C APIs do around a function of include/brew/host_layer.h.
+// Helpers with which both C APIs call the functions of
+// include/brew/host_layer.h.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace brew {
 
-/// The room for a function's message, in the structure that it is called with;
-/// fails with what it wrote.
+/// The buffer for a function's error message, which is passed to the function
+/// in its argument structure.
 class HostErrorBuffer {
 public:
   template <typename Given> explicit HostErrorBuffer(Given &given) {
@@ -26,11 +27,12 @@ public:
   }
   HostErrorBuffer(const HostErrorBuffer &) = delete;
 
-  /// Throws Error for every status but BREW_OK, (1) for one that is none.
+  /// Throws Error with the message unless the status is BREW_OK; (1) for an
+  /// unknown status.
   void check(brew_status status, const char *function) {
     if (status == BREW_OK)
       return;
-    text[sizeof text - 1] = '\0'; // who wrote it may have filled it
+    text[sizeof text - 1] = '\0'; // the function may not have terminated it
     ExitStatus why = ExitStatus::BadInput;
     switch (status) {
     case BREW_USAGE:
@@ -51,7 +53,7 @@ private:
   char text[1024] = "";
 };
 
-/// Throws Error (1) for more dimensions than there is room for.
+/// Converts a shape. Throws Error (1) for more than BREW_MAX_DIMS dimensions.
 template <typename Dims> brew_host_shape hostShape(const Dims &dims) {
   if (dims.size() > BREW_MAX_DIMS)
     throw badInput("a bottom or top has more dimensions than " +
@@ -62,8 +64,8 @@ template <typename Dims> brew_host_shape hostShape(const Dims &dims) {
   return shape;
 }
 
-/// A layer's words for its functions, which are those of `from`: the setup of
-/// the compiler or of the runtime, which outlives the result.
+/// Converts the setup of a host layer, of the compiler or of the runtime. The
+/// result points into `from`.
 template <typename Setup> brew_host_setup hostSetup(const Setup &from) {
   brew_host_setup setup{};
   setup.struct_size = sizeof setup;

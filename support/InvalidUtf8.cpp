@@ -1,11 +1,11 @@
-//===- InvalidUtf8.cpp - Bytes that are not UTF-8
-//--------------------------===//
+//===- InvalidUtf8.cpp - Detection of invalid UTF-8 -----------------------===//
 #include "support/InvalidUtf8.h"
 
 namespace brew {
 namespace {
 
-/// How many bytes the character has that `text` begins with; 0 if it is none.
+/// Returns the length of the character at the start of `text`; 0 if it is
+/// invalid.
 std::size_t characterLength(std::string_view text) {
   auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -18,7 +18,7 @@ std::size_t characterLength(std::string_view text) {
                              : lead < 0xF0 ? 3
                              : lead < 0xF5 ? 4
                                            : 0;
-  // Neither longer than need be, nor a surrogate, nor beyond Unicode.
+  // Not overlong, not a surrogate, and not beyond Unicode.
   const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
   const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   for (std::size_t i = 1; i < length; ++i)

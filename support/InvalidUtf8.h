@@ -1,4 +1,4 @@
-//===- InvalidUtf8.h - Bytes that are not UTF-8 -----------------*- C++ -*-===//
+//===- InvalidUtf8.h - Detection of invalid UTF-8 ---------------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace brew {
 
-/// Where the first byte stands that begins no character of UTF-8.
+/// Returns the position of the first byte that does not begin a valid UTF-8
+/// character.
 std::optional<std::size_t> findInvalidUtf8(std::string_view text);
 
 } // namespace brew

@@ -1,4 +1,4 @@
-//===- NumberText.cpp - Numbers as text, whatever the locale --------------===//
+//===- NumberText.cpp - Locale-independent text of numbers ----------------===//
 #include "support/NumberText.h"
 
 #include <charconv>
@@ -8,7 +8,7 @@
 namespace brew {
 namespace {
 
-/// Enough for the largest double without an exponent.
+/// Buffer size: sufficient for the largest double without an exponent.
 constexpr std::size_t kLongest = 512;
 
 std::string write(double value, std::chars_format form, int precision) {
@@ -31,7 +31,7 @@ template <typename Number> std::optional<Number> read(std::string_view text) {
     return std::nullopt;
   if (error == std::errc())
     return value;
-  // Out of range, whichever end it is.
+  // Out of range: too large or too small.
   if constexpr (std::is_same_v<Number, float>)
     if (const std::optional<double> wide = read<double>(text))
       return static_cast<float>(*wide);

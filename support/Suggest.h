@@ -1,6 +1,6 @@
-//===- Suggest.h - "did you mean" -------------------------------*- C++ -*-===//
+//===- Suggest.h - "did you mean" suggestions -------------------*- C++ -*-===//
 //
-// The known name nearest to a misspelt one, for diagnostics.
+// Finds the known name nearest to a misspelt one, for diagnostics.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace brew {
 
-/// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
-/// A letter in the other case costs nothing extra to find but is not equal: it
-/// counts one for the whole word, so that `relu` finds `ReLU` first.
+/// Returns the number of edits (insert, delete, replace, swap of neighbours)
+/// that turn `a` into `b`. If only the case of letters differs, the distance is
+/// 1, so that `relu` finds `ReLU` first.
 inline size_t editDistance(std::string_view a, std::string_view b) {
   auto lower = [](char c) {
     return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -44,9 +44,9 @@ inline size_t editDistance(std::string_view a, std::string_view b) {
   return distance == 0 && caseDiffers ? 1 : distance;
 }
 
-/// The candidate nearest to `name`, or "" where none is near enough to be
-/// meant: at most a third of the letters (at least one) may differ. Among
-/// equals the first wins. `Candidates` is any range of strings.
+/// Returns the candidate nearest to `name`, or "" if no candidate is near: at
+/// most a third of the letters (at least one) may differ. The first of equally
+/// near candidates wins. `Candidates` is any range of strings.
 template <typename Candidates>
 std::string nearestName(std::string_view name, const Candidates &candidates) {
   std::string best;
@@ -58,7 +58,7 @@ std::string nearestName(std::string_view name, const Candidates &candidates) {
     if (gap >= bestDistance || text.empty())
       continue;
     size_t distance = editDistance(name, text);
-    // Everything replaced is no likeness, however short the name.
+    // A candidate that shares no letter is not similar, however short.
     if (distance < bestDistance &&
         distance < std::max(text.size(), name.size())) {
       bestDistance = distance;
@@ -68,7 +68,7 @@ std::string nearestName(std::string_view name, const Candidates &candidates) {
   return best;
 }
 
-/// "; did you mean 'X'?" or "".
+/// Returns "; did you mean 'X'?" or "".
 template <typename Candidates>
 std::string didYouMean(std::string_view name, const Candidates &candidates) {
   std::string best = nearestName(name, candidates);

@@ -1,4 +1,4 @@
-//===- ThreadWithoutSignals.h - Threads that take no signals ------------*- C++ -*-===//
+//===- ThreadWithoutSignals.h - Threads that block signals ------*- C++ -*-===//
 #pragma once
 
 #include "support/Error.h"
@@ -11,8 +11,8 @@
 
 namespace brew {
 
-/// Starts a thread on which no signal is delivered: signals are the business of
-/// the program's own threads. Throws Error (3) if the system gives no thread.
+/// Starts a thread that blocks all signals, so that the program's own threads
+/// handle them. Throws Error (3) if the system cannot create a thread.
 template <typename Body> std::thread startThreadWithoutSignals(Body &&body) {
   struct Blocked {
     sigset_t previous;

@@ -1,4 +1,4 @@
-//===- Utf8.h - Texts for files that must be UTF-8 --------------*- C++ -*-===//
+//===- Utf8.h - Replacement of invalid UTF-8 --------------------*- C++ -*-===//
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,8 +7,8 @@
 
 namespace brew {
 
-/// The text with U+FFFD in place of what is not UTF-8, as JSON shows it: names
-/// of files and classes have any bytes.
+/// Returns the text with U+FFFD in place of invalid UTF-8, as in JSON. Names of
+/// files and classes may contain any bytes.
 inline std::string replaceInvalidUtf8(const std::string &text) {
   const nlohmann::json json = text;
   return nlohmann::json::parse(

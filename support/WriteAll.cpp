@@ -1,4 +1,4 @@
-//===- WriteAll.cpp - All bytes to a descriptor ---------------------------===//
+//===- WriteAll.cpp - Complete writes to a file descriptor ----------------===//
 
 #include "support/WriteAll.h"
 

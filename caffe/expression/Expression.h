@@ -1,9 +1,9 @@
 //===- Expression.h - Elementwise formulas as trees -------------*- C++ -*-===//
 //
 // The formula of an Expression layer: numbers, bottoms by their names,
-// param(i), arithmetic, comparisons, select and functions. Parsing needs the
-// names only; what a node means on tensors is up to the brew dialect. The
-// language is described in docs/expressions.md.
+// param(i), arithmetic, comparisons, select and functions. The parser knows the
+// names of bottoms only; the brew dialect defines the meaning on tensors.
+// docs/expressions.md describes the language.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,31 +15,31 @@
 
 namespace brew::caffe::expression {
 
-/// What a node computes. The functions are those of the language; a few of its
-/// words are built from other nodes and have none of their own.
+/// The operation of a node. Some functions of the language are built from other
+/// nodes and have no kind.
 enum class Kind {
   Number,
   Bottom, ///< `index` of the bottom
   Param,  ///< `index` of the parameter
-  // Arithmetic: numbers to a number.
+  // Arithmetic on numbers.
   Negate,
   Add,
   Subtract,
   Multiply,
   Divide,
   Power,
-  // Comparisons: two numbers to a truth value.
+  // Comparisons of two numbers; a boolean.
   Less,
   LessEqual,
   Greater,
   GreaterEqual,
   Equal,
   NotEqual,
-  // Truth values to a truth value.
+  // Operations on booleans.
   And,
   Or,
   Not,
-  /// A truth value and two numbers (or two truth values).
+  /// A boolean and two numbers, or three booleans.
   Select,
   /// 1 or 0.
   BooleanToNumber,
@@ -68,17 +68,17 @@ enum class Kind {
 
 struct Node {
   Kind kind = Kind::Number;
-  /// Byte of the text where the node's own word or sign begins.
+  /// Byte of the text where the node's name or operator begins.
   size_t offset = 0;
   double number = 0; ///< of a Number
   int index = 0;     ///< of a Bottom or Param
   std::vector<std::unique_ptr<Node>> operands = {};
 
-  /// Whether its value is a truth value rather than a number.
+  /// Returns whether its value is a boolean rather than a number.
   bool isBoolean() const;
 };
 
-/// What is wrong with a formula, and at which byte of its text.
+/// An error in a formula, and the byte of the text where it is.
 struct Problem {
   size_t offset = 0;
   std::string text;
@@ -87,14 +87,14 @@ struct Problem {
 struct Formula {
   /// Null if there are problems.
   std::unique_ptr<Node> root;
-  /// A syntax error ends the parse; of other errors all are here.
+  /// All errors up to the first syntax error, which ends the parse.
   std::vector<Problem> problems;
-  /// Which bottoms and parameters the formula reads.
+  /// For each bottom and parameter, whether the formula reads it.
   std::vector<bool> usedBottoms, usedParams;
 };
 
-/// Parses `text`, whose names are `bottoms` and which may read `params`
-/// parameters. The result is a number.
+/// Parses `text`, which may read the named `bottoms` and `params` parameters.
+/// The root is a number.
 Formula parse(const std::string &text, const std::vector<std::string> &bottoms,
               int params);
 

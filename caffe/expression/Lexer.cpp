@@ -1,4 +1,4 @@
-//===- Lexer.cpp - Words and signs of a formula ---------------------------===//
+//===- Lexer.cpp - Tokens of formulas -------------------------------------===//
 
 #include "caffe/expression/Lexer.h"
 

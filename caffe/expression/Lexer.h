@@ -1,4 +1,4 @@
-//===- Lexer.h - Words and signs of a formula -------------------*- C++ -*-===//
+//===- Lexer.h - Tokens of formulas -----------------------------*- C++ -*-===//
 #pragma once
 
 #include "caffe/expression/Expression.h"
@@ -18,22 +18,23 @@ struct Token {
   bool is(const char *sign) const {
     return kind == TokenKind::Sign && text == sign;
   }
-  /// "'foo'" or "the end".
+  /// Returns "'foo'" or "the end".
   std::string describe() const;
 };
 
-/// Thrown by the error that ends a parse.
+/// Thrown at a syntax error, which ends the parse.
 struct SyntaxError {
   Problem problem;
 };
 
 class Lexer {
 public:
-  /// `text` must outlive the lexer. The first token comes with advance().
+  /// `text` must outlive the lexer. advance() must be called to read the first
+  /// token.
   explicit Lexer(const std::string &text) : text(text) {}
 
   const Token &current() const { return token; }
-  /// Goes on to the next token. Throws SyntaxError at one that is malformed.
+  /// Reads the next token. Throws SyntaxError if it is malformed.
   void advance();
 
 private:

@@ -62,7 +62,7 @@ NodePointer Parser::name() {
   return node;
 }
 
-/// `param(i)` and `bottom(i)`.
+/// Parses `param(i)` and `bottom(i)`.
 NodePointer Parser::read(const Token &name,
                          const std::vector<NodePointer> &arguments, Kind kind,
                          std::vector<bool> &used, const char *what) {

@@ -1,6 +1,6 @@
 //===- Parser.cpp - The grammar of formulas -------------------------------===//
 //
-// Recursive descent, loosest operators first:
+// A recursive-descent parser, operators of lowest precedence first:
 //
 //   choice   := or ['?' choice ':' choice]
 //   or       := and ('||' and)*

@@ -7,7 +7,7 @@ namespace brew::caffe::expression {
 
 using NodePointer = std::unique_ptr<Node>;
 
-/// "1 bottom", "2 bottoms".
+/// Returns "1 bottom", "2 bottoms".
 inline std::string counted(size_t count, const std::string &noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
@@ -35,12 +35,12 @@ private:
   NodePointer power();
   NodePointer primary();
 
-  // Names and what has parentheses (Names.cpp).
+  // Names and function calls (Names.cpp).
   NodePointer name();
   NodePointer call(const Token &name);
   NodePointer read(const Token &name, const std::vector<NodePointer> &arguments,
                    Kind kind, std::vector<bool> &used, const char *what);
-  /// max and min of any number of arguments as those of two.
+  /// Reduces max and min of any number of arguments to nodes of two operands.
   NodePointer chain(NodePointer node);
 
   const Token &token() const { return lexer.current(); }
@@ -59,17 +59,16 @@ private:
 
   NodePointer make(Kind kind, size_t offset, NodePointer first = {},
                    NodePointer second = {}, NodePointer third = {});
-  /// The value as a number; truth values become 1 and 0.
+  /// Converts a boolean to 1 or 0; returns a number as it is.
   NodePointer asNumber(NodePointer node);
-  /// A truth value, or an error that says what was found.
+  /// Returns a boolean, or fails if `node` is a number.
   NodePointer asBoolean(NodePointer node);
   NodePointer select(size_t offset, NodePointer condition, NodePointer first,
                      NodePointer second);
 
   struct Depth {
     explicit Depth(Parser &parser) : parser(parser) {
-      // Formulas people write nest a few levels; the bound keeps hostile ones
-      // from exhausting the stack.
+      // The limit keeps hostile formulas from exhausting the stack.
       constexpr int deepest = 200;
       if (++parser.depth > deepest)
         parser.fail(parser.token().offset, "the expression nests too deeply");

@@ -1,4 +1,4 @@
-//===- BufferLayout.cpp - Between row-major values and plan buffers -------------===//
+//===- BufferLayout.cpp - Conversion of plan buffers ----------------------===//
 
 #include "caffe/weights/BufferLayout.h"
 
@@ -8,7 +8,7 @@
 namespace brew::caffe {
 namespace {
 
-/// Calls `body` with a null pointer of the buffer's element type.
+/// Calls `body` with a null pointer to the buffer's element type.
 template <typename Body> void withType(plan::DataType type, Body &&body) {
   switch (type) {
   case plan::F32:
@@ -27,7 +27,7 @@ template <typename Body> void withType(plan::DataType type, Body &&body) {
   throw Error(ExitStatus::Bug, "a buffer has an element type unknown here");
 }
 
-/// 16-bit floats are made from single precision.
+/// Converts to 16-bit floats via single precision.
 template <typename Element, typename Value> Element convert(Value value) {
   if constexpr (std::is_class_v<Element>)
     return Element(static_cast<float>(value));
@@ -85,7 +85,7 @@ ElementOrder::ElementOrder(const plan::Buffer &buffer)
     : dims(buffer.dims().begin(), buffer.dims().end()),
       strides(buffer.strides().begin(), buffer.strides().end()) {
   for (std::size_t axis = dims.size(); axis-- > 0;) {
-    // The stride of an axis of length one is never taken.
+    // The stride of a dimension of extent 1 is irrelevant.
     if (dims[axis] != 1 && strides[axis] != elements)
       rowMajor = false;
     elements *= dims[axis];

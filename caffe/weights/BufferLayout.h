@@ -1,8 +1,8 @@
-//===- BufferLayout.h - Between row-major values and plan buffers -----*- C++ -*-===//
+//===- BufferLayout.h - Conversion of plan buffers --------------*- C++ -*-===//
 //
-// Files and callers hold tensors in row-major order of Caffe's dimensions; a
-// plan's buffer has its own strides and element type. These functions move
-// values between the two. They know nothing of what a buffer is for.
+// Files and callers have tensors in row-major order of Caffe's dimensions; a
+// plan's buffer has its own strides and element type. These functions convert
+// between the two.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,21 +17,21 @@
 
 namespace brew::caffe {
 
-/// Positions in memory (in elements) of a buffer's values in row-major order.
-/// Cheap to build; walks the strides without a division per element.
+/// The positions in memory (in elements) of a buffer's values in row-major
+/// order. Cheap to construct; iterates without a division per element.
 class ElementOrder {
 public:
   explicit ElementOrder(const plan::Buffer &buffer);
 
   std::int64_t count() const { return elements; }
-  /// True if row-major order is the order in memory, without gaps.
+  /// Returns whether row-major order is the order in memory, without gaps.
   bool contiguous() const { return rowMajor; }
-  /// Calls visit(first, position, length, step) for runs that cover row-major
-  /// [begin, end): `length` values from row-major index `first` on lie at
-  /// `position`, `position + step`, ...
+  /// Calls visit(first, position, length, step) for runs that cover the
+  /// row-major indices [begin, end): `length` values, starting with index
+  /// `first`, are at `position`, `position + step`, ...
   template <typename Visit>
   void forEachRun(std::int64_t begin, std::int64_t end, Visit &&visit) const;
-  /// Position of one row-major index.
+  /// Returns the position of a row-major index.
   std::int64_t position(std::int64_t index) const;
 
 private:
@@ -41,33 +41,33 @@ private:
   bool rowMajor = true;
 };
 
-/// Whether a buffer's bytes are row-major values of that type, so that nothing
-/// is to be moved or converted.
+/// Returns whether a buffer's bytes are row-major values of that type, which
+/// need no conversion.
 inline bool isDenseRowMajor(const plan::Buffer &buffer, plan::DataType type) {
   return buffer.type() == type && ElementOrder(buffer).contiguous();
 }
 
-/// Writes `values` (row-major, one per element) into a buffer's bytes,
-/// converting to its type. F32, F64 and I32/U8 (rounded towards zero).
+/// Writes `values` (row-major, one per element) to a buffer, converted to its
+/// type. I32 and U8 round towards zero.
 void store(const plan::Buffer &buffer, const float *values, std::byte *target);
 void store(const plan::Buffer &buffer, const double *values, std::byte *target);
-/// Writes rows [first, first + rows) along the leading dimension only; `values`
-/// holds just those rows.
+/// Writes the rows [first, first + rows) along the leading dimension only;
+/// `values` contains only these rows.
 void storeRows(const plan::Buffer &buffer, std::int64_t first,
                std::int64_t rows, const float *values, std::byte *target);
 void storeRows(const plan::Buffer &buffer, std::int64_t first,
                std::int64_t rows, const double *values, std::byte *target);
 
-/// Reads a buffer's bytes as row-major values.
+/// Reads a buffer's values in row-major order.
 void load(const plan::Buffer &buffer, const std::byte *source, float *values);
 void load(const plan::Buffer &buffer, const std::byte *source, double *values);
 
-/// Dimensions of a message as a vector.
+/// Returns dimensions of a message as a vector.
 inline std::vector<std::int64_t>
 toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
   return {dims.begin(), dims.end()};
 }
-/// Number of elements of a shape; 1 for a scalar.
+/// Returns the number of elements of a shape; 1 for a scalar.
 inline std::int64_t product(const std::vector<std::int64_t> &dims) {
   std::int64_t count = 1;
   for (std::int64_t dim : dims)
@@ -75,7 +75,7 @@ inline std::int64_t product(const std::vector<std::int64_t> &dims) {
   return count;
 }
 
-/// "8 x 3 x 5 x 5"; "a scalar" without dimensions.
+/// Returns "8 x 3 x 5 x 5", or "a scalar" without dimensions.
 std::string shapeText(const std::vector<std::int64_t> &dims);
 template <typename Repeated> std::string shapeText(const Repeated &dims) {
   return shapeText(std::vector<std::int64_t>(dims.begin(), dims.end()));

@@ -1,7 +1,7 @@
-//===- Float16.h - 16-bit floating-point numbers ------------*- C++ -*-===//
+//===- Float16.h - 16-bit floating-point numbers ----------------*- C++ -*-===//
 //
-// As they lie in the buffers of mixed-precision plans. Conversion rounds to the
-// nearest, ties to even, as the devices do.
+// The elements of buffers of mixed-precision plans. Conversion rounds to
+// nearest, ties to even, as devices do.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace brew::caffe {
 
-/// The upper half of a float.
+/// bfloat16: the upper half of a float.
 class BFloat16 {
 public:
   BFloat16() = default;

@@ -1,4 +1,4 @@
-//===- InitialValues.cpp - What parameters start from ---------------------===//
+//===- InitialValues.cpp - Initial values of parameters -------------------===//
 #include "caffe/weights/InitialValues.h"
 
 #include "caffe/Filler.h"
@@ -26,8 +26,8 @@ void fillRange(const Filler &filler, const ElementOrder &order,
                    });
 }
 
-/// Fills a buffer on several threads. Values depend on their index alone, so
-/// any split gives the same bits.
+/// Fills a buffer with several threads. Each value depends on its index only,
+/// so the bits do not depend on the split.
 void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
                 std::byte *memory, int threads) {
   constexpr std::int64_t kPerThread = 1 << 18;
@@ -43,7 +43,7 @@ void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
       std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
   std::vector<std::thread> workers;
   workers.reserve(static_cast<std::size_t>(parts));
-  std::int64_t begun = 1; // parts that threads do; this one does the others
+  std::int64_t begun = 1; // slices of other threads; this one does the rest
   try {
     for (; begun < parts; ++begun)
       workers.emplace_back(range, count * begun / parts,

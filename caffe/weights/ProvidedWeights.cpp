@@ -1,4 +1,4 @@
-//===- ProvidedWeights.cpp - Parameters that fillers alone have set -----------===//
+//===- ProvidedWeights.cpp - Parameters with explicit values --------------===//
 
 #include "caffe/weights/ProvidedWeights.h"
 
@@ -29,7 +29,7 @@ ProvidedWeights::ProvidedWeights(const plan::Manifest &manifest)
 }
 
 void ProvidedWeights::add(const plan::Manifest &manifest,
-                      const std::string &layer) {
+                          const std::string &layer) {
   for (const plan::Parameter &parameter : manifest.parameters())
     if (parameter.layer() == layer)
       add(parameter.buffer_index());
@@ -44,8 +44,8 @@ void ProvidedWeights::add(const WeightBinding &binding) {
         add(blob.parameter->buffer_index());
 }
 
-std::vector<std::string>
-ProvidedWeights::layersWithoutWeights(const std::vector<FileLayer> &layers) const {
+std::vector<std::string> ProvidedWeights::layersWithoutWeights(
+    const std::vector<FileLayer> &layers) const {
   std::vector<std::string> names;
   if (hasAll)
     return names;

@@ -1,4 +1,4 @@
-//===- ProvidedWeights.h - Parameters that fillers alone have set ---*- C++ -*-===//
+//===- ProvidedWeights.h - Parameters with explicit values ------*- C++ -*-===//
 #pragma once
 
 #include "caffe/weights/WeightBinding.h"
@@ -10,25 +10,25 @@
 
 namespace brew::caffe {
 
-/// Which parameters of a plan have values that somebody gave: the plan, the
-/// prototxt, a weight file, or a caller. The others have those of their
-/// fillers, with which a net for inference computes nonsense.
+/// The set of parameters of a plan with values from the plan, the prototxt, a
+/// weight file or a caller. Other parameters only have the values of their
+/// fillers, with which an inference net computes garbage.
 class ProvidedWeights {
 public:
-  /// What the plan itself gives: its embedded weights, and layers of which the
-  /// prototxt has blobs.
+  /// Starts with the values in the plan: embedded weights, and layers whose
+  /// blobs are in the prototxt.
   explicit ProvidedWeights(const plan::Manifest &manifest);
 
-  /// Adds the values of a weight file. A layer that the file has is complete,
-  /// whatever it has of it.
+  /// Adds the values of a weight file. A layer in the file counts as complete,
+  /// even if the file lacks some of its blobs.
   void add(const WeightBinding &binding);
-  /// Adds those of a layer, which the prototxt gives.
+  /// Adds all parameters of a layer whose blobs are in the prototxt.
   void add(const plan::Manifest &manifest, const std::string &layer);
-  /// Adds the values of a parameter.
+  /// Adds a parameter.
   void add(std::uint32_t bufferIndex) { buffers.insert(bufferIndex); }
   void addAll() { hasAll = true; }
 
-  /// The layers that have parameters of their own without given values, in the
+  /// Returns the layers that own a parameter without provided values, in the
   /// order of `layers`.
   std::vector<std::string>
   layersWithoutWeights(const std::vector<FileLayer> &layers) const;
@@ -38,11 +38,11 @@ private:
   bool hasAll = false;
 };
 
-/// Whether a lack of weights is an error, a warning, or worth a note.
+/// The severity of missing weights: error, warning or note.
 enum class MissingWeights { Refuse, Warn, Note };
 
-/// The text of an error, or a warning, about weights that lack `layers`. It
-/// begins with the names of the files, if there are any.
+/// Returns the text of an error, or a warning, about weights that lack
+/// `layers`. It begins with the names of the files, if any.
 std::string missingWeightsText(const std::vector<std::string> &files,
                                const std::vector<std::string> &layers,
                                bool isError);

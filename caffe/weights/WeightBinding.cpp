@@ -1,4 +1,4 @@
-//===- WeightBinding.cpp - Weight files against a plan's parameters -------===//
+//===- WeightBinding.cpp - Blobs of weight files to parameters ------------===//
 #include "caffe/weights/WeightBinding.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -13,10 +13,11 @@
 namespace brew::caffe {
 namespace {
 
-/// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
+/// Maximum number of blobs of a layer; more than ten times that of any Caffe
+/// layer.
 constexpr std::uint32_t kMaxBlobs = 64;
 
-/// "a, b, c and 4 more".
+/// Returns "a, b, c and 4 more".
 std::string listText(const std::vector<std::string> &names) {
   constexpr std::size_t kShown = 5;
   std::string text;
@@ -39,9 +40,9 @@ bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
 std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
   std::vector<FileLayer> fileLayers;
   auto addBlob = [&](const std::string &name, std::uint32_t index,
-                   const plan::Parameter &parameter,
-                   std::vector<std::int64_t> dims, const std::string &type,
-                   bool sharer) {
+                     const plan::Parameter &parameter,
+                     std::vector<std::int64_t> dims, const std::string &type,
+                     bool sharer) {
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(parameter.buffer_index()));
     if (index >= kMaxBlobs || product(dims) != plan::elementCount(buffer))
@@ -58,17 +59,17 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
     addBlob(parameter.layer(), parameter.index(), parameter,
-          toVector(parameter.file_dims()), parameter.layer_type(), false);
+            toVector(parameter.file_dims()), parameter.layer_type(), false);
     for (const plan::Parameter::Sharer &sharer : parameter.sharers())
       addBlob(sharer.layer(), sharer.index(), parameter,
-            toVector(sharer.file_dims()), sharer.layer_type(), true);
+              toVector(sharer.file_dims()), sharer.layer_type(), true);
   }
   return fileLayers;
 }
 
 namespace {
 
-/// Matches the blobs of one layer after the other, collecting what is wrong.
+/// Matches the blobs layer by layer and collects all errors.
 class Binding {
 public:
   explicit Binding(const formats::Weights &weights) : weights(weights) {}
@@ -112,13 +113,13 @@ bool isAll(const formats::Blob &blob, double value) {
                      [value](double each) { return each == value; });
 }
 
-/// `from` holds a null where the file has no values.
+/// Entries of `from` without values in the file are null.
 void Binding::addBlobs(const std::string &name, const Blobs &from,
                        const FileLayer &to, bool countsOnly) {
   for (std::size_t i = 0; i < to.blobs.size(); ++i) {
     const FileBlob &blob = to.blobs[i];
     if (!blob.parameter || !from[i])
-      continue; // the net has no use for this one, or it keeps its value
+      continue; // the net does not use this blob, or keeps its value
     const bool isFit =
         countsOnly
             ? static_cast<std::int64_t>(from[i]->size()) == product(blob.dims)
@@ -132,9 +133,10 @@ void Binding::addBlobs(const std::string &name, const Blobs &from,
   }
 }
 
-/// NVCaffe's batch normalisation has scale and bias behind Caffe's mean,
-/// variance and scale factor of both, whose place it does not use; its older
-/// form begins with them. True if that is what the file has.
+/// Converts NVCaffe's batch normalization, which has scale and bias after
+/// Caffe's mean, variance and their scale factor, which it does not use; in its
+/// older form scale and bias come first. Returns false if there is nothing to
+/// convert.
 bool Binding::addBatchNorm(const formats::WeightLayer &from,
                            const FileLayer &to) {
   constexpr std::size_t caffes = 3, nvidias = 5;
@@ -172,7 +174,7 @@ void Binding::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
   Blobs blobs;
   for (std::size_t i = 0; i < from.blobs.size(); ++i)
     blobs.push_back(from.shared.count(i) ? nullptr : &from.blobs[i]);
-  // An HDF5 file has shared values under their owner only.
+  // An HDF5 file stores shared values under their owner only.
   while (weights.hdf5 && blobs.size() < to.blobs.size() &&
          to.blobs[blobs.size()].sharer)
     blobs.push_back(nullptr);
@@ -189,7 +191,8 @@ void Binding::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
   addBlobs(from.name, blobs, to, /*countsOnly=*/false);
 }
 
-/// Whether a file may lack the layer: another one owns all it has.
+/// Returns whether a file may lack the layer, since other layers own all its
+/// blobs.
 bool sharesEverything(const FileLayer &layer) {
   return std::all_of(
       layer.blobs.begin(), layer.blobs.end(),
@@ -235,7 +238,7 @@ WeightBinding bindWeights(const std::vector<FileLayer> &layers,
 }
 
 std::string unmatchedLayersText(const WeightBinding &binding,
-                         const std::vector<std::string> &except) {
+                                const std::vector<std::string> &except) {
   const std::vector<std::string> &onlyInFile = binding.onlyInFile;
   std::vector<std::string> onlyInNet;
   std::copy_if(binding.onlyInNet.begin(), binding.onlyInNet.end(),
@@ -246,12 +249,15 @@ std::string unmatchedLayersText(const WeightBinding &binding,
   std::string summary;
   if (!onlyInFile.empty())
     summary += "Ignoring " + std::to_string(onlyInFile.size()) +
-               " source layers that the net lacks (" + listText(onlyInFile) +
-               ")";
+               (onlyInFile.size() == 1 ? " source layer" : " source layers") +
+               " that the net lacks (" + listText(onlyInFile) + ")";
   if (!onlyInNet.empty())
     summary +=
         (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
-        " layers of the net are not in the file and keep their values (" +
+        (onlyInNet.size() == 1
+             ? " layer of the net is not in the file and keeps its values ("
+             : " layers of the net are not in the file and keep their values "
+               "(") +
         listText(onlyInNet) + ")";
   return summary;
 }

@@ -1,6 +1,6 @@
-//===- Backends.h - What Database.cpp dispatches to -------------*- C++ -*-===//
+//===- Backends.h - Readers and writers of the backends ---------*- C++ -*-===//
 //
-// The readers and writers of the two backends. Private to formats.
+// Database.cpp dispatches to these functions. Private to formats.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,16 +12,16 @@ namespace brew::formats {
 std::unique_ptr<DbReader> openLmdb(const std::string &path);
 std::unique_ptr<DbReader> openLevelDb(const std::string &path);
 
-/// Stores records in a folder that exists and is empty.
+/// Writes records to an existing, empty folder.
 class RecordStore {
 public:
   virtual ~RecordStore() = default;
   virtual void put(std::string_view key, std::string_view value) = 0;
-  /// Writes what is still held back and closes. No put() after it.
+  /// Flushes and closes the database. No put() may follow.
   virtual void close() = 0;
 };
 
-/// `shownPath` is the final path, for messages.
+/// Create stores. `shownPath` is the final path, for messages.
 std::unique_ptr<RecordStore> createLmdbStore(const std::string &folder,
                                              const std::string &shownPath);
 std::unique_ptr<RecordStore> createLevelDbStore(const std::string &folder,

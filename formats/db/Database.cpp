@@ -1,4 +1,4 @@
-//===- Database.cpp - LMDB and LevelDB behind one interface ---------------===//
+//===- Database.cpp - Common interface of LMDB and LevelDB ----------------===//
 #include "formats/Database.h"
 
 #include "formats/db/Backends.h"
@@ -51,7 +51,7 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
   if (!S_ISDIR(info.st_mode))
     throw badInput(path + ": is a file; an " +
                    std::string(backendName(backend)) + " database is a folder");
-  // Where the folder cannot be searched, opening says so better.
+  // If the folder cannot be searched, opening it reports a better error.
   auto found = detectBackend(path);
   if (found && *found != backend)
     throw badInput(path + ": is a " + backendName(*found) +
@@ -66,7 +66,7 @@ std::unique_ptr<DbReader> DbReader::open(const std::string &path,
 
 namespace {
 
-/// Builds the database under a temporary name and moves it into place.
+/// Builds the database under a temporary name and renames it.
 class FolderWriter : public DbWriter {
 public:
   FolderWriter(const std::string &path, DbBackend backend, bool overwrite)
@@ -88,7 +88,7 @@ public:
     }
     if (folder.empty())
       throw unavailable("cannot create database '" + path +
-                         "': " + errnoText(errno));
+                        "': " + errnoText(errno));
     try {
       store = backend == DbBackend::Lmdb ? createLmdbStore(folder, path)
                                          : createLevelDbStore(folder, path);
@@ -132,8 +132,7 @@ public:
 private:
   void checkReplaceable(bool overwrite) {
     if (!overwrite)
-      throw badInput("'" + path +
-                     "' exists; remove it, or overwrite it explicitly");
+      throw badInput("'" + path + "' exists; remove it, or pass --overwrite");
     std::error_code error;
     bool replaceable =
         detectBackend(path).has_value() ||
@@ -141,7 +140,7 @@ private:
     if (!replaceable)
       throw badInput("'" + path +
                      "' is not a database and will not be overwritten");
-    // Renaming would replace the link, not what it points at.
+    // Renaming would replace the link, not its target.
     auto target = fs::canonical(path, error);
     if (!error)
       path = target.string();
@@ -153,24 +152,24 @@ private:
       int fd = ::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC);
       if (fd < 0)
         throw unavailable("cannot write database '" + path +
-                           "': " + errnoText(errno));
+                          "': " + errnoText(errno));
       int rc = fsync(fd);
       int reason = errno;
       ::close(fd);
       if (rc != 0 && reason != EINVAL && reason != ENOTSUP)
         throw unavailable("cannot write database '" + path +
-                           "': " + errnoText(reason));
+                          "': " + errnoText(reason));
     }
     syncFolder(folder);
   }
 
   [[noreturn]] void failRename() {
     throw unavailable("cannot put database '" + path +
-                       "' in place: " + errnoText(errno));
+                      "' in place: " + errnoText(errno));
   }
 
   static void removeFolder(const std::string &folder) {
-    std::error_code error; // nothing more can be done about it
+    std::error_code error; // ignored
     fs::remove_all(folder, error);
   }
 

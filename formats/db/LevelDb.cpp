@@ -1,4 +1,4 @@
-//===- LevelDb.cpp - Reading and writing LevelDB databases ----------------===//
+//===- LevelDb.cpp - Readers and writers of LevelDB databases -------------===//
 #include "formats/db/Backends.h"
 #include "formats/db/ReadOnlyEnv.h"
 #include "support/AtomicFile.h"
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  /// The iterator steps over what it cannot read and only remembers it.
+  /// Throws if the iterator has skipped unreadable records.
   void check() {
     leveldb::Status status = iterator->status();
     if (status.IsIOError())
@@ -75,7 +75,7 @@ public:
   explicit LevelDbReader(const std::string &path) : DbReader(path) {
     leveldb::Options options;
     options.env = &environment;
-    options.paranoid_checks = true; // else a damaged log just loses records
+    options.paranoid_checks = true; // else a damaged log loses records
     options.max_open_files = 100;
     options.write_buffer_size = size_t(64) << 20; // few tables from a long log
     leveldb::DB *opened = nullptr;
@@ -118,8 +118,8 @@ public:
   void close() override {
     commit();
     database.reset();
-    // What is still in the log becomes a table on opening; otherwise every
-    // reader would have to do that in memory.
+    // Opening writes the rest of the log to a table. Otherwise every reader
+    // would replay the log in memory.
     options.create_if_missing = false;
     options.error_if_exists = false;
     open();
@@ -134,14 +134,14 @@ private:
   }
   void commit() {
     leveldb::WriteOptions options;
-    options.sync = true; // a failed write must show now, not after the rename
+    options.sync = true; // to detect failed writes before the rename
     check(database->Write(options, &batch));
     batch.Clear();
   }
   void check(const leveldb::Status &status) {
     if (!status.ok())
       throw unavailable("cannot write database '" + shownPath +
-                         "': " + status.ToString());
+                        "': " + status.ToString());
   }
   std::string folder, shownPath;
   leveldb::Options options;

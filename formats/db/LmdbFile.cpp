@@ -1,4 +1,4 @@
-//===- LmdbFile.cpp - The bytes of an LMDB file ---------------------------===//
+//===- LmdbFile.cpp - Bounds-checked access to LMDB files -----------------===//
 #include "formats/db/LmdbFile.h"
 
 #include "support/AtomicFile.h"
@@ -28,7 +28,7 @@ enum PageFlags : unsigned {
   subPage = 0x40
 };
 
-// Meta, from the header on.
+// Meta page, after the header.
 constexpr unsigned magicAt = 16, versionAt = 20, freeTreeAt = 40,
                    mainTreeAt = 88, lastPageAt = 136, transactionAt = 144,
                    metaBytes = 152;
@@ -63,11 +63,11 @@ LmdbFile::LmdbFile(const std::string &folder) : folder(folder) {
   fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     throw unavailable(folder +
-                       ": cannot read database: data.mdb: " + errnoText(errno));
+                      ": cannot read database: data.mdb: " + errnoText(errno));
   try {
     measure();
     readMeta();
-    measure(); // a writer may have made it longer before the meta page was read
+    measure(); // a writer may have extended the file
   } catch (...) {
     close(fd);
     throw;
@@ -103,8 +103,7 @@ void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0)
-      throw unavailable(folder +
-                         ": cannot read database: " + errnoText(errno));
+      throw unavailable(folder + ": cannot read database: " + errnoText(errno));
     if (n == 0)
       damaged("data.mdb ends early");
     into += n;
@@ -113,7 +112,7 @@ void LmdbFile::readAt(uint64_t offset, void *to, size_t size) const {
   }
 }
 
-/// Reads bytes of the snapshot's pages. See the header for the rule.
+/// Reads bytes of the snapshot's pages; see LmdbFile.h.
 void LmdbFile::readSnapshot(uint64_t offset, void *to, size_t size) const {
   readAt(offset, to, size);
   uint64_t transaction;
@@ -122,7 +121,7 @@ void LmdbFile::readSnapshot(uint64_t offset, void *to, size_t size) const {
     overwritten();
 }
 
-/// Returns nullopt if the page is no valid meta page.
+/// Returns nullopt if the page is not a valid meta page.
 std::optional<LmdbMeta> LmdbFile::parseMeta(const char *page,
                                             uint64_t offset) const {
   if (!(load<uint16_t>(page, flagsAt) & metaPage) ||
@@ -150,7 +149,7 @@ std::optional<LmdbMeta> LmdbFile::parseMeta(const char *page,
   return parsed;
 }
 
-/// Chooses the snapshot: that of the newer meta page.
+/// Selects the snapshot of the newer meta page.
 void LmdbFile::readMeta() {
   constexpr int mostReads = 1000;
   if (fileSize < metaBytes)
@@ -161,8 +160,8 @@ void LmdbFile::readMeta() {
   if (!first)
     throw badInput(folder + ": data.mdb is not an LMDB database");
 
-  // A writer may be replacing one of them: they are complete when two reads
-  // agree. (The transaction's number is written last.)
+  // A writer may be replacing one of the meta pages. They are complete if two
+  // reads are equal. (The transaction's number is written last.)
   const uint64_t secondAt = first->pageSize;
   pages.resize(2 * metaBytes);
   for (int reads = 0; reads == 0 || pages != before; ++reads) {
@@ -177,7 +176,7 @@ void LmdbFile::readMeta() {
   if (!first)
     throw badInput(folder + ": data.mdb is not an LMDB database");
   meta = *first;
-  // The older of the two serves when the newer is not valid.
+  // The older page is used if the newer one is invalid.
   if (second && second->pageSize == first->pageSize &&
       second->transaction >= first->transaction)
     meta = *second;
@@ -188,9 +187,9 @@ void LmdbFile::readMeta() {
     damaged("a tree of depth " + std::to_string(meta.tree.depth));
 }
 
-/// Reads a page, and those that follow if the one before it was read last: a
-/// database written in the order of its keys has its leaves in a row. How many
-/// doubles each time.
+/// Reads a page, and later ones if the previous page was read last: the leaves
+/// of a database that was written in the order of its keys are adjacent. The
+/// number of pages read at once doubles each time.
 void LmdbFile::fill(LmdbPage &page, uint64_t number) const {
   constexpr uint64_t mostPages = 16;
   uint64_t pages = 1;
@@ -198,7 +197,7 @@ void LmdbFile::fill(LmdbPage &page, uint64_t number) const {
     pages = std::min({2 * page.pages, mostPages, meta.lastPage + 1 - number,
                       fileSize / meta.pageSize - number});
   pages = std::max<uint64_t>(pages, 1);
-  page.pages = 0; // until they are there
+  page.pages = 0; // until they have been read
   page.buffer.resize(pages * meta.pageSize);
   readSnapshot(number * meta.pageSize, page.buffer.data(), page.buffer.size());
   page.firstPage = number;
@@ -289,7 +288,7 @@ void LmdbFile::readOverflow(const LmdbNode &node,
       !(load<uint16_t>(header, flagsAt) & overflowPage) ||
       room < headerBytes + node.overflowSize)
     damaged(name + " is not the page it should be");
-  // Before memory is taken for it: it must be there.
+  // Checked before allocating memory for the value.
   if (node.overflowSize > fileSize - offset - headerBytes)
     damaged("a value goes beyond the end of data.mdb");
   value.resize(static_cast<size_t>(node.overflowSize));

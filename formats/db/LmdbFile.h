@@ -1,7 +1,7 @@
-//===- LmdbFile.h - The bytes of an LMDB file -------------------*- C++ -*-===//
+//===- LmdbFile.h - Bounds-checked access to LMDB files ---------*- C++ -*-===//
 //
-// LMDB 0.9's on-disk format (64-bit, little-endian), each access checked
-// against the page and the file. Private to formats.
+// Reads LMDB 0.9's on-disk format (64-bit, little-endian) and checks each
+// access against the page and the file. Private to formats.
 //
 // The file is an array of pages. Pages 0 and 1 are two versions of the meta
 // page; the one with the higher transaction number is current and points at the
@@ -9,20 +9,20 @@
 // keys and values; a value too large for a page lies in a run of overflow
 // pages.
 //
-// Other programs may write to the database meanwhile. Brew reads the snapshot
-// of the transaction that was newest at opening, N. LMDB writes to unused pages
-// only. Unless a reader is registered, transaction T may use the pages that
-// transactions up to T - 2 freed, so N + 3 is the first that overwrites pages
-// of snapshot N. Before N + 3 begins, N + 2 replaces the meta page of N. So
-// bytes belong to the snapshot if its meta page still has the number N after
-// they were copied. That is checked after each copy.
+// Other programs may write to the database concurrently. Brew reads the
+// snapshot of the newest transaction at the time of opening, N. LMDB writes to
+// unused pages only. Unless a reader is registered, transaction T may use the
+// pages that transactions up to T - 2 freed, so N + 3 is the first that
+// overwrites pages of snapshot N. Before N + 3 begins, N + 2 replaces the meta
+// page of N. Therefore, bytes belong to the snapshot if its meta page still has
+// the number N after they were copied. This is checked after each copy.
 //
-// liblmdb's own way, to register in the reader table of lock.mdb, would keep
-// the pages alive, but it has costs that Brew's readers must not have:
-// - the folder must be writable
+// liblmdb registers readers in the reader table of lock.mdb, which keeps the
+// pages alive. Brew does not, because
+// - the folder would have to be writable
 // - a process that also has the database open in liblmdb (as Python programs
-//   do) loses its locks, or has its lock file reset
-// - a training run, or one that was killed, lets the writer's file grow
+//   do) would lose its locks, or have its lock file reset
+// - a training run, or one that was killed, would let the writer's file grow
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -35,7 +35,7 @@
 
 namespace brew::formats {
 
-/// What a meta page says about the main tree.
+/// The main tree, as described by a meta page.
 struct LmdbTree {
   uint64_t root = 0;
   uint64_t entries = 0;
@@ -44,7 +44,7 @@ struct LmdbTree {
 
 /// A meta page.
 struct LmdbMeta {
-  uint64_t offset = 0; ///< where in the file it lies
+  uint64_t offset = 0; ///< its offset in the file
   uint64_t transaction = 0;
   uint64_t lastPage = 0;
   uint32_t pageSize = 0;
@@ -53,31 +53,32 @@ struct LmdbMeta {
 
 enum class LmdbPageKind { Branch, Leaf };
 
-/// One entry of a page.
+/// An entry of a page.
 struct LmdbNode {
   std::string_view key;
-  std::string_view value;    ///< the value, if it lies in the leaf itself
+  std::string_view value;    ///< the value, unless in overflow pages
   uint64_t child = 0;        ///< branch: the child; overflow: its first page
-  uint64_t overflowSize = 0; ///< leaf: size of a value that lies elsewhere
+  uint64_t overflowSize = 0; ///< size of a value in overflow pages
   bool overflow = false;
 };
 
-/// A page of the tree in memory, its header and pointer array checked.
+/// A page of the tree in memory, with a validated header and pointer array.
 struct LmdbPage {
   const char *bytes() const { return buffer.data() + offset; }
 
   uint64_t number = 0;
   LmdbPageKind kind = LmdbPageKind::Leaf;
   unsigned count = 0;
-  /// Pages from `firstPage` on, read at once; this one is at `offset`.
+  /// `pages` pages, starting with `firstPage`, that were read at once. This
+  /// page is at `offset`.
   std::vector<char> buffer;
   uint64_t firstPage = 0, pages = 0;
   size_t offset = 0;
 };
 
-/// All members throw Error(1) on damage, or if a writer may have overwritten
-/// the snapshot, and Error(3) if the file cannot be read. Safe to use from
-/// several threads.
+/// An LMDB file. All members throw Error(1) on damage, or if a writer may have
+/// overwritten the snapshot, and Error(3) if the file cannot be read.
+/// Thread-safe.
 class LmdbFile {
 public:
   /// Opens FOLDER/data.mdb and reads its meta pages.
@@ -87,11 +88,11 @@ public:
   LmdbFile &operator=(const LmdbFile &) = delete;
 
   const LmdbTree &tree() const { return meta.tree; }
-  /// `page` holds the one that was read last at its level, so that pages that
-  /// follow each other are read together.
+  /// Reads a page. `page` contains the page read last at the same level of the
+  /// tree, so that adjacent pages are read at once.
   void readPage(uint64_t number, LmdbPageKind expected, LmdbPage &page) const;
   LmdbNode node(const LmdbPage &page, unsigned index) const;
-  /// Fetches an overflow value into `value`.
+  /// Reads the value of `node` from overflow pages.
   void readOverflow(const LmdbNode &node, std::vector<char> &value) const;
 
   [[noreturn]] void damaged(const std::string &what) const;

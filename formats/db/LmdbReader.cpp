@@ -1,4 +1,4 @@
-//===- LmdbReader.cpp - Walking an LMDB database --------------------------===//
+//===- LmdbReader.cpp - Readers of LMDB databases -------------------------===//
 #include "formats/db/Backends.h"
 #include "formats/db/LmdbFile.h"
 
@@ -40,7 +40,7 @@ public:
 
   bool find(std::string_view key) override {
     current.reset();
-    isCounted = false; // where in the file it stands is not known
+    isCounted = false; // the record's number is unknown
     uint64_t page = file.tree().root;
     for (size_t level = 0; level < levels.size(); ++level) {
       Level &at = levels[level];
@@ -82,7 +82,7 @@ private:
     unsigned index = 0;
   };
 
-  /// Fills the levels from `level` down with the leftmost path from a page.
+  /// Sets the levels from `level` down to the leftmost path from a page.
   void descend(size_t level, uint64_t page) {
     for (;; ++level) {
       bool leaf = level + 1 == levels.size();
@@ -95,8 +95,9 @@ private:
     }
   }
 
-  /// The last of a page's entries from `first` on whose key is not above `key`,
-  /// or the entry before them, or 0. (A branch's first key means any.)
+  /// Returns the last of a page's entries from `first` on whose key is not
+  /// above `key`, or the entry before them, or 0. (The first key of a branch
+  /// page is ignored.)
   unsigned notAbove(const LmdbPage &page, unsigned first,
                     std::string_view key) const {
     unsigned end = page.count;
@@ -110,9 +111,9 @@ private:
     return first ? first - 1 : 0;
   }
 
-  /// Stands on the leaf entry the levels point at. Keys must ascend and not
-  /// outnumber what the meta page says: so even a file whose pages form loops
-  /// comes to an end.
+  /// Moves to the leaf entry that the levels point to. Keys must ascend, and
+  /// there must not be more of them than the meta page says, so that iteration
+  /// terminates even if pages form loops.
   void enter() {
     current = file.node(levels.back().page, levels.back().index);
     fetched = false;
@@ -143,7 +144,7 @@ private:
 class LmdbReader : public DbReader {
 public:
   explicit LmdbReader(const std::string &path) : DbReader(path), file(path) {
-    LmdbCursor first(file); // the first record at least must be there
+    LmdbCursor first(file); // checks that the first record is readable
     first.value();
   }
   std::unique_ptr<DbCursor> newCursor() override {

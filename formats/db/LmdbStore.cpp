@@ -1,4 +1,4 @@
-//===- LmdbStore.cpp - Writing an LMDB database ---------------------------===//
+//===- LmdbStore.cpp - Writer of LMDB databases ---------------------------===//
 #include "formats/db/Backends.h"
 #include "support/AtomicFile.h"
 #include "support/Error.h"
@@ -16,8 +16,8 @@ public:
   LmdbStore(const std::string &folder, const std::string &shownPath)
       : shownPath(shownPath) {
     check(mdb_env_create(&environment));
-    // One writer in a folder only it knows: no lock file, and one flush at the
-    // end instead of one per transaction.
+    // The folder has only this writer, so it needs no lock file, and one flush
+    // at the end instead of one for each transaction.
     int rc = mdb_env_set_mapsize(environment, mapSize);
     if (rc == 0)
       rc = mdb_env_open(environment, folder.c_str(),
@@ -54,8 +54,8 @@ public:
   }
 
 private:
-  /// Stores the batch, with a larger map as often as it takes. The map costs
-  /// address space only: the file grows with its contents.
+  /// Stores the batch; enlarges the map until it fits. The map uses address
+  /// space only: the file grows with its content.
   void commit() {
     if (batch.empty())
       return;
@@ -84,7 +84,7 @@ private:
       const auto &[key, value] = batch[i];
       MDB_val mdbKey{key.size(), const_cast<char *>(key.data())};
       MDB_val mdbValue{value.size(), const_cast<char *>(value.data())};
-      // Appending fills pages whole; inserting would leave them half empty.
+      // Appending fills pages; inserting would leave them half empty.
       bool append = std::string_view(key) > last;
       rc = mdb_put(transaction, tree, &mdbKey, &mdbValue,
                    append ? MDB_APPEND : 0);
@@ -101,7 +101,7 @@ private:
   void check(int rc) {
     if (rc != 0)
       throw unavailable("cannot write database '" + shownPath +
-                         "': " + (rc > 0 ? errnoText(rc) : mdb_strerror(rc)));
+                        "': " + (rc > 0 ? errnoText(rc) : mdb_strerror(rc)));
   }
 
   std::string shownPath;

@@ -1,4 +1,4 @@
-//===- ReadOnlyEnv.cpp - LevelDB without writing --------------------------===//
+//===- ReadOnlyEnv.cpp - Read-only environment for LevelDB ----------------===//
 #include "formats/db/ReadOnlyEnv.h"
 
 #include "support/AtomicFile.h"
@@ -87,8 +87,8 @@ private:
   Flag frozen;
 };
 
-/// A real file. LevelDB's own environment maps such files, where what cannot be
-/// read is a signal instead of an error.
+/// A file on disk. LevelDB's own environment maps such files, and a failed read
+/// of a mapping is a signal instead of an error.
 class DiskRandom : public leveldb::RandomAccessFile {
 public:
   DiskRandom(std::string name, int fd) : name(std::move(name)), fd(fd) {}
@@ -106,7 +106,7 @@ public:
         return Status::IOError(name, errnoText(errno));
       }
       if (count == 0)
-        break; // the caller knows how much there should be
+        break; // the caller checks the size
       done += static_cast<size_t>(count);
     }
     *result = Slice(scratch, done);
@@ -190,7 +190,7 @@ Status ReadOnlyEnv::NewWritableFile(const std::string &name,
 
 Status ReadOnlyEnv::NewAppendableFile(const std::string &name,
                                       leveldb::WritableFile **result) {
-  // Only asked for when logs are reused, which readers do not.
+  // Only used to reuse logs, which readers do not do.
   *result = nullptr;
   return Status::NotSupported(name, "appending");
 }
@@ -243,7 +243,7 @@ Status ReadOnlyEnv::RenameFile(const std::string &from, const std::string &to) {
   std::lock_guard<std::mutex> lock(mutex);
   auto found = files.find(from);
   if (found == files.end())
-    return Status::NotFound(from); // a real file: it stays where it is
+    return Status::NotFound(from); // files on disk are not renamed
   auto file = found->second;
   files.erase(found);
   files[to] = std::move(file);

@@ -1,9 +1,9 @@
-//===- ReadOnlyEnv.h - LevelDB without writing ------------------*- C++ -*-===//
+//===- ReadOnlyEnv.h - Read-only environment for LevelDB --------*- C++ -*-===//
 //
 // LevelDB cannot open a database without writing to its folder: it takes a
-// lock, replays the log into new files and compacts. This environment keeps all
-// of that in memory, so a database can lie on a read-only medium and be read by
-// several programs at once. Private to formats.
+// lock, replays the log into new files and compacts. This environment redirects
+// all writes to memory, so that a database can be on a read-only medium and
+// several programs can read it concurrently. Private to formats.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,15 +19,15 @@
 
 namespace brew::formats {
 
-/// Reads go to the real files, writes to memory.
+/// An environment that reads files from disk and writes files in memory.
 class ReadOnlyEnv : public leveldb::EnvWrapper {
 public:
   ReadOnlyEnv();
   ~ReadOnlyEnv() override;
 
-  /// From here on no more may be written. Call when the database is open: the
-  /// replayed log is in memory then, and a compaction, which would copy the
-  /// database there, fails at its first byte and is not tried again.
+  /// Makes all later writes fail. Call when the database is open: the replayed
+  /// log is in memory then, and a compaction, which would copy the database to
+  /// memory, fails at its first byte and is not retried.
   void freeze() { frozen->store(true); }
 
   leveldb::Status NewSequentialFile(const std::string &name,
@@ -54,15 +54,15 @@ public:
   leveldb::Status NewLogger(const std::string &name,
                             leveldb::Logger **result) override;
 
-  struct MemoryFile; ///< shared by the map and whoever has it open
+  struct MemoryFile; ///< shared by the map and open handles
 
 private:
   std::shared_ptr<MemoryFile> find(const std::string &name);
   bool removed(const std::string &name);
 
-  std::mutex mutex; ///< guards the two below
+  std::mutex mutex; ///< guards `files` and `removedFiles`
   std::map<std::string, std::shared_ptr<MemoryFile>> files;
-  std::set<std::string> removedFiles; ///< real files the database let go
+  std::set<std::string> removedFiles; ///< files on disk that LevelDB removed
   std::shared_ptr<std::atomic<bool>> frozen;
 };
 

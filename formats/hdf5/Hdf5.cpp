@@ -23,11 +23,11 @@ namespace {
 
 herr_t collectDataset(hid_t group, const char *name, const H5L_info_t *info,
                       void *data) {
-  // External links would lead to other files.
+  // External links point to other files.
   if (info->type != H5L_TYPE_HARD && info->type != H5L_TYPE_SOFT)
     return 0;
   Handle object(H5Oopen(group, name, H5P_DEFAULT), H5Oclose);
-  if (!object.valid()) // a soft link may lead nowhere
+  if (!object.valid()) // a soft link may be dangling
     return info->type == H5L_TYPE_HARD ? -1 : 0;
   if (H5Iget_type(object.id) == H5I_DATASET)
     static_cast<std::vector<std::string> *>(data)->push_back(name);
@@ -52,9 +52,10 @@ std::vector<int64_t> dimsOf(hid_t dataset, const std::string &where) {
   return dims;
 }
 
-/// Whether a dataset can hold what its shape says: a few bytes may claim a
-/// shape that takes all memory, and the library reads beyond the end of compact
-/// datasets, which lie in the header. 1100 is more than deflate can compress.
+/// Checks that a dataset has enough bytes for its shape. A few bytes may claim
+/// a shape that needs all memory, and the library reads beyond the end of
+/// compact datasets, which are in the header. 1100 exceeds the compression
+/// ratio of deflate.
 void checkPlausible(hid_t dataset, hid_t type, uint64_t count, uint64_t bytes,
                     const std::string &where) {
   constexpr uint64_t large = uint64_t(1) << 30;
@@ -64,15 +65,15 @@ void checkPlausible(hid_t dataset, hid_t type, uint64_t count, uint64_t bytes,
                    " bytes, far more than the file holds");
   Handle creation(H5Dget_create_plist(dataset), H5Pclose);
   const H5D_layout_t layout = H5Pget_layout(creation.id);
-  // Contiguous ones that were never written have no bytes.
+  // Contiguous datasets that were never written have no bytes.
   const bool isWhole =
       layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && stored > 0);
   if (isWhole && stored / std::max<size_t>(H5Tget_size(type), 1) < count)
     throw badInput(where + ": damaged: it is shorter than its shape says");
 }
 
-/// Whether a number's bits lie within its bytes. The library trusts that, and
-/// crashes on a damaged type.
+/// Returns whether a number's bits lie within its bytes. The library does not
+/// check this and crashes on a damaged type.
 bool isSoundNumber(hid_t type) {
   const size_t bits = 8 * H5Tget_size(type);
   const int offset = H5Tget_offset(type);
@@ -97,7 +98,7 @@ bool isSoundNumber(hid_t type) {
 //===--- Reading --------------------------------------------------------===//
 
 Hdf5Reader::Hdf5Reader(const std::string &path) : filePath(path) {
-  // The library does not tell why it could not open a file.
+  // The library does not report why it could not open a file.
   int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT)
     throw unavailable(path + ": HDF5 file not found");
@@ -134,7 +135,7 @@ std::vector<std::string> Hdf5Reader::datasets(const std::string &group) const {
 
 namespace {
 
-/// The dataset, or an Error that names its like.
+/// Opens a dataset, or throws Error with the most similar name.
 hid_t openDataset(const Hdf5Reader &reader, int64_t file,
                   const std::string &name) {
   hid_t id = H5Dopen2(file, absolute(name).c_str(), H5P_DEFAULT);
@@ -150,7 +151,7 @@ hid_t openDataset(const Hdf5Reader &reader, int64_t file,
 bool Hdf5Reader::has(const std::string &name) const {
   Guard guard;
   const std::string full = absolute(name);
-  // Group by group: a damaged one is not a missing one.
+  // Group by group, to distinguish damaged groups from missing ones.
   for (size_t end = full.find('/', 1);; end = full.find('/', end + 1)) {
     const std::string part = full.substr(0, end);
     const htri_t linked = H5Lexists(file, part.c_str(), H5P_DEFAULT);
@@ -162,7 +163,7 @@ bool Hdf5Reader::has(const std::string &name) const {
       if (linked > 0 &&
           H5Lget_info(file, part.c_str(), &link, H5P_DEFAULT) >= 0 &&
           link.type != H5L_TYPE_HARD)
-        return false; // it leads nowhere
+        return false; // a dangling link
       throw badInput(filePath + ": damaged: cannot open '" + part + "'");
     }
     const H5I_type_t type = H5Iget_type(object.id);
@@ -206,7 +207,7 @@ std::vector<T> Hdf5Reader::readAs(const std::string &name,
     values.resize(static_cast<size_t>(count));
   } catch (const std::exception &) { // bad_alloc or length_error
     throw unavailable(where + ": not enough memory for " +
-                       std::to_string(count) + " values");
+                      std::to_string(count) + " values");
   }
   if (count > 0 && H5Dread(dataset.id, memoryType, H5S_ALL, H5S_ALL,
                            H5P_DEFAULT, values.data()) < 0)

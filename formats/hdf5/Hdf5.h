@@ -1,8 +1,8 @@
 //===- Hdf5.h - Named datasets in HDF5 files --------------------*- C++ -*-===//
 //
-// What Brew needs of HDF5: numeric datasets by path ("/param_diff/conv1/0"),
-// read in one precision and written whole. The library's own error printing is
-// off; calls are serialised, as the library may not be thread-safe.
+// Reads and writes complete numeric datasets by path ("/param_diff/conv1/0").
+// The error printing of the library is off. Calls are serialised, as the
+// library may not be thread-safe.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace brew::formats {
 
-/// An HDF5 file open for reading. Errors are Error(1) that name file and
-/// dataset. A leading '/' of a name may be left out.
+/// An HDF5 file open for reading. Members throw Error(1) with the names of file
+/// and dataset. The leading '/' of a name is optional.
 class Hdf5Reader {
 public:
   /// Error(3): not found or not readable; Error(1): not HDF5, or truncated.
@@ -27,28 +27,28 @@ public:
   Hdf5Reader &operator=(const Hdf5Reader &) = delete;
 
   const std::string &path() const { return filePath; }
-  /// All datasets below `group`, as full paths in the order of their names.
+  /// Returns the full paths of all datasets below `group`, sorted by name.
   std::vector<std::string> datasets(const std::string &group = "/") const;
-  /// Whether there is a dataset of that name. Error(1) if there is an object
-  /// that is too damaged to tell.
+  /// Returns whether there is a dataset of that name. Error(1) if there is a
+  /// damaged object instead.
   bool has(const std::string &name) const;
   bool hasGroup(const std::string &name) const;
-  /// Empty for a scalar.
+  /// Returns the shape; empty for a scalar.
   std::vector<int64_t> dims(const std::string &name) const;
-  /// Whether the values are stored as 64-bit floats.
+  /// Returns whether the values are stored as 64-bit floats.
   bool isDouble(const std::string &name) const;
-  /// Floats, doubles and integers of any size, converted.
+  /// Reads floats, doubles or integers of any size, and converts them.
   std::vector<float> readFloats(const std::string &name) const;
   std::vector<double> readDoubles(const std::string &name) const;
-  /// The one integer of a dataset; Error(1) unless it fits an int.
+  /// Reads a dataset of one integer; Error(1) if it does not fit an int.
   int readInt(const std::string &name) const;
-  /// A string of fixed length, without the zeros that fill it up.
+  /// Reads a string of fixed length, without its trailing zeros.
   std::string readString(const std::string &name) const;
-  /// Bytes that were written with writeBytes().
+  /// Reads bytes written with writeBytes().
   std::string readBytes(const std::string &name) const;
-  /// Shape and float values in one.
+  /// Reads shape and values, as floats.
   Blob read(const std::string &name) const;
-  /// The same in the precision the file has.
+  /// Reads shape and values, in the precision of the file.
   Blob readStored(const std::string &name) const;
 
 private:
@@ -59,11 +59,11 @@ private:
   int64_t file = -1;
 };
 
-/// An HDF5 file being written; appears under its name in commit() only. Groups
-/// in names are made as needed; a name can be written once.
+/// An HDF5 file being written. The file appears in commit(). Groups in names
+/// are created as needed; a name can be written once.
 ///
-/// The file is put together in memory: after a failed write to a disk the
-/// library cannot close its file, and crashes when the process ends.
+/// The file is assembled in memory: after a failed write to a disk, the library
+/// cannot close its file, and crashes when the process ends.
 class Hdf5Writer {
 public:
   explicit Hdf5Writer(const std::string &path);
@@ -71,24 +71,25 @@ public:
   Hdf5Writer(const Hdf5Writer &) = delete;
   Hdf5Writer &operator=(const Hdf5Writer &) = delete;
 
-  /// `values` holds the product of `dims`; no dims: one value, shape [].
+  /// Writes a dataset with as many values as the product of `dims`; without
+  /// `dims`, a scalar.
   void write(const std::string &name, const std::vector<int64_t> &dims,
              const float *values);
   void write(const std::string &name, const std::vector<int64_t> &dims,
              const double *values);
   void write(const std::string &name, const std::vector<int64_t> &dims,
              const int32_t *values);
-  /// The values of a blob in its own precision.
+  /// Writes a blob in its own precision.
   void write(const std::string &name, const Blob &blob);
   void writeInt(const std::string &name, int value);
-  /// A scalar string of fixed length that ends in a zero, as H5LT writes it.
+  /// Writes a scalar string of fixed length that ends in a zero, as H5LT does.
   void writeString(const std::string &name, const std::string &text);
-  /// A list of bytes.
+  /// Writes bytes as a vector of integers.
   void writeBytes(const std::string &name, const std::string &bytes);
-  /// A group, which may be there already.
+  /// Creates a group, unless it exists.
   void makeGroup(const std::string &name);
   void commit();
-  /// The same with a checksum line (FileChecksum.h) after the HDF5 content.
+  /// Commits with a checksum line (FileChecksum.h) after the HDF5 content.
   void commitWithChecksum();
 
 private:
@@ -102,17 +103,20 @@ private:
   int64_t file = -1;
 };
 
-/// Whether a file begins as HDF5 files do; false if it cannot be read.
+/// Returns whether a file begins with HDF5's signature; false if it cannot be
+/// read.
 bool isHdf5File(const std::string &path);
 
-/// The files an HDF5Data source lists: names separated by white space, each
-/// looked up from the working directory and then in `folders`. Error(3) if the
-/// list or a file in it is missing, Error(1) if it is empty.
+/// Reads the list of files of an HDF5Data source: names separated by white
+/// space, each looked up from the working directory and then in `folders`.
+/// Error(3) if the list or a file in it is missing, Error(1) if the list is
+/// empty.
 std::vector<std::string> readHdf5List(const std::string &listPath,
                                       const std::vector<std::string> &folders);
 
-/// What an HDF5Data layer takes from one file: one tensor per top, of rank 1 or
-/// more and all with the same leading extent (the rows), which is not zero.
+/// Reads the tops of an HDF5Data layer from one file: one tensor for each top,
+/// of rank 1 or more, all with the same number of rows (leading extent), which
+/// is not zero.
 std::vector<Blob> readHdf5Tops(const std::string &path,
                                const std::vector<std::string> &tops);
 

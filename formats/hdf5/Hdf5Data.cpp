@@ -1,4 +1,4 @@
-//===- Hdf5Data.cpp - The files of an HDF5Data layer ----------------------===//
+//===- Hdf5Data.cpp - Files of HDF5Data layers ----------------------------===//
 #include "formats/hdf5/Hdf5.h"
 
 #include "formats/PathLookup.h"
@@ -17,7 +17,7 @@ std::vector<std::string> readHdf5List(const std::string &listPath,
   std::ifstream list(listPath);
   if (!list)
     throw unavailable(listPath +
-                       ": cannot read list of HDF5 files: " + errnoText(errno));
+                      ": cannot read list of HDF5 files: " + errnoText(errno));
   std::vector<std::string> paths;
   std::string text, name;
   for (size_t line = 1; std::getline(list, text); ++line) {

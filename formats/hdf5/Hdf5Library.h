@@ -1,4 +1,4 @@
-//===- Hdf5Library.h - Calling the HDF5 library -----------------*- C++ -*-===//
+//===- Hdf5Library.h - Helpers for calls of the HDF5 library ----*- C++ -*-===//
 //
 // Private to Hdf5.cpp and Hdf5Writer.cpp.
 //
@@ -15,7 +15,7 @@ namespace brew::formats::hdf5 {
 
 static_assert(sizeof(hid_t) <= sizeof(int64_t), "handles are kept as int64_t");
 
-/// Held around every use of the library.
+/// A lock of the library. Every use of the library needs one.
 class Guard {
 public:
   Guard() : lock(mutex()) {
@@ -44,7 +44,7 @@ struct Handle {
   herr_t (*close)(hid_t);
 };
 
-/// The name with a leading slash.
+/// Returns the name with a leading slash.
 inline std::string absolute(const std::string &name) {
   return !name.empty() && name[0] == '/' ? name : "/" + name;
 }

@@ -15,7 +15,7 @@ const std::string kData = "/data/";
 const std::string kDiff = "/diff/";
 const std::string kHistory = "/history/";
 
-/// The number a dataset is named by, -1 if it is none of sensible size.
+/// Returns the number in a dataset's name, or -1 if it is not a reasonable one.
 int indexOf(const std::string &text) {
   constexpr size_t digits = 6;
   const bool number = !text.empty() && text.size() <= digits &&
@@ -31,7 +31,7 @@ Weights readHdf5Weights(const std::string &path) {
   Hdf5Reader file(path);
   if (!file.hasGroup("/data"))
     throw badInput(path + ": no weights: the HDF5 file has no group 'data'");
-  // Layer names may hold slashes, which make groups within groups.
+  // Layer names may contain slashes, which become nested groups.
   std::map<std::string, std::map<int, std::string>> layers;
   for (const std::string &dataset : file.datasets("/data")) {
     const size_t slash = dataset.rfind('/');

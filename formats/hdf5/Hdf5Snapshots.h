@@ -1,12 +1,12 @@
 //===- Hdf5Snapshots.h - Weights and solver states in HDF5 ------*- C++ -*-===//
 //
-// Caffe's layout of `.caffemodel.h5`: group /data (and /diff) with a group for
-// each layer, in it a dataset for each blob, named by its index; a blob that
-// another layer owns stands under its owner only. Of `.solverstate.h5`: /iter,
-// /learned_net, /current_step and group /history with a dataset per tensor.
-// Brew's own state stands in /brew_state, which Caffe does not look at. After
-// the end of the HDF5 content, a line of text has a checksum of the whole file
-// (FileChecksum.h), which HDF5 does not look at.
+// Caffe's layout of `.caffemodel.h5` is a group /data (and /diff) with a group
+// for each layer, which contains a dataset for each blob, named by its index. A
+// blob that another layer owns is stored under its owner only. The layout of
+// `.solverstate.h5` is /iter, /learned_net, /current_step and a group /history
+// with a dataset for each tensor. Brew stores its own state in /brew_state,
+// which Caffe ignores. A line of text after the end of the HDF5 content, which
+// HDF5 ignores, contains a checksum of the file (FileChecksum.h).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,12 +18,12 @@
 
 namespace brew::formats {
 
-/// The layers in the order of their names; types, bottoms and tops are not in
-/// such files. Errors as readWeights().
+/// Reads layers, sorted by name. HDF5 files contain no types, bottoms and tops.
+/// Throws as readWeights() does.
 Weights readHdf5Weights(const std::string &path);
 void writeHdf5Weights(const std::string &path, const Weights &weights);
 
-/// Errors as readSolverState().
+/// Throws as readSolverState() does.
 SolverSnapshot readHdf5SolverState(const std::string &path);
 void writeHdf5SolverState(const std::string &path,
                           const SolverSnapshot &snapshot);

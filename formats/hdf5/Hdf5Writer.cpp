@@ -1,4 +1,4 @@
-//===- Hdf5Writer.cpp - Writing HDF5 files --------------------------------===//
+//===- Hdf5Writer.cpp - Writer of HDF5 files ------------------------------===//
 #include "formats/hdf5/Hdf5.h"
 #include "formats/hdf5/Hdf5Library.h"
 #include "support/Error.h"
@@ -9,7 +9,7 @@ namespace brew::formats {
 using namespace hdf5;
 
 Hdf5Writer::Hdf5Writer(const std::string &path) : filePath(path), target(path) {
-  constexpr size_t increment = 1 << 20; // bytes the image grows by
+  constexpr size_t increment = 1 << 20; // growth of the image in bytes
   Guard guard;
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access.id, increment, /*backing_store=*/0);
@@ -42,7 +42,7 @@ void Hdf5Writer::writeAs(const std::string &name,
                H5Sclose);
   Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id, 1);
-  // Without times equal contents give equal files.
+  // Without times, equal content results in equal files.
   Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation.id, 0);
   Handle dataset(H5Dcreate2(file, absolute(name).c_str(), fileType, space.id,

@@ -1,4 +1,4 @@
-//===- Exif.cpp - How a JPEG file is to be turned -------------------------===//
+//===- Exif.cpp - Orientation of JPEG images ------------------------------===//
 #include "formats/image/Exif.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 namespace brew::formats {
 namespace {
 
-/// Bytes that may end anywhere.
+/// Bounds-checked access to bytes.
 struct Bytes {
   const uint8_t *data;
   size_t size;
@@ -25,7 +25,7 @@ struct Bytes {
 
 } // namespace
 
-/// It begins with the order of its bytes.
+/// The block begins with its byte order.
 int exifOrientation(const void *block, size_t size) {
   Bytes tiff{static_cast<const uint8_t *>(block), size};
   constexpr uint32_t kOrientation = 0x0112, kShort = 3, kMagic = 42;
@@ -70,7 +70,7 @@ int jpegOrientation(const void *bytes, size_t size) {
     if (length < 2 || !file.has(at + 2, length))
       return 1;
     const uint8_t *block = file.data + at + 4;
-    constexpr char kExif[] = "Exif\0"; // and one zero more
+    constexpr char kExif[] = "Exif\0"; // and another zero
     if (kind == kApp1 && length - 2 >= sizeof kExif &&
         std::memcmp(block, kExif, sizeof kExif) == 0)
       return exifOrientation(block + sizeof kExif, length - 2 - sizeof kExif);
@@ -82,8 +82,8 @@ int jpegOrientation(const void *bytes, size_t size) {
 void applyOrientation(int orientation, Image &image) {
   if (orientation <= 1 || orientation > 8)
     return;
-  // Where (0, 0) of the file lies: 2 right above, 3 right below, 4 left below;
-  // from 5 on rows are columns too.
+  // The corner of pixel (0, 0) of the file: 2 top right, 3 bottom right, 4
+  // bottom left; from 5 on, rows and columns are swapped as well.
   const bool transposed = orientation >= 5;
   const bool mirrored = orientation == 2 || orientation == 3 ||
                         orientation == 6 || orientation == 7;

@@ -1,4 +1,4 @@
-//===- Exif.h - How a JPEG file is to be turned -----------------*- C++ -*-===//
+//===- Exif.h - Orientation of JPEG images ----------------------*- C++ -*-===//
 #pragma once
 
 #include "formats/image/ImageDecode.h"
@@ -7,14 +7,15 @@
 
 namespace brew::formats {
 
-/// The orientation, 1 to 8, that a JPEG file's EXIF block states; 1, which is
-/// upright, where there is none or it is damaged.
+/// Returns the orientation, 1 to 8, from a JPEG file's EXIF block; 1, upright,
+/// if it has no such block or a damaged one.
 int jpegOrientation(const void *bytes, size_t size);
 
-/// The same of an EXIF block, which is a TIFF header and directory.
+/// Returns the orientation from an EXIF block, i.e. a TIFF header and
+/// directory.
 int exifOrientation(const void *block, size_t size);
 
-/// Turns and mirrors an image so that it stands upright.
+/// Rotates and mirrors an image to the upright orientation.
 void applyOrientation(int orientation, Image &image);
 
 } // namespace brew::formats

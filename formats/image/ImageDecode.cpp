@@ -1,7 +1,8 @@
-//===- ImageDecode.cpp - JPEG and PNG to pixels ---------------------------===//
+//===- ImageDecode.cpp - Decoding of JPEG and PNG -------------------------===//
 //
-// Both libraries report errors by longjmp. So all objects with destructors live
-// in the callers' frames, and the functions that call setjmp hold plain data.
+// Both libraries report errors by longjmp. Therefore, all objects with
+// destructors are in the callers' frames, and functions that call setjmp have
+// plain data only.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/image/ImageDecode.h"
@@ -14,7 +15,7 @@
 #include <cstring>
 
 #include <jpeglib.h>
-// libjpeg's error codes have a header of their own.
+// libjpeg's error codes have a separate header.
 #include <jerror.h>
 #include <png.h>
 
@@ -30,7 +31,7 @@ struct Failure {
   }
 };
 
-/// False if the image would be unreasonably large.
+/// Allocates an image. Returns false if it would be unreasonably large.
 bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
   if (uint64_t(height) * width * channels > kMaxImageBytes || height == 0 ||
       width == 0)
@@ -59,12 +60,12 @@ struct JpegError {
 }
 
 void jpegMessage(j_common_ptr info, int level) {
-  // Real photos carry harmless oddities; a missing rest is not one of them.
+  // Photos often have harmless defects; truncation is not harmless.
   if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF)
     jpegFail(info);
 }
 
-/// Adobe's inverted CMYK to B,G,R, in place: four bytes become three.
+/// Converts Adobe's inverted CMYK to B,G,R in place: four bytes become three.
 void cmykRowToBgr(uint8_t *row, int width) {
   const uint8_t *from = row;
   for (int x = 0; x < width; ++x, from += 4, row += 3) {
@@ -75,7 +76,8 @@ void cmykRowToBgr(uint8_t *row, int width) {
   }
 }
 
-/// Of an image in several scans libjpeg holds all coefficients.
+/// Returns the size of all coefficients, which libjpeg stores for an image in
+/// several scans.
 uint64_t coefficientBytes(jpeg_decompress_struct &info) {
   uint64_t blocks = 0;
   for (int i = 0; i < info.num_components; ++i)
@@ -110,7 +112,7 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
   bool cmyk = info.num_components == 4;
   bool gray = color == ImageColor::Gray ||
               (color == ImageColor::Native && info.num_components == 1);
-  // libjpeg takes gray from the luma plane, as OpenCV has it do.
+  // libjpeg uses the luma plane as gray, as OpenCV configures it.
   info.out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_EXT_BGR;
   jpeg_start_decompress(&info);
   int channels = gray ? 1 : 3;
@@ -164,7 +166,7 @@ void pngRead(png_structp png, png_bytep to, png_size_t size) {
 
 void pngWarning(png_structp, png_const_charp) {}
 
-/// The orientation in an eXIf chunk, which may stand behind the pixels.
+/// Returns the orientation in an eXIf chunk, which may follow the pixels.
 int pngOrientation(png_structp png, png_infop info) {
 #ifdef PNG_eXIf_SUPPORTED
   png_uint_32 size = 0;
@@ -197,14 +199,14 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
   png_read_info(png, info);
   int type = png_get_color_type(png, info);
   if (png_get_bit_depth(png, info) == 16) {
-    if (color == ImageColor::Native) // Caffe takes bytes alone
+    if (color == ImageColor::Native) // Caffe accepts bytes only
       png_error(png, "16 bits per sample are not supported");
     png_set_strip_16(png);
   }
 
   bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   bool colored = (type & PNG_COLOR_MASK_COLOR) != 0;
-  // A transparent colour makes a fourth channel, a transparent gray does not.
+  // A transparent colour adds a fourth channel, a transparent gray does not.
   bool alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 || (colored && transparent);
   bool keepAlpha = alpha && color == ImageColor::Native;
   bool gray = color == ImageColor::Gray ||
@@ -255,7 +257,7 @@ void decodeImage(const void *bytes, size_t size, ImageColor color,
   if (size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff) {
     std::vector<uint8_t> row;
     done = decodeJpeg(bytes, size, color, image, row, failure);
-    // OpenCV leaves images that are read as they are stored.
+    // OpenCV does not rotate images that are read as stored.
     if (done && color != ImageColor::Native)
       applyOrientation(jpegOrientation(bytes, size), image);
   } else if (size >= 8 && png_sig_cmp(head, 0, 8) == 0) {

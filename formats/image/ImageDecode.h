@@ -1,8 +1,8 @@
-//===- ImageDecode.h - JPEG and PNG to pixels -------------------*- C++ -*-===//
+//===- ImageDecode.h - Decoding of JPEG and PNG -----------------*- C++ -*-===//
 //
-// Images that databases and image lists hold as encoded files, decoded to the
-// bytes OpenCV (and so Caffe) would give: rows of B,G,R or gray. Only
-// libjpeg-turbo and libpng are used, to keep the runtime small.
+// Decodes the images of databases and image lists to the same bytes as OpenCV,
+// and thus Caffe: rows of B,G,R or gray. Uses only libjpeg-turbo and libpng, to
+// keep the runtime small.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,15 +14,15 @@
 
 namespace brew::formats {
 
-/// How many channels to decode to.
+/// The number of channels to decode to.
 enum class ImageColor {
   Native, ///< as stored: gray 1, colour 3, with transparency 4 (B,G,R,A)
   Color,  ///< always 3
   Gray,   ///< always 1
 };
 
-/// What an image's pixels may take, in bytes; and so much again what a decoder
-/// holds meanwhile: of a JPEG in several scans, all coefficients.
+/// Maximum size of an image's pixels in bytes, and of a decoder's own memory,
+/// such as the coefficients of a JPEG in several scans.
 inline constexpr uint64_t kMaxImageBytes = uint64_t(1) << 30;
 
 /// Interleaved rows, top to bottom: pixel (y, x), channel c is at
@@ -32,11 +32,11 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Decodes one JPEG or PNG file held in memory. Unless it is read as it is
-/// stored, it is turned as its EXIF orientation says, and of 16 bits per sample
-/// the upper 8 are taken. Error(1), with `where` in front, if it is neither, is
-/// damaged or truncated, has 16 bits per sample and is read as it is stored, or
-/// would take more than 1 GB.
+/// Decodes a JPEG or PNG file in memory. Unless `color` is Native, applies its
+/// EXIF orientation, and reduces 16 bits per sample to the upper 8. Throws
+/// Error(1), prefixed with `where`, if the file is neither JPEG nor PNG, is
+/// damaged or truncated, would need more than 1 GB, or has 16 bits per sample
+/// with `color` Native.
 void decodeImage(const void *bytes, size_t size, ImageColor color,
                  const std::string &where, Image &image);
 

@@ -1,6 +1,6 @@
-//===- ImageEncode.cpp - Pixels to JPEG and PNG ---------------------------===//
+//===- ImageEncode.cpp - Encoding of JPEG and PNG -------------------------===//
 //
-// As in ImageDecode.cpp, functions that call setjmp hold plain data only.
+// As in ImageDecode.cpp, functions that call setjmp have plain data only.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/image/ImageEncode.h"

@@ -1,4 +1,4 @@
-//===- ImageEncode.h - Pixels to JPEG and PNG -------------------*- C++ -*-===//
+//===- ImageEncode.h - Encoding of JPEG and PNG -----------------*- C++ -*-===//
 #pragma once
 
 #include "formats/image/ImageDecode.h"
@@ -10,14 +10,14 @@ namespace brew::formats {
 
 enum class ImageFormat { Jpeg, Png };
 
-/// The format of an extension in any case, with or without its point; nothing
-/// for what Brew does not write.
+/// Returns the format of a file extension in any case, with or without its dot;
+/// nullopt for formats that Brew does not write.
 std::optional<ImageFormat> imageFormatOf(const std::string &extension);
 
 /// Encodes 1, 3 or (PNG) 4 channels as OpenCV's imencode does by default: JPEG
 /// of `quality` (1 to 100), PNG with Sub filters, run lengths and the fastest
-/// level. The bytes are OpenCV's where the libraries are. Error(1) for another
-/// number of channels, Error(3) where the library fails.
+/// level. The bytes equal OpenCV's if it uses the same libraries. Error(1) for
+/// another number of channels, Error(3) if the library fails.
 std::string encodeImage(const Image &image, ImageFormat format,
                         int quality = 95);
 

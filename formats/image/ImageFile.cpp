@@ -1,4 +1,4 @@
-//===- ImageFile.cpp - Images in files of their own -----------------------===//
+//===- ImageFile.cpp - Image files ----------------------------------------===//
 #include "formats/image/ImageFile.h"
 
 #include "formats/image/ImageResize.h"
@@ -32,7 +32,7 @@ std::string readFileBytes(const std::string &path, const std::string &where) {
   if (S_ISDIR(status.st_mode))
     fail(EISDIR);
   std::string bytes;
-  // One byte more than it should be, so that the end is seen without another.
+  // One byte more than the size, so that the same read() detects the end.
   bytes.resize(static_cast<size_t>(std::max<off_t>(status.st_size, 0)) + 1);
   size_t done = 0;
   while (true) {

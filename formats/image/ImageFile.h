@@ -1,4 +1,4 @@
-//===- ImageFile.h - Images in files of their own ---------------*- C++ -*-===//
+//===- ImageFile.h - Image files --------------------------------*- C++ -*-===//
 #pragma once
 
 #include "formats/image/ImageDecode.h"
@@ -7,18 +7,18 @@
 
 namespace brew::formats {
 
-/// All bytes of a file. Error(3), with `where` in front if it is not empty: it
-/// is not there, or cannot be read.
+/// Returns all bytes of a file. Throws Error(3), prefixed with a non-empty
+/// `where`, if the file does not exist or cannot be read.
 std::string readFileBytes(const std::string &path,
                           const std::string &where = "");
 
 /// Decodes a JPEG or PNG file, then resizes it unless `height` and `width` are
-/// 0, as Caffe's ReadImageToCVMat does. Errors are those of readFileBytes() and
-/// decodeImage(); `where` says who names the file.
+/// 0, as Caffe's ReadImageToCVMat does. Throws as readFileBytes() and
+/// decodeImage() do; `where` names the file that refers to the image.
 void readImageFile(const std::string &path, ImageColor color, int height,
                    int width, const std::string &where, Image &image);
 
-/// What ImageData and the converters do with an image's bytes.
+/// Decodes and resizes an image in memory, as ImageData and the converters do.
 void decodeResized(const void *bytes, size_t size, ImageColor color, int height,
                    int width, const std::string &where, Image &image);
 

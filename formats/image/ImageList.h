@@ -8,21 +8,21 @@
 namespace brew::formats {
 
 struct ImageListEntry {
-  std::string name; ///< of the file, as the list has it; may hold spaces
+  std::string name; ///< file name as in the list; may contain spaces
   int label = 0;
-  size_t line = 0; ///< in the list, from 1
+  size_t line = 0; ///< line number in the list, from 1
 };
 
-/// A list of images, one a line: a file's name, a space, its label. As Caffe
-/// reads it: the last space divides, and the label is what atoi() makes of the
-/// rest (0 of what is no number). Error(3): the list cannot be read; Error(1):
-/// it is empty, or has bytes that are no text.
+/// Reads a list with the name of an image file, a space and a label in each
+/// line. As in Caffe, the last space separates them, and atoi() converts the
+/// label (0 if it is not a number). Error(3): the list cannot be read;
+/// Error(1): it is empty, or not text.
 std::vector<ImageListEntry> readImageList(const std::string &path);
 
-/// "LIST:LINE", for messages about an entry.
+/// Returns "LIST:LINE", for messages about an entry.
 std::string lineLocation(const std::string &list, const ImageListEntry &entry);
 
-/// What C's atoi() makes of text, but clamped to an int.
+/// Converts text as C's atoi() does, but clamps to the range of int.
 int leadingInteger(const char *text);
 
 } // namespace brew::formats

@@ -10,18 +10,18 @@ namespace {
 
 constexpr int kWeightOne = 1 << 11;
 
-/// Where one row or column of the result comes from.
+/// The source of a row or column of the result.
 struct Tap {
   int first, second; ///< of the image; they may be the same
   int weight[2];     ///< parts of kWeightOne
 };
 
-/// To the nearest, halves to the even one, as OpenCV rounds.
+/// Rounds to nearest, ties to even, as OpenCV does.
 int weightOf(float part) {
   return static_cast<int>(std::nearbyint(part * kWeightOne));
 }
 
-/// `clampsWeights`: what lies beyond an edge is the edge's pixel alone. OpenCV
+/// `clampsWeights`: beyond an edge, the edge's pixel has all the weight. OpenCV
 /// does so along rows; along columns it reads the edge's row twice, which may
 /// differ in the last bit.
 std::vector<Tap> tapsOf(int from, int to, bool clampsWeights) {
@@ -46,7 +46,7 @@ std::vector<Tap> tapsOf(int from, int to, bool clampsWeights) {
   return taps;
 }
 
-/// One row of the image, widened: exact sums of 8 + 11 bits.
+/// Resizes a row to the new width: exact sums of 8 + 11 bits.
 void widenRow(const uint8_t *row, const std::vector<Tap> &columns, int channels,
               int *sums) {
   for (const Tap &tap : columns) {
@@ -74,7 +74,7 @@ void resizeImage(const Image &image, int height, int width, Image &result) {
 
   const std::vector<Tap> columns = tapsOf(image.width, width, true);
   const std::vector<Tap> rows = tapsOf(image.height, height, false);
-  // The two rows that were widened last, by their number.
+  // The two rows that were resized last, by their number.
   std::vector<int> sums[2] = {std::vector<int>(rowSize),
                               std::vector<int>(rowSize)};
   int held[2] = {-1, -1};

@@ -5,13 +5,14 @@
 
 namespace brew::formats {
 
-/// Resizes an image as OpenCV's INTER_LINEAR does, to the bit: pixel centres at
-/// half integers, weights of 11 bits, sums of integers. Both extents of the
-/// result are at least 1; an image that has them already is copied. `result` is
-/// not `image`.
+/// Resizes an image, bitwise equal to OpenCV's INTER_LINEAR: pixel centres at
+/// half integers, weights of 11 bits, integer sums. `height` and `width` must
+/// be at least 1; an image of this size is copied. `result` must not be
+/// `image`.
 void resizeImage(const Image &image, int height, int width, Image &result);
 
-/// The part of an image from (top, left) on; it lies within the image.
+/// Returns the region of an image that begins at (top, left). The region must
+/// lie within the image.
 Image cropImage(const Image &image, int top, int left, int height, int width);
 
 } // namespace brew::formats

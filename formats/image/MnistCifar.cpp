@@ -1,4 +1,4 @@
-//===- MnistCifar.cpp - MNIST's and CIFAR-10's own files -------------------===//
+//===- MnistCifar.cpp - Published files of MNIST and CIFAR-10 -------------===//
 #include "formats/image/MnistCifar.h"
 
 #include "support/Error.h"
@@ -46,7 +46,7 @@ MnistReader::MnistReader(const std::string &imagesPath,
                    std::to_string(labelCount) + " labels");
   if (total == 0)
     throw badInput(imagesPath + ": holds no images");
-  // No image set has larger images; a damaged header may say so.
+  // Only a damaged header has larger images.
   if (height == 0 || width == 0 || height > 16384 || width > 16384)
     throw badInput(imagesPath + ": damaged: images of " +
                    std::to_string(height) + "x" + std::to_string(width));

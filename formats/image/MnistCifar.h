@@ -1,6 +1,6 @@
-//===- MnistCifar.h - MNIST's and CIFAR-10's own files -----------*- C++ -*-===//
+//===- MnistCifar.h - Published files of MNIST and CIFAR-10 -----*- C++ -*-===//
 //
-// Readers for the two data sets' published files, plain or gzipped.
+// Readers of the published files of both data sets, plain or gzipped.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace brew::formats {
 
-/// A pair of IDX files read image by image. Errors: Error(3) for a missing
+/// Reads a pair of IDX files image by image. Throws Error(3) for a missing
 /// file, Error(1) for wrong magic numbers, counts that differ, truncation,
 /// bytes after the end, or a label outside [0, classes).
 class MnistReader {
@@ -26,8 +26,8 @@ public:
   int columns() const { return imageColumns; }
   uint32_t count() const { return total; }
 
-  /// Fetches the next image (rows x columns bytes) and its label; false at the
-  /// end, after checking that both files end there.
+  /// Reads the next image (rows x columns bytes) and its label. Returns false
+  /// at the end, after checking that both files end.
   bool next(std::vector<uint8_t> &pixels, int &label);
 
 private:
@@ -37,7 +37,7 @@ private:
   uint32_t total = 0, done = 0;
 };
 
-/// One CIFAR-10 binary batch: records of a label byte and 3x32x32 bytes.
+/// Reads a CIFAR-10 binary batch: records of a label byte and 3x32x32 bytes.
 class CifarReader {
 public:
   static constexpr int channels = 3, rows = 32, columns = 32;
@@ -45,8 +45,8 @@ public:
 
   explicit CifarReader(const std::string &path) : file(path) {}
 
-  /// Fetches the next image; false at the end. Error(1) for a part of a record,
-  /// a label above 9, or a file without any record.
+  /// Reads the next image. Returns false at the end. Error(1) for an incomplete
+  /// record, a label above 9, or a file without records.
   bool next(std::array<uint8_t, imageBytes> &pixels, int &label);
 
 private:

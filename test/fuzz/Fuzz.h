@@ -1,7 +1,7 @@
-//===- Fuzz.h - What fuzz entries share -------------------------*- C++ -*-===//
+//===- Fuzz.h - Common functions of fuzz entries ----------------*- C++ -*-===//
 //
-// A fuzz entry gives one input to the readers of outside data. Each must read
-// it or refuse it with an Error that blames the input.
+// A fuzz entry passes an input to the readers of untrusted data. Each must read
+// it or throw an Error about the input.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,7 +22,7 @@ inline std::string_view textOf(const std::uint8_t *data, std::size_t size) {
   return {reinterpret_cast<const char *>(data), size};
 }
 
-/// A file in memory that holds the input, by its name.
+/// A file in memory with the input, by its name.
 inline std::string fileOf(const std::uint8_t *data, std::size_t size) {
   static const int fd = memfd_create("input", 0);
   if (fd < 0 || ftruncate(fd, 0) != 0 ||
@@ -31,7 +31,7 @@ inline std::string fileOf(const std::uint8_t *data, std::size_t size) {
   return "/proc/self/fd/" + std::to_string(fd);
 }
 
-/// Ends the program where `read` blames anything but its input.
+/// Aborts if `read` throws anything but an error about its input.
 template <typename Read> void attempt(Read &&read) {
   try {
     read();

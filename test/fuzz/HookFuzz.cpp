@@ -35,7 +35,7 @@ plan::Manifest manifestWithTest() {
   return manifest;
 }
 
-/// A text is taken, or refused with a place inside of it.
+/// Checks that a text is accepted, or rejected with a location inside it.
 template <typename Read>
 void attemptText(const std::string &text, Read &&read) {
   try {

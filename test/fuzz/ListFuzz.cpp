@@ -1,5 +1,4 @@
-//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights
-//-------------===//
+//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights ----===//
 #include "Fuzz.h"
 #include "formats/BoostList.h"
 #include "formats/WindowFile.h"

@@ -1,8 +1,8 @@
 //===- PlanFuzz.cpp - Fuzz entry: loading hostile plans -------------------===//
 //
-// libFuzzer's entry points (`plan_fuzzer`, built with Clang), called as well by
-// the unit test PlanMutation over a fixed series of damaged plans. Magic, size
-// and checksum are made to fit first: they would hide everything behind them.
+// libFuzzer's entry points (`plan_fuzzer`, built with Clang), which the unit
+// test PlanMutation also calls for a fixed series of damaged plans. Magic, size
+// and checksum are corrected first, since they would hide all other errors.
 //
 //===----------------------------------------------------------------------===//
 #include "PlanBuilder.h"
@@ -16,13 +16,13 @@
 using namespace brew;
 using namespace brew::plan;
 
-/// Ends the program: fuzzers and tests both report that.
+/// Aborts, which fuzzers and tests report.
 static void require(bool holds) {
   if (!holds)
     std::abort();
 }
 
-/// Reads all that an accepted plan offers, as its users do without checks.
+/// Reads all content of an accepted plan, as its users do without checks.
 static void touch(const PlanFile &plan) {
   const Manifest &manifest = plan.manifest();
   volatile unsigned char sink = 0;
@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size,
                                         std::size_t maxSize);
 
-/// Starts from a whole plan, then mixes changes that know the format with
+/// Starts from a complete plan, then mixes format-aware mutations with
 /// libFuzzer's own.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data,
                                                std::size_t size,

@@ -1,8 +1,7 @@
 //===- PrototxtFuzz.cpp - Fuzz entry: nets and solvers as text ------------===//
 //
-// From the text to the wired net of every program: parsing, upgrades of old
-// forms, rules, and the checks of all layers. Whatever is wrong is a
-// diagnostic.
+// From the text to the graph of every program: parsing, upgrades of old forms,
+// rules, and the checks of all layers. Every error must be a diagnostic.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"
@@ -34,7 +33,7 @@ static void readSolver(PrototxtFile file, Diagnostics &diagnostics) {
   const caffe::SolverParameter &solver = document->solver();
   checkTrainable(solver, document->locations(), /*hasNetOverride=*/false,
                  diagnostics);
-  // Nets in files of their own are not this input's.
+  // Nets in other files are not part of this input.
   if (solver.has_net() || solver.has_train_net() || solver.test_net_size() > 0)
     return;
   for (const Program &program : expandSolver(*document, diagnostics))

@@ -1,6 +1,7 @@
-//===- Replay.cpp - A fuzz entry over a kept corpus -----------------------===//
+//===- Replay.cpp - Replay of a corpus ------------------------------------===//
 //
-// Calls the entry for each file of the folders given, where no libFuzzer does.
+// Calls the entry for each file of the folders on the command line, without
+// libFuzzer.
 //
 //===----------------------------------------------------------------------===//
 #include <cstdint>

@@ -1,6 +1,6 @@
 //===- StateFuzz.cpp - Fuzz entry: solverstate files ----------------------===//
 //
-// HDF5's own files are left to its library, which has fuzzers of its own.
+// Excludes HDF5 files, since the HDF5 library has its own fuzzers.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"

@@ -1,6 +1,6 @@
 //===- WeightFuzz.cpp - Fuzz entry: caffemodel and binaryproto files ------===//
 //
-// HDF5's own files are left to its library, which has fuzzers of its own.
+// Excludes HDF5 files, since the HDF5 library has its own fuzzers.
 //
 //===----------------------------------------------------------------------===//
 #include "Fuzz.h"

@@ -1,4 +1,4 @@
-//===- CropOffsets.cpp - Where crops without offsets begin ----------------===//
+//===- CropOffsets.cpp - Offsets of FCN's Crop layers ---------------------===//
 
 #include "frontends/prototxt/check/CropOffsets.h"
 
@@ -19,13 +19,14 @@ namespace {
 
 constexpr int kDims = 2; // height and width
 
-/// Which place of another blob a place is over, in one dimension.
+/// Maps a position to the corresponding position of another blob, in one
+/// dimension.
 struct Line {
   double scale = 1, shift = 0;
 };
 using Map = std::array<Line, kDims>;
 
-/// The place that `outer` gives for what `inner` gives.
+/// Returns outer(inner(position)).
 Map composed(const Map &outer, const Map &inner) {
   Map map;
   for (int dim = 0; dim < kDims; ++dim)
@@ -34,7 +35,8 @@ Map composed(const Map &outer, const Map &inner) {
   return map;
 }
 
-/// A setting in dimension `dim`: one for both, or a list, or one for each.
+/// Returns the setting of dimension `dim`: a value for each dimension, a list,
+/// or one value for both.
 template <typename List>
 double settingOf(const List &list, bool hasOwn, uint32_t height, uint32_t width,
                  int dim, double otherwise) {
@@ -45,7 +47,7 @@ double settingOf(const List &list, bool hasOwn, uint32_t height, uint32_t width,
   return list[list.size() > dim ? dim : 0];
 }
 
-/// Centre of the window of place 0 of a convolution's result, in its bottom.
+/// Maps positions of a result to the centres of their windows in the bottom.
 Map windowMap(double (*kernel)(const caffe::LayerParameter &, int),
               double (*stride)(const caffe::LayerParameter &, int),
               double (*pad)(const caffe::LayerParameter &, int),
@@ -104,8 +106,8 @@ Map inverted(const Map &map) {
   return inverse;
 }
 
-/// Which place of its bottoms a place of the layer's tops is over; nothing for
-/// layers that say nothing of places.
+/// Maps positions of the layer's tops to positions of its bottoms; nullopt for
+/// layers without such a map.
 std::optional<Map> coordinateMap(const caffe::LayerParameter &layer) {
   const std::string &type = layer.type();
   if (type == "Convolution")
@@ -123,7 +125,7 @@ std::optional<Map> coordinateMap(const caffe::LayerParameter &layer) {
       map[dim].shift = settingOf(offsets, false, 0, 0, dim, 0);
     return map;
   }
-  // What a V1 layer of a net for segmentation may be that moves nothing.
+  // Layer types of V1 segmentation nets that keep positions.
   if (hasWord("AbsVal BNLL Concat Dropout Eltwise Exp LRN MVN Power ReLU "
               "Sigmoid Slice Softmax Split TanH Threshold",
               type))
@@ -131,7 +133,7 @@ std::optional<Map> coordinateMap(const caffe::LayerParameter &layer) {
   return std::nullopt;
 }
 
-/// A blob: its name and the layer that makes it, or -1.
+/// A blob: its name and the layer that produces it, or -1.
 using Blob = std::pair<std::string, int>;
 
 Blob blobBefore(const caffe::NetParameter &net, const std::string &name,
@@ -143,8 +145,8 @@ Blob blobBefore(const caffe::NetParameter &net, const std::string &name,
   return {name, -1};
 }
 
-/// The blobs that `from` is computed from, nearer ones first, and which of
-/// their places a place of `from` is over.
+/// Returns the blobs that `from` is computed from, nearest first, each with the
+/// map from positions of `from`.
 std::vector<std::pair<Blob, Map>> sourcesOf(const caffe::NetParameter &net,
                                             const Blob &from) {
   std::vector<std::pair<Blob, Map>> found = {{from, Map()}};
@@ -157,7 +159,7 @@ std::vector<std::pair<Blob, Map>> sourcesOf(const caffe::NetParameter &net,
     const std::optional<Map> step = coordinateMap(layer);
     if (!step)
       continue;
-    // What a crop has the size of says nothing of its places.
+    // The second bottom of a Crop only determines its size.
     const int bottoms = layer.type() == "Crop" ? 1 : layer.bottom_size();
     for (int i = 0; i < bottoms && i < layer.bottom_size(); ++i) {
       const Blob source = blobBefore(net, layer.bottom(i), blob.second);
@@ -175,11 +177,12 @@ void addCropOffsets(caffe::NetParameter &net, int index,
   caffe::LayerParameter &layer = *net.mutable_layer(index);
   auto fail = [&](const std::string &why) {
     diagnostics.error(locations.where(layer),
-                      layerPrefix(layer) + "its offsets cannot be determined: " +
-                          why + "; CROP belongs to " + fcn);
+                      layerPrefix(layer) +
+                          "its offsets cannot be determined: " + why +
+                          "; CROP belongs to " + fcn);
   };
   if (layer.bottom_size() != 2)
-    return; // which is reported later
+    return; // reported later
   const auto cropped = sourcesOf(net, blobBefore(net, layer.bottom(0), index));
   const auto reference =
       sourcesOf(net, blobBefore(net, layer.bottom(1), index));
@@ -190,7 +193,7 @@ void addCropOffsets(caffe::NetParameter &net, int index,
       caffe::CropParameter settings;
       settings.set_axis(2);
       for (int dim = 0; dim < kDims; ++dim) {
-        // Strides of 0, which are reported later, make these no numbers.
+        // Strides of 0 produce NaN; they are reported later.
         if (!(std::abs(map[dim].scale / otherMap[dim].scale - 1) <= 1e-6))
           return fail("its bottoms have strides of " +
                       std::to_string(map[dim].scale) + " and " +

@@ -1,4 +1,4 @@
-//===- CropOffsets.h - Where crops without offsets begin --------*- C++ -*-===//
+//===- CropOffsets.h - Offsets of FCN's Crop layers -------------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -6,11 +6,11 @@
 
 namespace brew::prototxt {
 
-/// Gives layer `index` of `net`, a Crop of FCN's branch, the crop_param that
-/// this branch leaves to the net: offsets in height and width at which places
-/// of both bottoms see the same place of a blob that both are computed from.
-/// Only layers before it count, whatever phases they are for. Reports why it
-/// cannot.
+/// Sets the crop_param of layer `index` of `net`, a Crop of FCN's branch, which
+/// infers it from the net: the offsets in height and width at which positions
+/// of both bottoms correspond to the same position of a common source blob.
+/// Considers only earlier layers, of any phase. Reports an error if there are
+/// no such offsets.
 void addCropOffsets(caffe::NetParameter &net, int index,
                     const SourceMap &locations, Diagnostics &diagnostics);
 

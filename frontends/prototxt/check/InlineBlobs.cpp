@@ -1,4 +1,4 @@
-//===- InlineBlobs.cpp - Weights inside a prototxt -------------------------===//
+//===- InlineBlobs.cpp - Weights inside prototxts -------------------------===//
 
 #include "frontends/prototxt/check/InlineBlobs.h"
 
@@ -8,7 +8,7 @@
 namespace brew::prototxt {
 
 void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
-                       InlineBlobs &blobs) {
+                        InlineBlobs &blobs) {
   for (const GraphLayer &entry : graph.layers) {
     const caffe::LayerParameter &layer = *entry.layer;
     if (entry.kind->ignoresBlobs)

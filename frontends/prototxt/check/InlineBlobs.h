@@ -1,7 +1,8 @@
-//===- InlineBlobs.h - Weights inside a prototxt -----------------*- C++ -*-===//
+//===- InlineBlobs.h - Weights inside prototxts -----------------*- C++ -*-===//
+//-*-===//
 //
-// What layers give in `blobs`, which their parameters start from. Weights never
-// become part of the module; they go past it into the plan.
+// The `blobs` of layers, which are the initial values of their parameters. They
+// bypass the module and are written to the plan.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,13 +23,13 @@ struct InlineBlob {
   LayerText layerPrefix; ///< "layer 'ip1' (InnerProduct): "
 };
 
-/// By layer and index. A blob that a sharer gives is only compared with the
-/// shape: the owner's values count.
+/// Inline blobs by layer and index. Of a blob of a sharer, only the shape is
+/// checked: the parameter has the owner's values.
 using InlineBlobs = std::map<std::pair<std::string, int>, InlineBlob>;
 
-/// Adds what the layers of `graph`, which has no errors, give; what an earlier
-/// program had stays.
+/// Adds the blobs of the layers of `graph`, which has no errors. Blobs of
+/// earlier programs take precedence.
 void collectInlineBlobs(const NetGraph &graph, const SourceMap &locations,
-                       InlineBlobs &blobs);
+                        InlineBlobs &blobs);
 
 } // namespace brew::prototxt

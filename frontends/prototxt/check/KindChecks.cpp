@@ -1,4 +1,4 @@
-//===- KindChecks.cpp - What a layer's type demands -----------------------===//
+//===- KindChecks.cpp - Rules of layer types ------------------------------===//
 
 #include "formats/Blob.h"
 #include "frontends/prototxt/check/LayerKinds.h"
@@ -34,7 +34,7 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
   };
   check(layer.bottom_size(), kind.minBottoms, kind.maxBottoms, "bottom",
         "takes");
-  // A loss makes a top of its own where one is needed.
+  // A loss without tops has an automatic one.
   check(layer.top_size(), kind.isLoss ? 0 : kind.minTops, kind.maxTops, "top",
         "gives");
   if (kind.oneTopPerBottom && layer.bottom_size() != layer.top_size())
@@ -46,7 +46,8 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
                           number(layer.top_size(), "top"));
 }
 
-/// Settings of other layer types are read by nobody: most likely a mistake.
+/// Reports settings of other layer types. They have no effect, so they are
+/// probably mistakes.
 void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
                  const SourceMap &locations, Diagnostics &diagnostics) {
   const auto *reflection = layer.GetReflection();
@@ -60,8 +61,8 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
                               " has no effect in a layer of this type");
 }
 
-/// Weights inside the prototxt: as many as the layer has parameters. Their
-/// shapes are checked once those of the net are known.
+/// Checks the number of blobs in the prototxt against the number of parameters.
+/// Their shapes are checked after shape inference.
 void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
                 const SourceMap &locations, Diagnostics &diagnostics) {
   const int given = layer.blobs_size();
@@ -85,7 +86,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
       caffe::BlobProto copy = layer.blobs(i);
       formats::takeBlob(copy, "blobs " + std::to_string(i));
     } catch (const Error &error) {
-      // Files that are wrong are damaged; this one is written by hand.
+      // A prototxt is written by hand, so it is not "damaged".
       std::string text = error.what();
       if (size_t at = text.find("damaged: "); at != text.npos)
         text.erase(at, std::string("damaged: ").size());

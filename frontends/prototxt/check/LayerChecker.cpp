@@ -1,4 +1,4 @@
-//===- LayerChecks.cpp - Checks of one layer's settings -------------------===//
+//===- LayerChecker.cpp - Checks of one layer's settings ------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 
@@ -13,7 +13,7 @@ namespace brew::prototxt {
 using google::protobuf::FieldDescriptor;
 
 Diagnostic &LayerChecker::error(const Message &block, const std::string &field,
-                              const std::string &text, int index) {
+                                const std::string &text, int index) {
   const bool known = locations.find(block, field, index) != nullptr;
   return diagnostics.error(known ? locations.where(block, field, index)
                                  : locations.where(layer),
@@ -21,25 +21,25 @@ Diagnostic &LayerChecker::error(const Message &block, const std::string &field,
 }
 
 Diagnostic &LayerChecker::errorInString(const Message &block,
-                                      const std::string &field, size_t offset,
-                                      const std::string &text) {
+                                        const std::string &field, size_t offset,
+                                        const std::string &text) {
   return diagnostics.error(locations.whereInString(block, field, offset),
                            layerPrefix(layer) + text);
 }
 
 void LayerChecker::unsupported(const Message &block, const std::string &field,
-                             const std::string &text, int index) {
+                               const std::string &text, int index) {
   if (toCompile)
     error(block, field, text, index);
   else
     warn(block, field, text, index);
 }
 
-/// Whether an unknown field of the block, or of the layer where the whole block
-/// is misspelt, resembles nothing so much as `field`, or is `field` outside its
-/// block.
+/// Returns whether an unknown field of the block, or of the layer if the name
+/// of the block is misspelt, is most similar to `field`, or is `field` outside
+/// its block.
 bool LayerChecker::isMisspelt(const Message &block,
-                            const std::string &field) const {
+                              const std::string &field) const {
   auto nearest = [](const google::protobuf::Descriptor &type,
                     const std::string &name) {
     std::vector<std::string> names;
@@ -62,14 +62,15 @@ bool LayerChecker::isMisspelt(const Message &block,
   return false;
 }
 
-void LayerChecker::reportMissing(const Message &block, const std::string &field) {
+void LayerChecker::reportMissing(const Message &block,
+                                 const std::string &field) {
   if (isMisspelt(block, field))
     return;
   error(block, field, field + " is missing");
 }
 
 void LayerChecker::warn(const Message &block, const std::string &field,
-                      const std::string &text, int index) {
+                        const std::string &text, int index) {
   diagnostics.warning(locations.where(block, field, index),
                       layerPrefix(layer) + text);
 }
@@ -90,7 +91,8 @@ void LayerChecker::count(const Message &block, const std::string &field) {
 }
 
 void LayerChecker::perDimension(const Message &block, const std::string &field,
-                       const std::string &prefix, bool mustBePositive) {
+                                const std::string &prefix,
+                                bool mustBePositive) {
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
   auto checkValue = [&](const std::string &name, uint32_t value, int index) {
@@ -128,8 +130,8 @@ void LayerChecker::perDimension(const Message &block, const std::string &field,
           .note(locations.where(block, field), field + " is given here");
       return;
     }
-    // For padding the missing one has a default, 0, in convolutions; a pooling
-    // and every kernel or stride needs both.
+    // In convolutions, missing padding is 0. Kernels, strides and the padding
+    // of poolings need both.
     if (!has[1 - i] && (mustBePositive || !isList))
       error(block, names[i], names[i] + " is given without " + names[1 - i]);
   }
@@ -206,7 +208,7 @@ void LayerChecker::transform() {
 }
 
 void LayerChecker::resize(const caffe::ResizeParameter &resize) {
-  // A side of an image, far below what memory allows.
+  // Maximum extent of an image, far below the limit of memory.
   constexpr uint32_t kMaxPixels = 1 << 16;
   for (const char *field : {"height", "width"}) {
     count(resize, field);

@@ -1,7 +1,8 @@
-//===- LayerChecker.h - Checks of one layer's settings ------------*- C++ -*-===//
+//===- LayerChecker.h - Checks of one layer's settings ----------*- C++ -*-===//
+//-*-===//
 //
-// What the checks of layer types (layers/*.cpp) share: errors at the fields
-// that are wrong, and rules that several types have.
+// Helpers for the checks of layer types (layers/*.cpp): errors at the wrong
+// fields, and rules that several types share.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,8 +11,8 @@
 
 namespace brew::prototxt {
 
-/// Most that a window's size, padding or stride may be: sums of them stay far
-/// from what an index of 32 bits holds, as no image's are.
+/// Maximum of a window's size, padding and stride. It exceeds any image, and
+/// sums of a few such settings fit in 32 bits.
 inline constexpr std::uint32_t kMaxWindowSetting = 1 << 24;
 
 class LayerChecker {
@@ -19,39 +20,40 @@ public:
   using Message = google::protobuf::Message;
 
   LayerChecker(const caffe::LayerParameter &layer, const SourceMap &locations,
-             Diagnostics &diagnostics, bool toCompile = true)
+               Diagnostics &diagnostics, bool toCompile = true)
       : layer(layer), locations(locations), diagnostics(diagnostics),
         toCompile(toCompile) {}
 
   const caffe::LayerParameter &layer;
   const SourceMap &locations;
 
-  /// An error at a field of `block`, or where the layer starts if it has none.
+  /// Reports an error at a field of `block`, or at the start of the layer if
+  /// the text does not have the field.
   Diagnostic &error(const Message &block, const std::string &field,
                     const std::string &text, int index = 0);
-  /// An error at byte `offset` of a string field.
+  /// Reports an error at byte `offset` of a string field.
   Diagnostic &errorInString(const Message &block, const std::string &field,
                             size_t offset, const std::string &text);
-  /// Something that is right, but has no code: an error, unless the net is only
-  /// looked at.
+  /// Reports a valid but unsupported setting: an error with `toCompile`,
+  /// otherwise a warning.
   void unsupported(const Message &block, const std::string &field,
                    const std::string &text, int index = 0);
-  /// A required field of `block` that is not there; nothing where an unknown
-  /// field that has been reported was meant to be it.
+  /// Reports that a required field of `block` is missing, unless an unknown
+  /// field that has been reported is probably a misspelling of it.
   void reportMissing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
             const std::string &text, int index = 0);
 
-  /// A required count: given, at least 1 and within Caffe's int.
+  /// Checks a required count: present, at least 1 and within Caffe's int.
   void count(const Message &block, const std::string &field);
-  /// A quantity per dimension, which convolutions have as a list `field` and
-  /// both have as `PREFIX_h` and `PREFIX_w`.
+  /// Checks a quantity for each dimension: a list `field` (in convolutions), or
+  /// `PREFIX_h` and `PREFIX_w`.
   void perDimension(const Message &block, const std::string &field,
-             const std::string &prefix, bool mustBePositive);
+                    const std::string &prefix, bool mustBePositive);
   void filler(const caffe::FillerParameter &filler);
   void shape(const caffe::BlobShape &shape);
   void transform();
-  /// A resize_param that has to say a size.
+  /// Checks a resize_param that must contain a size.
   void resize(const caffe::ResizeParameter &resize);
 
 private:

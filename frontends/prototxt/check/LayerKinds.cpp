@@ -15,13 +15,14 @@ namespace {
 const LayerRows &allKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
-    for (auto *group : {annotatedLayers, convolutionLayers, dataLayers,
-                        detectionLayers, elementwiseLayers, expressionLayers,
-                        indexingLayers,    hostLayers,        lossLayers,
-                        multiBoxLayers,  neuronLayers,      normalizationLayers,
-                        poolingLayers,   proposalLayers,    recurrentLayers,
-                        reductionLayers, resampleLayers,    shapeLayers,
-                        deepSkeletonLayers,  structuralLayers})
+    for (auto *group :
+         {annotatedLayers,    convolutionLayers, dataLayers,
+          detectionLayers,    elementwiseLayers, expressionLayers,
+          indexingLayers,     hostLayers,        lossLayers,
+          multiBoxLayers,     neuronLayers,      normalizationLayers,
+          poolingLayers,      proposalLayers,    recurrentLayers,
+          reductionLayers,    resampleLayers,    shapeLayers,
+          deepSkeletonLayers, structuralLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;
@@ -55,7 +56,7 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
 const LayerKind *suggestedLayerKind(const std::string &type) {
   if (type.empty() || forkOwningLayerType(type))
     return nullptr;
-  // A name that differs in case only is always the one meant.
+  // A name that differs in case only is always the suggestion.
   std::vector<std::string> names;
   for (const LayerKind &kind : allKinds())
     names.insert(strcasecmp(kind.type, type.c_str()) ? names.end()

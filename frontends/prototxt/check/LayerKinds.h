@@ -1,8 +1,8 @@
 //===- LayerKinds.h - Caffe's layer types -----------------------*- C++ -*-===//
 //
-// One row per layer type: what Caffe fixes about it whatever its settings, how
-// its settings are checked, which parameters it has, and which operations it
-// becomes. The rows lie in layers/*.cpp, by subject. No MLIR here.
+// One row for each layer type: its properties that do not depend on settings,
+// the check of its settings, its parameters, and the operations it becomes. The
+// rows are in layers/*.cpp, by subject. They do not depend on MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,58 +18,58 @@ namespace brew::prototxt {
 class LayerBuilder;
 class LayerChecker;
 
-/// A parameter blob that a layer has.
+/// A parameter blob of a layer.
 struct ParamBlob {
   const caffe::FillerParameter *filler = nullptr;
   /// A running statistic: no solver ever changes it.
   bool isStatistic = false;
-  /// The layer sets lr_mult and decay_mult itself, whatever the prototxt says:
-  /// 0 for a statistic, else 1.
+  /// The layer sets lr_mult and decay_mult itself and ignores those in the
+  /// prototxt: 0 for a statistic, else 1.
   bool setsMultipliers = false;
 };
 
 struct LayerKind {
   const char *type;
-  /// Limits of the number of bottoms and tops; -1: none.
+  /// Limits of the number of bottoms and tops; -1: unlimited.
   int minBottoms, maxBottoms;
   int minTops, maxTops;
   /// Blocks of LayerParameter that the type reads, separated by spaces.
   const char *settings = "";
   /// One top for each bottom.
   bool oneTopPerBottom = false;
-  /// Its first top has loss weight 1 unless the layer says otherwise, and it
-  /// makes a top of its own if none is written.
+  /// The default loss weight of the first top is 1, and a layer without tops
+  /// has an automatic one.
   bool isLoss = false;
   /// Caffe can compute it in the memory of its bottom.
   bool worksInPlace = false;
-  /// Its backward pass computes all parameters' gradients, whatever lr_mult.
+  /// Its backward pass computes the gradients of all parameters, even if
+  /// lr_mult is 0.
   bool differentiatesFrozen = false;
-  /// Caffe drops weights that the prototxt gives in `blobs`.
+  /// Caffe ignores the layer's `blobs` in a prototxt.
   bool ignoresBlobs = false;
-  /// How many of `blobs` may be given too, where that is not the number of
-  /// parameters: the layer makes the others itself. 0: no other number.
+  /// Another valid number of `blobs`, besides the number of parameters: the
+  /// layer initialises the rest itself. 0: none.
   int otherBlobCount = 0;
-  /// Bottoms that force_backward gives no gradient, such as labels: a bit each.
+  /// Bottoms that get no gradient from force_backward, such as labels; a bit
+  /// each.
   std::uint32_t bottomsWithoutForcedGradient = 0;
-  /// A block of LayerParameter that the type has an error of its own for.
+  /// A block of LayerParameter that `check` rejects with its own error.
   const char *refusedBlock = "";
 
-  /// Reports what is wrong with the settings, as far as it can be said without
-  /// shapes; null: nothing can be.
+  /// Reports errors in the settings that do not depend on shapes. May be null.
   void (*check)(LayerChecker &) = nullptr;
-  /// The parameters in the order of their indices; null: none.
+  /// Returns the parameters in the order of their indices. Null: no parameters.
   std::vector<ParamBlob> (*params)(const caffe::LayerParameter &) = nullptr;
   /// Turns a checked layer into operations.
   void (*build)(LayerBuilder &) = nullptr;
 
   bool reads(const std::string &block) const;
-  /// Whether force_backward makes bottom `index` get a gradient that nothing
-  /// else asks for. Labels and the like never do.
+  /// Returns whether force_backward alone makes bottom `index` get a gradient.
   bool allowsForcedGradient(int index) const {
     return !(bottomsWithoutForcedGradient >> index & 1);
   }
 
-  // For the rows: the same kind with one thing more.
+  // Modifiers for the rows. Each returns a copy with one more property.
   constexpr LayerKind checkedBy(void (*function)(LayerChecker &)) const {
     LayerKind kind = *this;
     kind.check = function;
@@ -101,7 +101,7 @@ struct LayerKind {
     kind.otherBlobCount = count;
     return kind;
   }
-  /// force_backward leaves out these bottoms, and no others.
+  /// Replaces the set of bottoms that get no gradient from force_backward.
   template <typename... Indices>
   constexpr LayerKind withoutForcedGradient(Indices... indices) const {
     LayerKind kind = *this;
@@ -120,7 +120,7 @@ struct LayerKind {
   }
 };
 
-// The usual kinds.
+// Common kinds.
 
 /// No bottoms.
 constexpr LayerKind sourceKind(const char *type, int minTops, int maxTops,
@@ -167,22 +167,23 @@ LayerRows shapeLayers();
 LayerRows deepSkeletonLayers();
 LayerRows structuralLayers();
 
-/// The type of that name, or null.
+/// Returns the kind of a layer type, or null.
 const LayerKind *findLayerKind(const std::string &type);
 
-/// Any type that the compiler was told the program computes itself.
+/// Returns the kind of all types that are declared as computed by the host
+/// program.
 const LayerKind &declaredHostKind();
 
-/// The parameters of a layer of that kind, in the order of their indices.
+/// Returns the parameters of a layer, in the order of their indices.
 std::vector<ParamBlob> paramsOf(const LayerKind &kind,
                                 const caffe::LayerParameter &layer);
 
-/// The known type that an unknown one most likely is a misspelling of, or null:
-/// types that a fork of Caffe owns are none.
+/// Returns the known type that an unknown one is probably a misspelling of, or
+/// null. Types of Caffe's forks are not misspellings.
 const LayerKind *suggestedLayerKind(const std::string &type);
 
-/// What is wrong with `type`, for a diagnostic: the fork of Caffe that owns it,
-/// or the nearest known type.
+/// Returns the text of a diagnostic about an unknown type: the fork of Caffe
+/// that owns it, or the nearest known type.
 std::string unknownTypeText(const std::string &type);
 
 } // namespace brew::prototxt

@@ -1,4 +1,4 @@
-//===- LayerSettings.cpp - What settings of layers mean -------------------===//
+//===- LayerSettings.cpp - Reading and checks of layer settings -----------===//
 
 #include "frontends/prototxt/check/LayerSettings.h"
 

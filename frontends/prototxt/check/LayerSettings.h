@@ -1,8 +1,7 @@
-//===- LayerSettings.h - Settings of layers, read and checked ---*- C++ -*-===//
+//===- LayerSettings.h - Reading and checks of layer settings ---*- C++ -*-===//
 //
-// Reads what the settings blocks of the supported layer types mean, with
-// Caffe's defaults and checks. Only what can be said without shapes is checked
-// here; the rest is up to shape inference.
+// Reads the settings of supported layer types, with Caffe's defaults and
+// checks. Constraints that depend on shapes are checked by shape inference.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,46 +17,50 @@
 
 namespace brew::prototxt {
 
-/// "layer 'ip1' (InnerProduct): ", which starts what is said about a layer.
+/// Returns "layer 'ip1' (InnerProduct): ", the prefix of messages about a
+/// layer.
 LayerText layerPrefix(const caffe::LayerParameter &layer);
 
-/// The window of a pooling; each pair is height, width.
+/// The window of a pooling layer; each pair is height, width.
 struct Window {
   std::array<int64_t, 2> kernel{}, stride{1, 1}, pad{};
 };
 
-/// The window of a convolution as it is written: per quantity one value for all
-/// spatial dimensions, one for each, or none for the default.
+/// The window of a convolution as written in the prototxt: for each quantity,
+/// one value for all spatial dimensions, one value for each, or no value for
+/// the default.
 struct ConvolutionWindow {
   std::vector<int64_t> kernel, stride, pad, dilation;
-  /// Padding at the end of each dimension; empty where it is `pad`.
+  /// Padding at the end of each dimension; empty if it equals `pad`.
   std::vector<int64_t> padEnd;
 };
 
-/// Both numbers of a pair, as attributes of operations have them.
+/// Converts a pair to a list, for attributes of operations.
 inline std::vector<int64_t> listOf(const std::array<int64_t, 2> &pair) {
   return {pair.begin(), pair.end()};
 }
 
-/// The window of a checked layer with Caffe's convolution settings.
+/// Returns the window of a checked layer with Caffe's convolution settings.
 ConvolutionWindow
 convolutionWindow(const caffe::ConvolutionParameter &settings);
-/// Whether padding is given per side (pad_l ... pad_b).
+/// Returns whether each side has its own padding (pad_l ... pad_b).
 bool hasSidePads(const caffe::ConvolutionParameter &settings);
-/// The window of a checked Pooling layer; no kernel if it is global.
+/// Returns the window of a checked Pooling layer; without a kernel if the
+/// pooling is global.
 Window poolingWindow(const caffe::PoolingParameter &settings);
-/// The normalization of a loss, from today's field or the older `normalize`.
+/// Returns the normalization of a loss, from the current field or the older
+/// `normalize`.
 caffe::LossParameter::NormalizationMode
 normalizationOf(const caffe::LossParameter &settings);
 
-/// Reports where a layer breaks the rules of its type: the number of bottoms
-/// and tops, settings that only other types read.
+/// Reports violations of the rules of a layer's type: the number of bottoms and
+/// tops, and settings that only other types read.
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
                       const SourceMap &locations, Diagnostics &diagnostics);
 
-/// Reports what is wrong with the settings of a layer of a supported type, at
-/// the fields that say it. What is only not supported yet is an error with
-/// `toCompile`.
+/// Reports errors in the settings of a layer of a supported type, at their
+/// fields. An unsupported setting is an error with `toCompile`, otherwise a
+/// warning.
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
                    const SourceMap &locations, Diagnostics &diagnostics,
                    bool toCompile = true);

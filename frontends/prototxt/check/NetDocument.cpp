@@ -1,4 +1,4 @@
-//===- NetDocument.cpp - A net as its author wrote it, upgraded -----------===//
+//===- NetDocument.cpp - A parsed and upgraded net ------------------------===//
 
 #include "frontends/prototxt/check/NetDocument.h"
 
@@ -45,8 +45,8 @@ void NetDocument::finish(std::unique_ptr<caffe::NetParameter> net,
 
 namespace {
 
-/// Fields that moved to transform_param. Caffe upgrades them in V1 layers only
-/// and does not look at them in current ones.
+/// Warns of fields that moved to transform_param. Caffe upgrades them in V1
+/// layers only, and ignores them in current layers.
 void warnOldDataFields(const caffe::LayerParameter &layer,
                        const SourceMap &locations, Diagnostics &diagnostics) {
   auto warn = [&](bool isPresent, const google::protobuf::Message &block,

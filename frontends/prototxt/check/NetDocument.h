@@ -1,7 +1,7 @@
-//===- NetDocument.h - A net as its author wrote it, upgraded ---*- C++ -*-===//
+//===- NetDocument.h - A parsed and upgraded net ----------------*- C++ -*-===//
 //
-// The net of one file (or of a solver's inline block): every layer in today's
-// form, for all phases, each with its location in the text. Immutable, so that
+// The net of one file (or of a solver's inline block): all layers of all phases
+// in the current form, with their locations in the text. Immutable, so that
 // several programs (train, tests) can share it.
 //
 //===----------------------------------------------------------------------===//
@@ -17,26 +17,27 @@ namespace brew::prototxt {
 
 class NetDocument {
 public:
-  /// Reads, upgrades and checks a net file. Null if an error ended the parse;
-  /// otherwise errors of single fields may be in `diagnostics`, and a compiler
-  /// must not go on to code with them. Throws as readTextFile() does.
+  /// Reads, upgrades and checks a net file. Returns null if an error ended the
+  /// parse. Otherwise, `diagnostics` may contain errors of single fields, with
+  /// which no code may be generated. Throws as readTextFile() does.
   static std::shared_ptr<const NetDocument>
   fromFile(const std::string &path, Diagnostics &diagnostics,
            const std::set<std::string> &hostTypes = {});
-  /// The same for a file that is parsed already and is a net.
+  /// Upgrades and checks a parsed net file.
   static std::shared_ptr<const NetDocument>
   fromParsed(PrototxtFile file, Diagnostics &diagnostics);
-  /// The same for a net that stands inside a solver; it is copied.
+  /// Upgrades and checks a copy of a net inside a solver.
   static std::shared_ptr<const NetDocument>
   fromInline(const caffe::NetParameter &net,
              std::shared_ptr<SourceMap> locations, Diagnostics &diagnostics);
 
   const caffe::NetParameter &net() const { return *content; }
-  /// Places for every message inside net().
+  /// Returns the locations of every message inside net().
   const SourceMap &locations() const { return *sourceMap; }
-  /// The file as named on the command line or found by look-up.
+  /// Returns the path from the command line or from the lookup.
   const std::string &file() const { return sourceMap->file(); }
-  /// Where files that it names are looked for beside the working directory.
+  /// Returns the folder in which files that the net names are looked up, after
+  /// the working directory.
   const std::string &folder() const { return sourceMap->folder(); }
 
 private:
@@ -50,8 +51,9 @@ private:
   std::vector<std::unique_ptr<caffe::NetParameter>> superseded;
 };
 
-/// What is wrong with a net whatever its phase: include together with exclude,
-/// a wrong number of propagate_down, data fields that only V1 layers obey.
+/// Reports errors that do not depend on the phase: include together with
+/// exclude, a wrong number of propagate_down, data fields that only V1 layers
+/// use.
 void checkNet(const caffe::NetParameter &net, const SourceMap &locations,
               Diagnostics &diagnostics);
 

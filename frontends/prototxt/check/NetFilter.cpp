@@ -13,7 +13,7 @@ bool hasStage(const caffe::NetState &state, const std::string &stage) {
          state.stage().end();
 }
 
-/// "phase TEST, level 0, stages 'a' 'b'".
+/// Returns "phase TEST, level 0, stages 'a' 'b'".
 std::string stateWords(const caffe::NetState &state) {
   std::string text = "phase " + caffe::Phase_Name(state.phase());
   if (state.level() != 0)
@@ -56,7 +56,7 @@ FilteredNet::removedProducer(const std::string &blob) const {
 
 caffe::NetParameter FilteredNet::toProto() const {
   caffe::NetParameter net;
-  // Field by field: a copy of the whole would copy the layers left out too.
+  // Field by field, in order not to copy excluded layers.
   const caffe::NetParameter &from = source->net();
   if (from.has_name())
     net.set_name(from.name());

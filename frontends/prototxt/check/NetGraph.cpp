@@ -1,4 +1,4 @@
-//===- NetGraph.cpp - Layers wired to each other --------------------------===//
+//===- NetGraph.cpp - The data flow of a net ------------------------------===//
 
 #include "frontends/prototxt/check/NetGraph.h"
 
@@ -57,7 +57,8 @@ private:
 
   std::map<std::string, int> current; ///< blob name to its last version
   std::map<std::string, int> namedParams;
-  /// Layers with parameters by name: files know parameters by it.
+  /// Layers with parameters by name, which identifies parameters in weight
+  /// files.
   std::map<std::string, const caffe::LayerParameter *> paramLayers;
   int layerIndex = 0;
 };
@@ -115,7 +116,7 @@ void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
     for (const std::string &top : net.layers[i]->top())
       if (top == name)
         later = net.layers[i];
-  // With the true producer known, no other name was meant.
+  // The producer is known, so the name is not a misspelling.
   std::string guess;
   if (!removed && !later) {
     std::vector<std::string> names;
@@ -248,7 +249,8 @@ void Wiring::takeParams(GraphLayer &entry) {
   }
 }
 
-/// As Caffe has it, which does not ask propagate_down here.
+/// Returns whether the layer or one before it learns. As in Caffe,
+/// propagate_down has no effect on this.
 bool Wiring::learns(const GraphLayer &entry) const {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);
@@ -262,14 +264,14 @@ bool Wiring::learns(const GraphLayer &entry) const {
   });
 }
 
-/// Those of a layer that knows better than the prototxt.
+/// Sets the multipliers of a parameter whose layer overrides the prototxt.
 void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
                             const ParamBlob &blob, caffe::ParamSpec &spec) {
   const float value = blob.isStatistic ? 0 : 1;
   for (const char *field : {"lr_mult", "decay_mult"}) {
     const auto *descriptor = spec.GetDescriptor()->FindFieldByName(field);
     const auto *reflection = spec.GetReflection();
-    // What does not learn does not decay either, whatever decay_mult.
+    // A parameter that does not learn does not decay either.
     const bool matters = !blob.isStatistic || std::string(field) == "lr_mult";
     if (matters && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
@@ -281,8 +283,8 @@ void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
   }
 }
 
-/// The multipliers of a shared parameter: those of the first sharer that gives
-/// them; others must not contradict.
+/// Sets the multipliers of a shared parameter to those of the first sharer that
+/// has them. Other sharers must not contradict.
 void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
                         int index) {
   const caffe::ParamSpec &spec = layer.param(index);
@@ -291,7 +293,7 @@ void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
                    bool (caffe::ParamSpec::*given)() const) {
     if (!has)
       return;
-    // The earlier users, the owner first.
+    // Earlier users, the owner first.
     std::vector<std::pair<const caffe::LayerParameter *, int>> users = {
         {owner.layer, owner.index}};
     users.insert(users.end(), owner.sharers.begin(), owner.sharers.end());
@@ -316,8 +318,8 @@ void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
   owner.sharers.emplace_back(&layer, index);
 }
 
-/// Caffe splits a blob that has several readers before any of them runs, and
-/// a split copy cannot be overwritten in place.
+/// Checks in-place layers. Caffe splits a blob with several readers before any
+/// of them runs, and a split copy cannot be overwritten in place.
 void Wiring::checkInPlace() {
   for (const BlobVersion &blob : graph.blobs) {
     if (blob.readers.empty())
@@ -357,8 +359,8 @@ void Wiring::collectOutputs() {
     } else if (blob.readers.empty()) {
       graph.outputs.push_back({i, blob.name, weight, false});
     } else if (weight != 0 && isWritten) {
-      // A written loss weight is one more reader to Caffe, so the blob is
-      // split, and the copy that has the weight is an output.
+      // For Caffe, a loss weight in the prototxt is another reader, so the blob
+      // is split, and the copy with the weight is an output.
       graph.outputs.push_back({i,
                                blob.name + "_" + producer.layer->name() + "_" +
                                    std::to_string(blob.top) + "_split_0",
@@ -367,7 +369,7 @@ void Wiring::collectOutputs() {
       inner.push_back({i, blob.name, weight, true});
     }
   }
-  // Caffe keeps the blobs not yet consumed in a sorted set.
+  // Caffe stores unconsumed blobs in a sorted set.
   std::sort(
       graph.outputs.begin(), graph.outputs.end(),
       [](const NetOutput &a, const NetOutput &b) { return a.name < b.name; });

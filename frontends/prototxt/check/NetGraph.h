@@ -1,9 +1,8 @@
-//===- NetGraph.h - Layers wired to each other ------------------*- C++ -*-===//
+//===- NetGraph.h - The data flow of a net ----------------------*- C++ -*-===//
 //
-// The data flow of one program: which layer's top each bottom is, which tops
-// the net puts out, what counts for the loss, which layers share a parameter.
-// Every rule that Caffe checks when it sets a net up, and that needs no shapes,
-// is checked here.
+// The data flow of one program: the producer of each bottom, the outputs of the
+// net, the losses, and the layers that share a parameter. Checks every rule
+// that Caffe checks when it sets up a net, unless the rule depends on shapes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,14 +17,14 @@
 
 namespace brew::prototxt {
 
-/// One version of a blob: an in-place layer makes a new one.
+/// A version of a blob. An in-place layer produces a new version.
 struct BlobVersion {
   std::string name;
   int layer = 0; ///< index of the producer in NetGraph::layers
-  int top = 0;   ///< which of its tops
+  int top = 0;   ///< index in the producer's tops
   /// Layer and bottom index of every use.
   std::vector<std::pair<int, int>> readers = {};
-  /// A loss without a written top still makes one; it has no usable name.
+  /// The top of a loss that the prototxt does not write. It has no usable name.
   bool isAutomatic = false;
 };
 
@@ -36,16 +35,16 @@ struct GraphLayer {
   std::vector<int> tops;          ///< likewise
   std::vector<float> lossWeights; ///< one per top
   std::vector<int> params;        ///< indices into NetGraph::params
-  /// Something learns in it or before it, so that Caffe runs its backward pass
-  /// if a loss depends on it.
+  /// The layer or one before it has learnable parameters, so that Caffe runs
+  /// its backward pass if a loss depends on it.
   bool learns = false;
 };
 
-/// A learnable parameter; the layer given is its owner.
+/// A learnable parameter.
 struct GraphParam {
-  const caffe::LayerParameter *layer = nullptr;
+  const caffe::LayerParameter *layer = nullptr; ///< the owner
   int index = 0;
-  /// Null for a blob that starts as zeros.
+  /// Null: the blob is initialised to zero.
   const caffe::FillerParameter *filler = nullptr;
   float lrMult = 1, decayMult = 1;
   std::string sharedName; ///< ParamSpec.name, or empty
@@ -53,20 +52,20 @@ struct GraphParam {
   std::vector<std::pair<const caffe::LayerParameter *, int>> sharers = {};
 };
 
-/// A top that the solver reports, or that counts for the loss.
+/// A top that the solver reports, or that contributes to the loss.
 struct NetOutput {
   int blob = 0; ///< index of a blob version
   std::string name;
   float lossWeight = 0;
-  /// It counts for the loss, but Caffe does not report it.
+  /// The top contributes to the loss, but Caffe does not report it.
   bool isUnreported = false;
 };
 
 class NetGraph {
 public:
-  /// Wires the layers of `net`. Everything wrong is reported; after an error
-  /// the graph must not be used. With `toCompile`, types without code are
-  /// errors too. `hostTypes` are types that the program computes itself.
+  /// Connects the layers of `net`. Reports all errors; after an error the graph
+  /// must not be used. With `toCompile`, unsupported types are errors, too.
+  /// `hostTypes` are types that the host program computes.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
                         bool toCompile = false,
                         const std::set<std::string> &hostTypes = {});
@@ -74,13 +73,13 @@ public:
   std::vector<GraphLayer> layers;
   std::vector<BlobVersion> blobs;
   std::vector<GraphParam> params;
-  /// Reported outputs in Caffe's order, then the inner ones.
+  /// Reported outputs in Caffe's order, then the unreported ones.
   std::vector<NetOutput> outputs;
 
-  /// Whether Caffe computes a gradient of parameter `index` of layer `layer`
-  /// there: it does unless the layer's own lr_mult is 0, whatever that of a
-  /// sharer, and always with force_backward, or in LSTM and RNN if they have a
-  /// backward pass at all. Running statistics have none.
+  /// Returns whether Caffe computes the gradient of parameter `index` in layer
+  /// `layer`. It does unless the layer's own lr_mult is 0, regardless of that
+  /// of a sharer; always with force_backward; and always in the backward pass
+  /// of LSTM and RNN. Running statistics have no gradient.
   bool wantsGradient(int layer, int index) const;
 
   bool hasLoss() const;
@@ -88,8 +87,8 @@ public:
   bool forceBackward = false; ///< NetParameter.force_backward
 };
 
-/// Whether some layer of the net has a loss weight; looks at single layers
-/// only, so that it can tell what a net with errors is meant to be.
+/// Returns whether a layer of the net has a loss weight. Considers layers one
+/// by one, so that it also works for nets with errors.
 bool hasLoss(const FilteredNet &net);
 
 } // namespace brew::prototxt

@@ -1,4 +1,4 @@
-//===- NetMetadata.cpp - A net's layers as Caffe lists them -----------------===//
+//===- NetMetadata.cpp - A net's layers as Caffe lists them ---------------===//
 
 #include "frontends/prototxt/check/NetMetadata.h"
 
@@ -11,8 +11,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Whether the top has a loss weight in the prototxt, which Caffe counts as one
-/// more reader.
+/// Returns whether the top has a loss weight in the prototxt, which Caffe
+/// counts as another reader.
 bool hasWrittenLoss(const NetGraph &graph, const BlobVersion &blob) {
   const caffe::LayerParameter &layer = *graph.layers[blob.layer].layer;
   return blob.top < layer.top_size() && blob.top < layer.loss_weight_size() &&
@@ -26,8 +26,10 @@ std::string splitName(const NetGraph &graph, const BlobVersion &blob) {
 
 class LayerLister {
 public:
-  LayerLister(const NetGraph &graph, const std::vector<std::string> &outputGradients)
-      : graph(graph), outputGradients(outputGradients.begin(), outputGradients.end()) {}
+  LayerLister(const NetGraph &graph,
+              const std::vector<std::string> &outputGradients)
+      : graph(graph),
+        outputGradients(outputGradients.begin(), outputGradients.end()) {}
 
   std::vector<LayerMetadata> run() {
     for (size_t i = 0; i < graph.layers.size(); ++i)
@@ -48,7 +50,7 @@ private:
   std::map<std::string, bool> blobNeedsBackward;
 };
 
-/// Notes which bottoms a gradient could have to reach.
+/// Determines the bottoms that may need a gradient.
 void LayerLister::connect(LayerMetadata &layer, bool learns) {
   const caffe::LayerParameter *source =
       layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
@@ -91,7 +93,7 @@ void LayerLister::addLayer(int index) {
     const BlobVersion &blob = graph.blobs[entry.tops[i]];
     layer.tops.push_back(blob.isAutomatic ? "" : blob.name);
     layer.shapedLike.push_back(layer.tops.back());
-    // The split takes a written loss weight over.
+    // A loss weight in the prototxt moves to the split.
     if (splitOf(graph, entry.tops[i]).firstReader > 0)
       layer.lossWeights[i] = 0;
   }
@@ -101,8 +103,9 @@ void LayerLister::addLayer(int index) {
     const GraphParam &owner = graph.params[entry.params[i]];
     if (owner.layer != &source || owner.index != i)
       layer.sharingLines.push_back("Sharing parameters '" + owner.sharedName +
-                              "' owned by layer '" + owner.layer->name() +
-                              "', param index " + std::to_string(owner.index));
+                                   "' owned by layer '" + owner.layer->name() +
+                                   "', param index " +
+                                   std::to_string(owner.index));
   }
   connect(layer, learns);
   layers.push_back(std::move(layer));
@@ -128,8 +131,9 @@ void LayerLister::addSplit(int blobIndex, int tops) {
   layers.push_back(std::move(layer));
 }
 
-/// From the losses and outputGradients back: what contributes to none, or whose gradients
-/// reach nothing, is skipped.
+/// Marks the layers of the backward pass, starting from losses and output
+/// gradients. Excludes layers that contribute to none of them, or whose
+/// gradients reach no parameter.
 void LayerLister::findNeeded() {
   std::set<std::string> underLoss, skipped;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
@@ -161,7 +165,8 @@ void LayerLister::findNeeded() {
 
 namespace {
 
-/// What Caffe says of the first part of a rule that `state` does not meet.
+/// Returns Caffe's log line about the first condition of a rule that `state`
+/// does not meet.
 std::optional<std::string> unmetLine(const caffe::NetState &state,
                                      const caffe::NetStateRule &rule,
                                      const std::string &layer) {
@@ -176,7 +181,7 @@ std::optional<std::string> unmetLine(const caffe::NetState &state,
            ") differed from the phase (" + std::to_string(rule.phase()) + ")" +
            end;
   const std::string level = "level (" + std::to_string(state.level()) + ") is ";
-  // "above" in both, as Caffe has it.
+  // "above" in both messages, as in Caffe.
   if (rule.has_min_level() && state.level() < rule.min_level())
     return start + level + "above the min_level (" +
            std::to_string(rule.min_level()) + ")" + end;
@@ -203,7 +208,7 @@ std::vector<std::string> listUnmetRules(const FilteredNet &net) {
         lines.push_back(*line);
       return !line;
     };
-    // Exclude rules until one is met, then include rules likewise.
+    // Exclude rules until one is met, or else include rules until one is met.
     if (layer.include_size() == 0)
       (void)std::any_of(layer.exclude().begin(), layer.exclude().end(), isMet);
     else
@@ -219,8 +224,9 @@ BlobSplit splitOf(const NetGraph &graph, int index) {
   return uses > 1 ? BlobSplit{uses, loss} : BlobSplit{};
 }
 
-std::vector<LayerMetadata> listLayers(const NetGraph &graph,
-                                        const std::vector<std::string> &outputGradients) {
+std::vector<LayerMetadata>
+listLayers(const NetGraph &graph,
+           const std::vector<std::string> &outputGradients) {
   return LayerLister(graph, outputGradients).run();
 }
 

@@ -1,8 +1,9 @@
-//===- NetMetadata.h - A net's layers as Caffe lists them ---------*- C++ -*-===//
+//===- NetMetadata.h - A net's layers as Caffe lists them -------*- C++ -*-===//
+//-*-===//
 //
-// Caffe puts a Split layer behind every blob with more than one reader before
-// it sets a net up, and reports layer by layer. Compiled nets have no such
-// layers; this is the list with them, for logs.
+// Before it sets up a net, Caffe inserts a Split layer after every blob with
+// more than one reader, and then logs all layers. Compiled nets have no such
+// layers. This is the list of layers with splits, for logs.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,42 +21,44 @@ struct LayerMetadata {
   std::string type;
   std::vector<std::string> bottoms; ///< after splitting
   std::vector<std::string> tops;    ///< likewise; "" for an automatic top
-  /// The blob of the prototxt that each top has the shape of; "" for an
+  /// For each top, the blob of the prototxt with the same shape; "" for an
   /// automatic top, which is a scalar.
   std::vector<std::string> shapedLike;
   std::vector<float> lossWeights; ///< one per top
   bool needsBackward = false;
   std::vector<bool> bottomNeedsBackward = {};
-  /// Caffe's lines about the parameters that it shares.
+  /// Caffe's log lines about shared parameters.
   std::vector<std::string> sharingLines = {};
   /// Index in NetGraph::layers; -1 for a split.
   int layer = -1;
-  /// For a split: index in NetGraph::blobs of what it splits.
+  /// Of a split: index of the blob in NetGraph::blobs.
   int blob = -1;
-  /// "FILE:LINE:COL" of the layer in the prototxt; of a split, "".
+  /// "FILE:LINE:COL" of the layer in the prototxt; "" for a split.
   std::string location = {};
 };
 
-/// What a log says about one program's net.
+/// The log output about one program's net.
 struct NetMetadata {
-  /// "net file: lenet.prototxt", "test_net_param", ...: where the net stands.
+  /// The origin of the net: "net file: lenet.prototxt", "test_net_param", ...
   std::string source;
-  /// Caffe's lines about the include and exclude rules that are not met.
+  /// Caffe's log lines about include and exclude rules that are not met.
   std::vector<std::string> ruleLines;
   std::vector<LayerMetadata> layers;
 };
 
 std::vector<std::string> listUnmetRules(const FilteredNet &net);
 
-/// The layers of a graph free of errors, in the order Caffe sets them up.
-/// `outputGradients`: blobs that begin with a gradient from outside, as losses do.
+/// Returns the layers of a graph without errors, in the order in which Caffe
+/// sets them up. `outputGradients` are blobs whose gradients the caller writes;
+/// like losses, they start the backward pass.
 std::vector<LayerMetadata>
-listLayers(const NetGraph &graph, const std::vector<std::string> &outputGradients = {});
+listLayers(const NetGraph &graph,
+           const std::vector<std::string> &outputGradients = {});
 
-/// How a blob version is split among its readers.
+/// The split of a blob version among its readers.
 struct BlobSplit {
   int tops = 0;        ///< 0 if it is not split
-  int firstReader = 0; ///< top of the first reader, 1 behind that of the loss
+  int firstReader = 0; ///< top of the first reader; 1 if top 0 is for the loss
 };
 BlobSplit splitOf(const NetGraph &graph, int blob);
 

@@ -1,4 +1,4 @@
-//===- Programs.cpp - The nets that a solver runs -------------------------===//
+//===- Programs.cpp - The nets of a solver --------------------------------===//
 
 #include "frontends/prototxt/check/Programs.h"
 
@@ -13,14 +13,14 @@ namespace {
 
 using Document = std::shared_ptr<const NetDocument>;
 
-/// Opens each net once, however many programs use it.
+/// Opens nets, each of them once.
 class NetOpener {
 public:
   NetOpener(const SolverDocument &solver, Diagnostics &diagnostics,
             const std::set<std::string> &hostTypes)
       : solver(solver), diagnostics(diagnostics), hostTypes(hostTypes) {}
 
-  /// The net that occurrence `index` of a file-name field names.
+  /// Returns the net in the file that occurrence `index` of a field names.
   Document file(const std::string &name, const char *field, int index) {
     const SourceLocation cause =
         solver.locations().whereValue(solver.solver(), field, index);
@@ -32,12 +32,13 @@ public:
         entry->second = NetDocument::fromFile(path, diagnostics, hostTypes);
       return entry->second;
     } catch (const Error &error) {
-      // Of the file system; what is wrong in the text has its own location.
+      // An error of the file system; errors in the text have their own
+      // location.
       throw LocatedError(error.status(), cause, error.what());
     }
   }
 
-  /// A net that stands in the solver itself.
+  /// Returns a net inside the solver.
   Document inlineNet(const caffe::NetParameter &net) {
     auto [entry, isNew] = inlines.try_emplace(&net);
     if (isNew)
@@ -54,7 +55,7 @@ private:
   std::map<const caffe::NetParameter *, Document> inlines;
 };
 
-/// The net's state over the phase, and the solver's over both.
+/// Merges the phase, the net's state and the solver's state, in this order.
 caffe::NetState mergeStates(caffe::Phase phase, const Document &document,
                             const caffe::NetState &top) {
   caffe::NetState state;
@@ -130,7 +131,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       source = "test_net file: " + file;
     }
     if (!net)
-      continue; // its parse error is recorded
+      continue; // its parse error has been reported
     const caffe::NetState top =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
     programs.push_back({i, filterNet(net, mergeStates(caffe::TEST, net, top)),

@@ -1,8 +1,7 @@
-//===- Programs.h - The nets that a solver runs -----------------*- C++ -*-===//
+//===- Programs.h - The nets of a solver ------------------------*- C++ -*-===//
 //
-// A solver trains one net and tests any number of nets, named in several ways.
-// This expands them as Caffe's Solver does: one filtered net for training and
-// one for each test.
+// A solver has one training net and any number of test nets, in several fields.
+// expandSolver() finds them as Caffe's Solver does.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,24 +19,25 @@ struct Program {
   int test = -1; ///< number of the test net; -1: the training net
   FilteredNet net;
   int testIterations = 0; ///< batches per test; 0 for the training net
-  /// Where the net stands, in the words of Caffe's log: "net file: NAME",
+  /// The origin of the net, as in Caffe's log: "net file: NAME",
   /// "test_net_param", ...
   std::string source = {};
-  /// What asked for this program: the solver's net field or test_iter.
+  /// The cause of this program: the solver's net field or test_iter.
   SourceLocation cause;
 };
 
-/// The training net first, then the test nets in Caffe's order: test_net_param,
-/// test_net, and net or net_param for the test_iter that remain. A state starts
-/// with the phase, then takes the net's own `state`, then train_state or
-/// test_state; the options go to the training net, as Caffe's flags do.
+/// Returns the training net, then the test nets in Caffe's order:
+/// test_net_param, test_net, and net or net_param for the remaining test_iter.
+/// A state is the phase, merged with the net's own `state`, then with
+/// train_state or test_state. The options apply to the training net, as Caffe's
+/// flags do.
 ///
 /// Net files are looked up from the working directory, then from the solver's
-/// folder; a file that is not there throws brew::Error (status 3) with the
-/// location that names it. With `netOverride` that net stands for the solver's
-/// `net` (and for its training net, if it has a separate one). Programs whose
-/// file could not be parsed are missing from the result; see `diagnostics`.
-/// `hostTypes` are layer types that the program computes itself.
+/// folder. For a missing file, throws brew::Error (status 3) with the location
+/// that names it. `netOverride` replaces the solver's `net`, and its training
+/// net if that is a separate one. Programs whose file could not be parsed are
+/// missing from the result; see `diagnostics`. `hostTypes` are layer types that
+/// the host program computes.
 std::vector<Program>
 expandSolver(const SolverDocument &solver, Diagnostics &diagnostics,
              const StateOptions &options = {},

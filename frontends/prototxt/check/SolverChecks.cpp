@@ -1,7 +1,7 @@
-//===- SolverChecks.cpp - What Caffe refuses in a solver ------------------===//
+//===- SolverChecks.cpp - Caffe's rules for solvers -----------------------===//
 
-#include "caffe/TrainerProperties.h"
 #include "caffe/SolverRules.h"
+#include "caffe/TrainerProperties.h"
 #include "frontends/prototxt/check/SolverDocument.h"
 #include "frontends/prototxt/upgrade/FieldCopy.h"
 #include "plan/Contract.h"
@@ -15,8 +15,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// What each learning-rate policy reads beside base_lr. `step`: stepsize must
-/// be positive.
+/// The fields that a learning-rate policy reads, other than base_lr. `step`:
+/// stepsize must be positive.
 struct Policy {
   const char *name;
   bool gamma;
@@ -41,7 +41,7 @@ std::string join(const std::vector<std::string> &names) {
   return text;
 }
 
-/// Collects what the checks share.
+/// The checks of a solver.
 struct Checker {
   const caffe::SolverParameter &solver;
   const SourceMap &locations;
@@ -160,7 +160,7 @@ void Checker::counts() {
                         "'test_iter' cannot be negative");
 }
 
-/// Of SSD.
+/// Checks SSD's fields.
 void Checker::evaluation() {
   auto check = [&](const char *field, const std::string &value,
                    const std::vector<std::string> &known) {
@@ -174,7 +174,7 @@ void Checker::evaluation() {
         {"11point", "MaxIntegral", "Integral"});
 }
 
-/// Of MyCaffe, which keeps the two parts of a snapshot apart.
+/// Checks MyCaffe's fields, which select the two files of a snapshot.
 void Checker::snapshots() {
   for (const char *field :
        {"snapshot_include_weights", "snapshot_include_state"}) {
@@ -187,7 +187,7 @@ void Checker::snapshots() {
   }
 }
 
-/// Of learners: what their own reader finds.
+/// Checks the properties of reinforcement learning.
 void Checker::trainerProperties() {
   const char *field = "custom_trainer_properties";
   for (const caffe::PropertyDiagnostic &finding :
@@ -216,7 +216,7 @@ void checkSolver(const caffe::SolverParameter &solver,
 
 namespace {
 
-/// The fields of `names` that the solver has, in their order.
+/// Returns the fields of `names` that the solver has, in order.
 std::vector<std::string> given(const caffe::SolverParameter &solver,
                                const std::vector<std::string> &names) {
   std::vector<std::string> present;
@@ -257,7 +257,8 @@ void checkTrainable(const caffe::SolverParameter &solver,
 
   const int own = solver.test_net_size() + solver.test_net_param_size();
   const int iters = solver.test_iter_size();
-  const bool generic = hasNetOverride || solver.has_net() || solver.has_net_param();
+  const bool generic =
+      hasNetOverride || solver.has_net() || solver.has_net_param();
   const char *ownField =
       solver.test_net_size() > 0 ? "test_net" : "test_net_param";
   if (generic ? iters < own : iters != own) {

@@ -1,4 +1,4 @@
-//===- SolverDocument.cpp - A solver file, upgraded and checked -----------===//
+//===- SolverDocument.cpp - An upgraded and checked solver ----------------===//
 
 #include "frontends/prototxt/check/SolverDocument.h"
 
@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Without a prefix, snapshots are named after the solver file; a prefix that
-/// is a folder gets the solver file's name within it.
+/// Sets the default prefix: the name of the solver file, or, if the prefix is a
+/// folder, that name within it.
 void fillSnapshotPrefix(const std::string &file,
                         caffe::SolverParameter &solver) {
   std::error_code status;

@@ -1,4 +1,4 @@
-//===- Import.cpp - From a prototxt file to a brew module -----------------===//
+//===- Import.cpp - Import of prototxts as brew modules -------------------===//
 
 #include "frontends/prototxt/import/Import.h"
 
@@ -16,19 +16,19 @@ namespace {
 using Document = std::shared_ptr<const NetDocument>;
 using SolverPointer = std::shared_ptr<const SolverDocument>;
 
-/// One program to build.
+/// A program to build.
 struct Planned {
   dialects::ProgramRole role = dialects::ProgramRole::Main;
   int test = 0; ///< its number, if it is a test
   FilteredNet net;
   bool differentiate = false;
-  /// Where the net stands; see NetMetadata.
+  /// The origin of the net; see NetMetadata.
   std::string source;
 
   std::string name() const { return dialects::programName(role, test); }
 };
 
-/// Absolute, as the plan may run from elsewhere.
+/// Returns the absolute path, as the plan may run in another working directory.
 std::string absolute(const std::string &folder) {
   namespace fs = std::filesystem;
   return (folder.empty() ? fs::current_path() : fs::absolute(folder)).string();
@@ -52,7 +52,7 @@ private:
   void planDefaultTest(const Document &net);
   void takeSolver(const SolverDocument &solver);
   void report(const Diagnostics &found);
-  /// Whether something starts a backward pass.
+  /// Returns whether the net has a loss or an output gradient.
   bool hasGradient(const FilteredNet &net) const {
     return hasLoss(net) || !options.outputGradients.empty();
   }
@@ -79,7 +79,8 @@ ImportedNet Importer::run() {
   if (options.gradients && !options.phase)
     usage("--gradients goes with --phase");
   if (!options.outputGradients.empty() && options.phase && !options.gradients)
-    usage("--output-gradient is about the backward pass, which --phase leaves out: add "
+    usage("--output-gradient is about the backward pass, which --phase leaves "
+          "out: add "
           "--gradients");
   if (options.phase && !options.solverFile.empty())
     usage("--solver has no use with --phase, which builds no update program");
@@ -181,8 +182,8 @@ void Importer::planOnePhase(FilteredNet net) {
                       options.gradients, netFile()});
 }
 
-/// Plain SGD, so that a net can be trained, and every scalar of it overridden,
-/// without a solver file.
+/// Sets up the default solver, plain SGD, so that a net can be trained without
+/// a solver file.
 void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   caffe::SolverParameter solver;
   solver.set_type("SGD");
@@ -203,8 +204,8 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   planDefaultTest(net);
 }
 
-/// A net whose layers all have their data in phase TRAIN only is a training
-/// net and nothing else; errors would be of no use to its author.
+/// Adds the default test program. If the data layers are in phase TRAIN only,
+/// just warns that there is none: such a net is for training only.
 void Importer::planDefaultTest(const Document &net) {
   FilteredNet test =
       filterNet(net, standaloneState(net->net(), caffe::TEST, states));
@@ -220,14 +221,16 @@ void Importer::planDefaultTest(const Document &net) {
                         "for phase TEST");
 }
 
-/// Training and test nets share most layers, and with them what is wrong.
+/// Adds diagnostics that are not reported yet: training and test nets share
+/// most layers, and their errors.
 void Importer::report(const Diagnostics &found) {
   for (const Diagnostic &each : found.items())
     if (reported.insert(each.where.str() + each.text).second)
       diagnostics.add(each);
 }
 
-/// A solver decides for its nets, as in Caffe.
+/// Returns whether debug_info applies to the program. As in Caffe, a solver's
+/// debug_info applies to its nets.
 bool Importer::showsDebugInfo(const Planned &program) const {
   return result.solver ? result.solver->debug_info()
                        : program.net.source->net().debug_info();
@@ -257,17 +260,18 @@ void Importer::build() {
   ModuleBuilder builder(context, path, options.f64);
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
-    collectInlineBlobs(graphs[i], program.net.source->locations(), result.inlineBlobs);
+    collectInlineBlobs(graphs[i], program.net.source->locations(),
+                       result.inlineBlobs);
     NetMetadata &metadata = result.netMetadata[program.name()];
     metadata = {program.source, listUnmetRules(program.net),
-              listLayers(graphs[i], program.differentiate
+                listLayers(graphs[i], program.differentiate
                                           ? options.outputGradients
                                           : std::vector<std::string>())};
     for (LayerMetadata &layer : metadata.layers)
       if (layer.layer >= 0)
         layer.location = program.net.source->locations()
-                          .where(*graphs[i].layers[layer.layer].layer)
-                          .str();
+                             .where(*graphs[i].layers[layer.layer].layer)
+                             .str();
     builder.addProgram(program.role, program.name(), program.net, graphs[i],
                        program.differentiate,
                        showsDebugInfo(program) ? &metadata : nullptr);

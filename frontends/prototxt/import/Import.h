@@ -1,7 +1,7 @@
-//===- Import.h - From a prototxt file to a brew module ---------*- C++ -*-===//
+//===- Import.h - Import of prototxts as brew modules -----------*- C++ -*-===//
 //
-// Decides which programs a solver or net file gives and builds them as `brew`
-// operations, one for each layer, with shapes still unknown.
+// Determines the programs of a solver or net file and builds them as `brew`
+// operations, one for each layer, with unknown shapes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,23 +28,23 @@ struct ImportOptions {
   bool f64 = false;
   /// Compile only this phase, as one program named `main`.
   std::optional<caffe::Phase> phase;
-  /// With `phase`: that program gets a backward pass.
+  /// With `phase`: the program has a backward pass.
   bool gradients = false;
-  /// Blobs that begin with a gradient from outside: with any, a net can be
-  /// trained without a loss.
+  /// Blobs whose gradients the caller writes. With any, a net can be trained
+  /// without a loss.
   std::vector<std::string> outputGradients;
-  /// NetState of the training net, or of the only one, besides what the
-  /// prototxts say.
+  /// NetState of the training net, or of the only net, in addition to that in
+  /// the prototxts.
   std::optional<int> level;
   std::vector<std::string> stages;
   /// Solver for a net file; empty for the default one.
   std::string solverFile;
   /// Only check the solver: no net is opened and no module built.
   bool solverOnly = false;
-  /// Types that the program which runs the plan computes itself.
+  /// Layer types that the host program computes.
   std::set<std::string> hostTypes;
-  /// The module is only looked at: settings without code are warnings instead
-  /// of errors.
+  /// The module is not compiled further: unsupported settings are warnings
+  /// instead of errors.
   bool inspectOnly = false;
 };
 
@@ -53,7 +53,7 @@ struct ImportedNet {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Set if the module has a training program, or with solverOnly.
   std::optional<caffe::SolverParameter> solver;
-  /// Folder of the file the solver came from (of the net for a default one).
+  /// Folder of the solver's file (of the net for a default solver).
   std::string solverFolder;
   /// `name` of the net.
   std::string netName;
@@ -63,15 +63,15 @@ struct ImportedNet {
   InlineBlobs inlineBlobs;
 };
 
-/// Imports the text of a solver or net. What is wrong with its contents goes to
-/// `diagnostics`; brew::Error is thrown for a missing net file (status 3) and
-/// for options that contradict each other or the kind of the file (status 2).
-/// The brew dialect must be loaded in `context`.
+/// Imports the text of a solver or net. Reports errors in its content to
+/// `diagnostics`. Throws brew::Error for a missing net file (status 3) and for
+/// options that contradict each other or the kind of the file (status 2). The
+/// brew dialect must be loaded in `context`.
 ///
-/// A solver gives `forward_backward` and `test_0`, `test_1`, ...; so does a net
-/// with a loss in its TRAIN phase, or with seeds, with the solver given or a
-/// plain SGD of Caffe's defaults. A net without a loss gives `deploy`. The
-/// update program is not built here.
+/// A solver has the programs `forward_backward` and `test_0`, `test_1`, ...; so
+/// does a net with a loss in its TRAIN phase, or with output gradients, with
+/// `solverFile` or an SGD solver of Caffe's defaults. A net without a loss has
+/// the program `deploy`. The update program is built elsewhere.
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics);
 

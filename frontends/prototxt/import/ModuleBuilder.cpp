@@ -1,4 +1,4 @@
-//===- ModuleBuilder.cpp - Builds a brew module from net graphs -----------===//
+//===- ModuleBuilder.cpp - Construction of brew modules -------------------===//
 
 #include "frontends/prototxt/import/ModuleBuilder.h"
 
@@ -44,8 +44,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     auto [entry, isNew] = symbols.try_emplace(
         {layer, param.index}, layer + "." + std::to_string(param.index));
     names.push_back(entry->second);
-    // A sharer may be known by its owner's symbol in an earlier program, but
-    // not the other way around.
+    // A sharer may have its owner's symbol from an earlier program, but not the
+    // other way around.
     SmallVector<Attribute> sharers;
     for (auto [sharer, index] : param.sharers) {
       symbols.try_emplace({sharer->name(), index}, entry->second);
@@ -63,7 +63,7 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     add("layer", b.getStringAttr(layer));
     add("layer_type", b.getStringAttr(param.layer->type()));
     add("index", b.getI64IntegerAttr(param.index));
-    // An empty one is Caffe's default, which needs no saying.
+    // An empty filler is Caffe's default, and is omitted.
     if (param.filler && param.filler->ByteSizeLong() > 0)
       add("filler",
           dialects::plan::FillerAttr::get(b.getContext(), *param.filler));
@@ -155,20 +155,20 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuilder &build,
 
 namespace {
 
-/// Keeps what debug_info shows: see ModuleBuilder::addProgram().
+/// Pins the values that debug_info prints; see ModuleBuilder::addProgram().
 class DebugPinner {
 public:
   DebugPinner(OpBuilder &b, const NetGraph &graph, const NetMetadata *metadata,
               bool differentiate)
       : b(b), graph(graph), metadata(metadata), differentiate(differentiate) {}
 
-  /// The value that bottom `bottom` of graph layer `layer` reads.
+  /// Returns the value of bottom `bottom` of graph layer `layer`.
   Value bottom(int layer, int bottom, Value value) const {
     auto split = splits.find({layer, bottom});
     return split == splits.end() ? value : split->second;
   }
 
-  /// Call behind every layer of the graph.
+  /// Must be called after every layer of the graph.
   void layerBuilt(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops,
                   ArrayRef<Value> values) {
     if (!metadata)
@@ -207,7 +207,7 @@ private:
   const NetGraph &graph;
   const NetMetadata *metadata;
   bool differentiate;
-  size_t next = 0; ///< the record's layer for what is built now
+  size_t next = 0; ///< index in the metadata of the current layer
   std::map<std::pair<int, int>, Value> splits;
 };
 
@@ -236,7 +236,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
   b.createBlock(&program.getBody());
 
   const Type blob = UnrankedTensorType::get(element);
-  // Absolute, as the plan may run from elsewhere.
+  // Absolute, as the plan may run in another working directory.
   const std::string &named = net.source->folder();
   const std::string folder = (named.empty() ? std::filesystem::current_path()
                                             : std::filesystem::absolute(named))
@@ -256,7 +256,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
         read->setAttr("brew.gradient", b.getUnitAttr());
       params.push_back(read);
     }
-    // A layer may have a phase of its own, whatever the net's.
+    // A layer's own phase overrides that of the net.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
     LayerBuilder build(graph, entry, phase, graph.forceBackward, folder);

@@ -1,8 +1,8 @@
-//===- ModuleBuilder.h - Builds a brew module from net graphs ---*- C++ -*-===//
+//===- ModuleBuilder.h - Construction of brew modules -----------*- C++ -*-===//
 //
-// Adds programs to a module. Parameters are symbols of the module, shared by
-// all programs that have a layer of the same name, as Caffe's test nets share
-// the weights of the training net.
+// Adds programs to a module. Parameters are symbols of the module. Programs
+// with layers of the same name share them, as Caffe's test nets share the
+// weights of the training net.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,8 +27,8 @@ public:
   ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
 
   /// Adds a program. The graph must be free of errors. With `shown`, the
-  /// graph's record, every top and every gradient of a bottom in it can be read
-  /// after a run; for that, blobs are split as the record has it.
+  /// graph's metadata, every top and every gradient of a bottom in it can be
+  /// read after a run; blobs are split as in the metadata.
   void addProgram(dialects::ProgramRole role, const std::string &name,
                   const FilteredNet &net, const NetGraph &graph,
                   bool differentiate, const NetMetadata *shown = nullptr);
@@ -37,25 +37,25 @@ public:
 
 private:
   mlir::Location locate(const SourceLocation &where);
-  /// The layer's location, with its type as name: diagnostics of later phases
-  /// say both.
+  /// Returns the layer's location, with its type as name, for diagnostics of
+  /// later phases.
   mlir::Location locate(const caffe::LayerParameter &layer,
                         const SourceMap &locations);
   mlir::Attribute attributeOf(const OperationSpec::Value &value);
-  /// Makes the operations of a layer; returns the values of its tops.
+  /// Creates the operations of a layer; returns the values of its tops.
   llvm::SmallVector<mlir::Value>
   createLayer(const LayerBuilder &build, mlir::Location loc,
               llvm::ArrayRef<mlir::Value> bottoms,
               llvm::ArrayRef<mlir::Value> params);
-  /// Symbol of each parameter of the graph, created if no earlier program has
-  /// it.
+  /// Returns the symbol of each parameter of the graph. Creates the symbols
+  /// that no earlier program has.
   std::vector<std::string> declareParams(const FilteredNet &net,
                                          const NetGraph &graph);
 
   mlir::OpBuilder b;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::Type element;
-  /// Where the next parameter is declared: before all programs.
+  /// Insertion point of parameters: before all programs.
   mlir::Operation *firstProgram = nullptr;
   /// Symbols by layer name and index.
   std::map<std::pair<std::string, int>, std::string> symbols;

@@ -1,4 +1,4 @@
-//===- AnnotatedData.cpp - Images with their objects ----------------------===//
+//===- AnnotatedData.cpp - Images with annotated objects ------------------===//
 
 #include "frontends/prototxt/layers/DataLayers.h"
 
@@ -38,7 +38,7 @@ void checkSampler(LayerChecker &c, const caffe::BatchSampler &batch) {
     c.error(sampler, "min_aspect_ratio", "min_aspect_ratio must be positive");
   checkRange(c, sampler, "min_aspect_ratio", sampler.min_aspect_ratio(),
              "max_aspect_ratio", sampler.max_aspect_ratio());
-  // Draws of one record are numbered with room for this many.
+  // The numbers of a record's draws allow this many.
   constexpr uint32_t kMaxTrials = 100000;
   if (batch.max_trials() > kMaxTrials)
     c.error(batch, "max_trials", "max_trials is too large");
@@ -91,7 +91,8 @@ void checkResize(LayerChecker &c,
                   "with crop_size, or crop_h and crop_w, is it supported");
 }
 
-void checkCrop(LayerChecker &c, const caffe::TransformationParameter &transform) {
+void checkCrop(LayerChecker &c,
+               const caffe::TransformationParameter &transform) {
   if (!transform.crop_h() != !transform.crop_w())
     c.error(transform, transform.crop_h() ? "crop_h" : "crop_w",
             "crop_h and crop_w are given both or not at all");
@@ -137,7 +138,7 @@ void checkAnnotatedData(LayerChecker &c) {
     checkNoise(c, transform.noise_param());
   if (!transform.has_expand_param())
     return;
-  // Beyond it a single pixel would fill all the memory an image may take.
+  // Beyond this, a single pixel would exceed the maximum size of an image.
   constexpr float kMaxExpanded = 1 << 15;
   const float ratio = transform.expand_param().max_expand_ratio();
   if (!(ratio > 1 && ratio <= kMaxExpanded))

@@ -9,7 +9,7 @@ namespace brew::prototxt {
 
 namespace {
 
-/// What all layers with a convolution's window have to keep.
+/// Checks the window of layers with Caffe's convolution settings.
 void checkWindow(LayerChecker &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
@@ -80,7 +80,7 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.convolution_param());
 }
 
-/// Gives an operation the window of its layer.
+/// Adds the window of a layer to its operation.
 void addWindow(OperationSpec &op, const caffe::ConvolutionParameter &settings) {
   const ConvolutionWindow window = convolutionWindow(settings);
   op.integers("kernel", window.kernel)
@@ -115,9 +115,10 @@ void buildConvolutionDepthwise(LayerBuilder &l) {
 void buildDeconvolution(LayerBuilder &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
-    // The bias is an operation of its own, which gives the top.
-    OperationSpec &op = settings.bias_term() ? l.firstOp("deconvolution", i)
-                                             : l.perBottomOp("deconvolution", i);
+    // The bias is a separate operation, whose result is the top.
+    OperationSpec &op = settings.bias_term()
+                            ? l.firstOp("deconvolution", i)
+                            : l.perBottomOp("deconvolution", i);
     op.setOperands({l.bottom(i), l.param(0)})
         .integer("num_output", settings.num_output())
         .integer("group", settings.group());
@@ -152,20 +153,20 @@ void buildInnerProduct(LayerBuilder &l) {
 
 } // namespace
 
-/// `engine` is a hint in every type that has it: which library computes a
-/// layer is decided for the whole net.
+/// `engine` has no effect in any type: the library is chosen for the complete
+/// net.
 LayerRows convolutionLayers() {
   return {
       LayerKind{"Convolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)
           .builtBy(buildConvolution),
-      // Of a fork: as many groups as channels, whatever the settings say.
+      // Of a fork: as many groups as channels, regardless of the settings.
       plainKind("ConvolutionDepthwise", "convolution_param")
           .checkedBy(checkConvolutionDepthwise)
           .withParams(convolutionParams)
           .builtBy(buildConvolutionDepthwise),
-      // Of another: kernels for the case that `group` is num_output.
+      // Of another fork: optimised for `group` equal to num_output.
       LayerKind{"DepthwiseConvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)

@@ -65,7 +65,8 @@ void checkDummyData(LayerChecker &c) {
   }
 }
 
-/// Caffe's ImageData and WindowData read these from transform_param alone.
+/// Caffe's ImageData and WindowData read these fields from transform_param
+/// only.
 void checkImageData(LayerChecker &c) {
   const caffe::ImageDataParameter &settings = c.layer.image_data_param();
   if (settings.has_batch_size())
@@ -75,7 +76,7 @@ void checkImageData(LayerChecker &c) {
   if (!settings.new_height() != !settings.new_width())
     c.error(settings, settings.new_height() ? "new_height" : "new_width",
             "new_height and new_width are given both or not at all");
-  // A side of an image, far below what memory allows.
+  // Maximum extent of an image, far below the limit of memory.
   constexpr uint32_t kMaxPixels = 1 << 16;
   if (settings.new_height() > kMaxPixels)
     c.error(settings, "new_height", "new_height is too large");
@@ -131,7 +132,7 @@ void checkHdf5Data(LayerChecker &c) {
     c.error(c.layer, "transform_param", "HDF5 data cannot be transformed");
 }
 
-/// Of MyCaffe.
+/// Checks MyCaffe's fields.
 void checkMemoryLabels(LayerChecker &c) {
   using Settings = caffe::MemoryDataParameter;
   const Settings &settings = c.layer.memory_data_param();
@@ -173,7 +174,7 @@ void checkMemoryData(LayerChecker &c) {
   checkMemoryLabels(c);
 }
 
-/// What data layers once had for themselves, and transform_param has today.
+/// Clears the data layers' own fields that transform_param has replaced.
 template <typename Settings> void dropOldTransform(Settings &settings) {
   settings.clear_mean_file();
   settings.clear_crop_size();
@@ -203,8 +204,8 @@ void checkDatabase(LayerChecker &c) {
 
 void buildDataInput(LayerBuilder &l) {
   caffe::LayerParameter config = l.layer;
-  // The readers need to know nothing of rules, and an old field of
-  // data_param that transform_param replaced must not come back to life.
+  // Readers do not need the rules, and must not use the fields that
+  // transform_param has replaced.
   config.clear_include();
   config.clear_exclude();
   if (config.has_data_param()) {
@@ -218,7 +219,7 @@ void buildDataInput(LayerBuilder &l) {
     dropOldTransform(*config.mutable_image_data_param());
     config.mutable_image_data_param()->clear_scale();
   }
-  if (config.has_window_data_param()) // whose scale is its own
+  if (config.has_window_data_param()) // whose scale is in use
     dropOldTransform(*config.mutable_window_data_param());
   OperationSpec &op = l.dataInputOp(std::move(config), l.folder);
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-//===- DataLayers.h - What rows of data layers share ------------*- C++ -*-===//
+//===- DataLayers.h - Common functions of data layers -----------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/check/LayerChecker.h"
@@ -8,7 +8,7 @@ namespace brew::prototxt {
 
 /// Checks data_param and transform_param.
 void checkDatabase(LayerChecker &c);
-/// Builds a input that gives all tops.
+/// Builds a data input whose results are all tops.
 void buildDataInput(LayerBuilder &l);
 
 } // namespace brew::prototxt

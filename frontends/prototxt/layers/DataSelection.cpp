@@ -1,4 +1,4 @@
-//===- DataSelection.cpp - Checks of which records come next --------------===//
+//===- DataSelection.cpp - Checks of record selections --------------------===//
 
 #include "frontends/prototxt/layers/DataSelection.h"
 
@@ -67,7 +67,8 @@ void checkAll(LayerChecker &c, const Settings &settings) {
 void checkSelection(LayerChecker &c, const caffe::DataParameter &settings) {
   checkAll(c, settings);
 }
-void checkSelection(LayerChecker &c, const caffe::ImageDataParameter &settings) {
+void checkSelection(LayerChecker &c,
+                    const caffe::ImageDataParameter &settings) {
   checkAll(c, settings);
 }
 

@@ -1,4 +1,4 @@
-//===- DataSelection.h - Checks of which records come next ------*- C++ -*-===//
+//===- DataSelection.h - Checks of record selections ------------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/check/LayerChecker.h"

@@ -1,8 +1,7 @@
-//===- DeepSkeleton.cpp - Labels of skeletons ---------------------------------===//
+//===- DeepSkeleton.cpp - DeepSkeleton's layers ---------------------------===//
 //
-// DeepSkeleton's layers, which turn the scale of each place of a skeleton into
-// labels. Other forks have other layers by the name of Quantize, all of which
-// have settings.
+// These layers convert the scale of each pixel of a skeleton to labels. Other
+// forks have other layers named Quantize, all of which have settings.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +12,7 @@ namespace brew::prototxt {
 
 namespace {
 
-/// A formula (docs/expressions.md) over the first bottom as top `number`.
+/// Adds a formula (docs/expressions.md) over the first bottom as top `number`.
 void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
   l.lastOp("expression", number)
       .setOperands({LayerBuilder::bottom(0)})
@@ -22,17 +21,18 @@ void buildFromFormula(LayerBuilder &l, int number, const std::string &formula) {
       .integers("axes", {});
 }
 
-/// Places without a skeleton are 0; scales fall into four classes.
+/// Pixels without a skeleton are 0; there are four classes of scales.
 void buildQuantize(LayerBuilder &l) {
-  buildFromFormula(l, 0,
-              "bottom(0) < 1 || bottom(0) >= 200 ? 0 : bottom(0) < 12 ? 1 : "
-              "bottom(0) < 36 ? 2 : bottom(0) < 80 ? 3 : 4");
+  buildFromFormula(
+      l, 0,
+      "bottom(0) < 1 || bottom(0) >= 200 ? 0 : bottom(0) < 12 ? 1 : "
+      "bottom(0) < 36 ? 2 : bottom(0) < 80 ? 3 : 4");
 }
 
 void checkRescale(LayerChecker &c) { c.count(c.layer.rescale_param(), "rf"); }
 
-/// Scales below the receptive field as numbers from -1 to 1, and whether there
-/// is one.
+/// Maps scales below the receptive field to numbers from -1 to 1. The optional
+/// second top is 1 for such scales.
 void buildRescale(LayerBuilder &l) {
   const std::string field = std::to_string(l.layer.rescale_param().rf());
   const std::string none =

@@ -1,4 +1,4 @@
-//===- DefaultFiller.h - Fillers that a layer has by itself -----*- C++ -*-===//
+//===- DefaultFiller.h - Default fillers of layers --------------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -8,13 +8,13 @@
 
 namespace brew::prototxt {
 
-/// The filler of a parameter that is filled with `value` unless the layer says
-/// otherwise. Lives as long as the program.
+/// Returns `given` if it is set, otherwise a constant filler of `value`, which
+/// lives as long as the program.
 inline const caffe::FillerParameter *
 fillerOr(bool isGiven, const caffe::FillerParameter &given, float value) {
   if (isGiven)
     return &given;
-  static std::mutex mutex; // several nets may be compiled at once
+  static std::mutex mutex; // several nets may be compiled concurrently
   static std::map<float, caffe::FillerParameter> constants;
   std::lock_guard<std::mutex> lock(mutex);
   auto [entry, isNew] = constants.try_emplace(value);

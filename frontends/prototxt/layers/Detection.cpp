@@ -1,12 +1,12 @@
 //===- Detection.cpp - Layers of detection nets ---------------------------===//
 //
-// Of the forks for Fast and Faster R-CNN, R-FCN and SSD.
+// Layers of the forks for Fast and Faster R-CNN, R-FCN and SSD.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <cmath>
 
@@ -77,7 +77,7 @@ void checkSizes(LayerChecker &c) {
       c.error(settings, "max_size", "max_size must be above its min_size", i);
 }
 
-/// Two extents as one number for both or one each.
+/// Checks two extents: a number for both, or a number for each.
 void checkExtents(LayerChecker &c, const std::string &both, bool hasBoth,
                   bool hasHeight, bool hasWidth) {
   const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
@@ -122,7 +122,8 @@ void checkPriorBox(LayerChecker &c) {
       c.error(settings, field, std::string(field) + " must be positive");
 }
 
-/// Aspect ratios other than 1, each once, with their inverses if `flip`.
+/// Returns the aspect ratios other than 1, each once, with their inverses if
+/// `flip`.
 std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
   std::vector<float> ratios = {1};
   for (float ratio : settings.aspect_ratio()) {
@@ -147,7 +148,7 @@ void buildPriorBox(LayerBuilder &l) {
     heights.push_back(static_cast<float>(height));
   };
   for (int i = 0; i < settings.min_size_size(); ++i) {
-    // Sizes are whole pixels, whatever is written.
+    // Sizes are truncated to whole pixels.
     const int smallest = static_cast<int>(settings.min_size(i));
     add(smallest, smallest);
     if (settings.max_size_size()) {
@@ -184,13 +185,14 @@ void buildPriorBox(LayerBuilder &l) {
 // DetectionOutput
 //===----------------------------------------------------------------------===//
 
-/// Whether the layer writes files.
+/// Returns whether the layer writes files.
 bool writesFiles(const caffe::SaveOutputParameter &files) {
   return !files.output_directory().empty() && !files.label_map_file().empty() &&
          !files.name_size_file().empty();
 }
 
-void checkResultFiles(LayerChecker &c, const caffe::SaveOutputParameter &files) {
+void checkResultFiles(LayerChecker &c,
+                      const caffe::SaveOutputParameter &files) {
   if (files.output_directory().empty())
     return;
   if (!writesFiles(files)) {
@@ -227,7 +229,7 @@ void checkDetectionOutput(LayerChecker &c) {
     c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
-/// A fourth bottom, the images, is only for drawing.
+/// The optional fourth bottom, the images, is for drawing only.
 void buildDetectionOutput(LayerBuilder &l) {
   const caffe::DetectionOutputParameter &settings =
       l.layer.detection_output_param();

@@ -1,8 +1,8 @@
-//===- Elementwise.cpp - Layers that are one scalar expression ------------===//
+//===- Elementwise.cpp - Elementwise layers -------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 namespace brew::prototxt {
 
@@ -16,7 +16,7 @@ void buildPower(LayerBuilder &l) {
       .real("shift", settings.shift());
 }
 
-/// With a second bottom num_axes has no say.
+/// With a second bottom, num_axes has no effect.
 template <typename Settings>
 void checkNumAxes(LayerChecker &c, const Settings &settings) {
   if (c.layer.bottom_size() == 1 && settings.num_axes() < -1)
@@ -26,7 +26,7 @@ void checkNumAxes(LayerChecker &c, const Settings &settings) {
 
 void checkBias(LayerChecker &c) { checkNumAxes(c, c.layer.bias_param()); }
 
-/// A second bottom takes the location of the parameter.
+/// A second bottom replaces the parameter.
 std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
   if (layer.bottom_size() != 1)
     return {};
@@ -49,8 +49,8 @@ void checkScale(LayerChecker &c) {
            "bias_term");
 }
 
-/// The scale, 1 unless a filler says otherwise, unless it is a second bottom;
-/// then the bias.
+/// Returns the scale, unless a second bottom replaces it, and the bias. The
+/// default of the scale is 1.
 std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
   const caffe::ScaleParameter &settings = layer.scale_param();
   std::vector<ParamBlob> blobs;
@@ -83,8 +83,8 @@ void checkEltwise(LayerChecker &c) {
     c.warn(settings, "coeff", "coeff has no effect with operation MAX");
 }
 
-/// `stable_prod_grad` chooses between two ways to compute the same gradient;
-/// only the stable one is ever built.
+/// `stable_prod_grad` selects one of two computations of the same gradient;
+/// this always builds the stable one.
 void buildEltwise(LayerBuilder &l) {
   const caffe::EltwiseParameter &settings = l.layer.eltwise_param();
   std::vector<float> coeff;
@@ -95,7 +95,9 @@ void buildEltwise(LayerBuilder &l) {
     kind = "max";
   else
     coeff.assign(settings.coeff().begin(), settings.coeff().end());
-  l.layerOp("eltwise").enumAttribute("kind", "eltwise_kind", kind).reals("coeff", coeff);
+  l.layerOp("eltwise")
+      .enumAttribute("kind", "eltwise_kind", kind)
+      .reals("coeff", coeff);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-//===- Expression.cpp - Formulas over bottoms and parameters --------------===//
+//===- Expression.cpp - Expression layers ---------------------------------===//
 //
 // Brew's own layer type; docs/expressions.md describes the language.
 //

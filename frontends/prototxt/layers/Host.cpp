@@ -1,4 +1,4 @@
-//===- Host.cpp - Layers that the program around the runtime computes -----===//
+//===- Host.cpp - Layers that the host program computes -------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -21,7 +21,7 @@ void checkPython(LayerChecker &c) {
     c.reportMissing(settings, "layer");
 }
 
-/// What the functions of a layer are registered for.
+/// Returns the type that the functions of a layer are registered for.
 std::string hostTypeOf(const caffe::LayerParameter &layer) {
   const caffe::PythonParameter &settings = layer.python_param();
   return layer.type() == kPython ? settings.module() + "." + settings.layer()
@@ -38,7 +38,7 @@ std::string textOf(const caffe::LayerParameter &layer) {
   return text;
 }
 
-/// The runtime's own function writes the file.
+/// The runtime's built-in function writes the file.
 void checkHdf5Output(LayerChecker &c) {
   const caffe::HDF5OutputParameter &settings = c.layer.hdf5_output_param();
   if (settings.file_name().empty())

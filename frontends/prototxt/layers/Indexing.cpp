@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Layers that choose elements by value ------------------===//
+//===- Indexing.cpp - Layers that select by index -------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -32,7 +32,7 @@ void buildBatchReindex(LayerBuilder &l) {
   l.checkLabels(op.result(1));
 }
 
-/// The last bottom is the selector; each of the others has a top.
+/// The last bottom is the selector; each other bottom has a top.
 void checkFilter(LayerChecker &c) {
   const int tops = c.layer.top_size(), bottoms = c.layer.bottom_size();
   if (tops != bottoms - 1)

@@ -1,4 +1,4 @@
-//===- LayerBuilder.cpp - The operations that a layer becomes ---------------===//
+//===- LayerBuilder.cpp - Operations of a layer ---------------------------===//
 
 #include "frontends/prototxt/layers/LayerBuilder.h"
 
@@ -15,8 +15,8 @@ OperationSpec &LayerBuilder::bareOp(const std::string &name) {
   return specs.back();
 }
 
-/// Which bottoms must get gradients, or none where that depends on what
-/// learns behind them.
+/// Returns for each bottom whether it must get a gradient; empty if that
+/// depends on which of the layers before it learn.
 std::vector<bool> LayerBuilder::propagateDown() const {
   const auto &given = layer.propagate_down();
   std::vector<bool> flags(given.begin(), given.end());
@@ -30,7 +30,7 @@ std::vector<bool> LayerBuilder::propagateDown() const {
   return flags;
 }
 
-/// The layer's name, and names and loss weights of its tops [from, to).
+/// Adds the layer's name, and names and loss weights of its tops [from, to).
 void LayerBuilder::addTops(OperationSpec &spec, int from, int to) {
   std::vector<std::string> names;
   std::vector<float> weights;
@@ -45,14 +45,15 @@ void LayerBuilder::addTops(OperationSpec &spec, int from, int to) {
 }
 
 void LayerBuilder::addPropagateDown(OperationSpec &spec,
-                                  std::optional<int> slice) {
+                                    std::optional<int> slice) {
   const std::vector<bool> flags = propagateDown();
   if (flags.empty())
     return;
   spec.add("propagate_down", slice ? std::vector<bool>{flags[*slice]} : flags);
 }
 
-/// The attributes every layer has; with `slice` those of one bottom and top.
+/// Adds the attributes of every layer; with `slice`, those of one bottom and
+/// top.
 void LayerBuilder::addCommon(OperationSpec &spec, std::optional<int> slice) {
   addTops(spec, slice.value_or(0), slice ? *slice + 1 : tops());
   addPropagateDown(spec, slice);
@@ -98,7 +99,7 @@ OperationSpec &LayerBuilder::perBottomOp(const std::string &name, int number) {
 }
 
 OperationSpec &LayerBuilder::dataInputOp(caffe::LayerParameter config,
-                                const std::string &folder) {
+                                         const std::string &folder) {
   return bareOp("data_input")
       .text("layer", layer.name())
       .text("kind", config.type())
@@ -107,7 +108,7 @@ OperationSpec &LayerBuilder::dataInputOp(caffe::LayerParameter config,
 }
 
 void LayerBuilder::scaleFirstTop(OperationSpec &op, float factor) {
-  // The product takes over the name and the loss weight.
+  // The name and the loss weight move to the product.
   for (auto &[name, value] : op.attributes) {
     if (name == "tops")
       std::get<std::vector<std::string>>(value)[0].clear();
@@ -137,7 +138,7 @@ ValueRef LayerBuilder::randomKey() {
 void LayerBuilder::checkLabels(ValueRef status, int labels) {
   OperationSpec &check = bareOp("check_labels");
   check.operands = {status, bottom(labels)};
-  // How many classes there are is known once shapes are.
+  // Shape inference sets the number of classes.
   check.integer("limit", -1)
       .text("layer", layer.name())
       .text("blob", layer.bottom(labels));

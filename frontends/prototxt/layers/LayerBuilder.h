@@ -1,7 +1,8 @@
-//===- LayerBuilder.h - The operations that a layer becomes -------*- C++ -*-===//
+//===- LayerBuilder.h - Operations of a layer -------------------*- C++ -*-===//
+//-*-===//
 //
 // Rows of the layer table describe operations of the brew dialect by name, so
-// that they need no MLIR; ModuleBuilder makes them.
+// that they do not depend on MLIR. ModuleBuilder creates the operations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace brew::prototxt {
 
-/// A value that an operation reads.
+/// An operand of an operation.
 struct ValueRef {
   enum class Kind {
     Bottom, ///< bottom `index` of the layer
@@ -38,7 +39,7 @@ struct OperationSpec {
   };
   /// A UnitAttr.
   struct Flag {};
-  /// An enumeration without attribute class: an integer of 32 bits.
+  /// An enumeration without attribute class: a 32-bit integer.
   struct Enumerator {
     int value;
   };
@@ -55,7 +56,7 @@ struct OperationSpec {
   std::vector<ValueRef> operands = {};
   std::vector<std::pair<std::string, Value>> attributes = {};
   std::vector<Element> results = {};
-  int position = 0; ///< among the layer's operations
+  int position = 0; ///< index in the layer's operations
 
   OperationSpec &add(const std::string &name, Value value) {
     attributes.emplace_back(name, std::move(value));
@@ -79,16 +80,17 @@ struct OperationSpec {
   OperationSpec &reals(const std::string &name, std::vector<float> value) {
     return add(name, std::move(value));
   }
-  /// An enumeration of BrewEnums.td: its attribute class and the case's word.
-  OperationSpec &enumAttribute(const std::string &name, const std::string &attribute,
-                      const std::string &value) {
+  /// Adds an enumeration of BrewEnums.td: its attribute class and case.
+  OperationSpec &enumAttribute(const std::string &name,
+                               const std::string &attribute,
+                               const std::string &value) {
     return add(name, Literal{"#brew<" + attribute + " " + value + ">"});
   }
-  /// An enumeration of a layer group.
+  /// Adds an enumeration of a layer group.
   OperationSpec &enumInteger(const std::string &name, int value) {
     return add(name, Enumerator{value});
   }
-  /// How many operands each of several optional or variadic ones takes.
+  /// Sets the sizes of several optional or variadic operands.
   OperationSpec &segments(Segments sizes) {
     return add("operandSegmentSizes", std::move(sizes));
   }
@@ -96,7 +98,7 @@ struct OperationSpec {
     operands = std::move(values);
     return *this;
   }
-  /// Further results, after the tops.
+  /// Adds results, in particular after the tops.
   OperationSpec &addResults(int count, Element element = Element::Blob) {
     results.insert(results.end(), count, element);
     return *this;
@@ -106,20 +108,20 @@ struct OperationSpec {
   }
 };
 
-/// One layer while its operations are described.
+/// Describes the operations of a layer.
 class LayerBuilder {
 public:
-  LayerBuilder(const NetGraph &graph, const GraphLayer &entry, caffe::Phase phase,
-             bool forceBackward, std::string folder)
+  LayerBuilder(const NetGraph &graph, const GraphLayer &entry,
+               caffe::Phase phase, bool forceBackward, std::string folder)
       : layer(*entry.layer), graph(graph), entry(entry), phase(phase),
         forceBackward(forceBackward), folder(std::move(folder)) {}
 
   const caffe::LayerParameter &layer;
   const NetGraph &graph;
   const GraphLayer &entry;
-  const caffe::Phase phase; ///< the layer's own or else the net's
+  const caffe::Phase phase; ///< the layer's own, or else the net's
   const bool forceBackward; ///< all blobs of the net get gradients
-  /// Folder of the prototxt, where the layer's files may lie.
+  /// Folder of the prototxt, for the lookup of the layer's files.
   const std::string folder;
 
   static ValueRef bottom(int index) { return {ValueRef::Kind::Bottom, index}; }
@@ -128,38 +130,42 @@ public:
   int params() const { return static_cast<int>(entry.params.size()); }
   int tops() const { return static_cast<int>(entry.tops.size()); }
 
-  /// The operation of the whole layer: reads all bottoms, then all parameters,
-  /// and gives all tops; it has the attributes that every layer has.
+  /// Adds an operation that is the complete layer: its operands are all bottoms
+  /// and parameters, its results all tops, and it has the attributes of every
+  /// layer.
   OperationSpec &layerOp(const std::string &name);
-  /// The operation of one bottom and its top, for layers that work on several
-  /// one by one. Reads all parameters.
+  /// Adds the operation of one bottom and its top, for layers that process
+  /// several bottoms one by one. Its other operands are all parameters.
   OperationSpec &perBottomOp(const std::string &name, int number);
   /// A input of what `config` says, by its type and tops, whose files lie in
   /// `folder`; results are said with `addResults`, and tops with `addTop`.
-  OperationSpec &dataInputOp(caffe::LayerParameter config, const std::string &folder);
-  /// An operation without operands, results and attributes so far. Tops that
-  /// it gives are said with `addTop`.
+  OperationSpec &dataInputOp(caffe::LayerParameter config,
+                             const std::string &folder);
+  /// Adds an operation without operands, results and attributes. Its results
+  /// become tops by `addTop`.
   OperationSpec &bareOp(const std::string &name);
-  /// The first of several operations that bottom `number` goes through: it
-  /// decides whether a gradient reaches the bottom, and gives no top. Operands
-  /// are said with `setOperands`.
+  /// Adds the first of several operations on bottom `number`. It determines
+  /// whether a gradient reaches the bottom, and has no top. The caller sets its
+  /// operands.
   OperationSpec &firstOp(const std::string &name, int number);
-  /// The last of them, which gives the bottom's top.
+  /// Adds the last of several operations, whose result is the bottom's top.
   OperationSpec &lastOp(const std::string &name, int number);
-  /// Makes the layer's first top `factor` times that of `op`, which layerOp() has
-  /// described.
+  /// Multiplies the layer's first top, a result of `op` from layerOp(), by
+  /// `factor`.
   void scaleFirstTop(OperationSpec &op, float factor);
   void addTop(ValueRef value) { topValues.push_back(value); }
 
-  /// Makes a value the present one of parameter `index`, which the layer
-  /// itself maintains (a running statistic).
+  /// Stores a value as the new one of parameter `index`, which the layer itself
+  /// maintains (a running statistic).
   void storeParam(int index, ValueRef value) {
     stores.emplace_back(index, value);
   }
-  /// The key of the layer's random numbers (dialects/Brew/RandomBits.h).
+  /// Returns the key of the layer's random numbers
+  /// (dialects/Brew/RandomBits.h).
   ValueRef randomKey();
 
-  /// Reports labels (bottom `labels`) that `status` finds outside the classes.
+  /// Adds a check for labels (bottom `labels`) outside the classes, whose
+  /// result is `status`.
   void checkLabels(ValueRef status, int labels = 1);
 
   const std::deque<OperationSpec> &operations() const { return specs; }

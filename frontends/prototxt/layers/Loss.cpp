@@ -26,7 +26,7 @@ const char *normalizationWord(const caffe::LossParameter &settings) {
   return "none";
 }
 
-/// R-FCN divides by a number of the prototxt.
+/// R-FCN divides by a number in the prototxt.
 void divideByFixed(LayerBuilder &l, OperationSpec &op) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   if (normalizationOf(settings) == caffe::LossParameter::PRE_FIXED)
@@ -71,8 +71,8 @@ void checkSoftmaxLoss(LayerChecker &c) {
            "class_weighting has no effect with weight_by_label_freqs: false");
 }
 
-/// Weights reach the layer as data do, so that any number of classes costs a
-/// look-up.
+/// Adds a data input with the class weights, so that the layer looks them up,
+/// for any number of classes.
 ValueRef classWeights(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
@@ -94,11 +94,12 @@ void buildSoftmaxLoss(LayerBuilder &l) {
   if (weights)
     op.operands.push_back(*weights);
   op.integer("axis", l.layer.softmax_param().axis())
-      .enumAttribute("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization",
+                     normalizationWord(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
-  // Loss, probabilities, normalizer, then the label check's status. Tops that
-  // are not written are saved values.
+  // Loss, probabilities, normalizer, and the status of the label check. Tops
+  // that the prototxt does not write are saved values.
   op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
   divideByFixed(l, op);
@@ -137,13 +138,13 @@ void checkSigmoidCrossEntropyLoss(LayerChecker &c) {
   refuseClassWeights(c);
 }
 
-/// Unlike other losses this one divides by the number of items by default.
+/// Unlike other losses, this one divides by the number of items by default.
 void buildSigmoidCrossEntropyLoss(LayerBuilder &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
   const bool isGiven = settings.has_normalization() || settings.has_normalize();
   OperationSpec &op = l.layerOp("sigmoid_cross_entropy_loss");
   op.enumAttribute("normalization", "normalization",
-          isGiven ? normalizationWord(settings) : "batch_size");
+                   isGiven ? normalizationWord(settings) : "batch_size");
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   op.addResults(1);
@@ -190,8 +191,8 @@ void checkInfogainLoss(LayerChecker &c) {
            "axis has no effect here: that of infogain_loss_param is taken");
 }
 
-/// The matrix of a file reaches the layer as data does: read when a program
-/// runs, and never part of the compiled net.
+/// Adds a data input with the matrix of a file, which is read when a program
+/// runs and is not part of the compiled net.
 ValueRef infogainFromFile(LayerBuilder &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
@@ -213,7 +214,8 @@ void buildInfogainLoss(LayerBuilder &l) {
   if (fromFile)
     op.operands.push_back(matrix);
   op.integer("axis", l.layer.infogain_loss_param().axis())
-      .enumAttribute("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization",
+                     normalizationWord(settings));
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   op.addResults(3 - l.tops()).addResults(1, OperationSpec::Element::I32);
@@ -221,7 +223,7 @@ void buildInfogainLoss(LayerBuilder &l) {
   divideByFixed(l, op);
 }
 
-/// The caller gives the loss as it gives the values of an Input layer.
+/// The caller writes the loss like the values of an Input layer.
 void buildMemoryLoss(LayerBuilder &l) {
   const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
   caffe::LayerParameter config;
@@ -239,7 +241,8 @@ void buildMemoryLoss(LayerBuilder &l) {
   OperationSpec &op = l.layerOp("memory_loss");
   op.operands.push_back(value);
   op.add("blobs", blobs)
-      .enumAttribute("normalization", "normalization", normalizationWord(settings));
+      .enumAttribute("normalization", "normalization",
+                     normalizationWord(settings));
   divideByFixed(l, op);
 }
 

@@ -1,11 +1,12 @@
-//===- LossChecks.h - Checks that losses share ------------------*- C++ -*-===//
+//===- LossChecks.h - Common checks of losses -------------------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/check/LayerChecker.h"
 
 namespace brew::prototxt {
 
-/// Of a loss that has loss_param, but no weights of classes.
+/// Reports class weights in the loss_param of a loss that does not support
+/// them.
 inline void refuseClassWeights(LayerChecker &c) {
   const caffe::LossParameter &settings = c.layer.loss_param();
   if (settings.class_weighting_size())

@@ -1,7 +1,7 @@
-//===- MultiBox.cpp - What SSD learns from and is scored by ---------------===//
+//===- MultiBox.cpp - SSD's loss and evaluation ---------------------------===//
 
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/LossChecks.h"
 
 namespace brew::prototxt {
@@ -66,7 +66,8 @@ void checkMultiBoxLoss(LayerChecker &c) {
            "ignore_label has no effect in MultiBoxLoss, as in SSD");
 }
 
-/// SSD's default is what is possible.
+/// Returns for each bottom whether it gets a gradient; by default, those that
+/// can.
 std::vector<bool> gradientsOf(const LayerBuilder &l) {
   std::vector<bool> flags = {true, true, false, false};
   for (int i = 0; !l.forceBackward && i < 2; ++i)

@@ -1,8 +1,8 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Layers without settings, or with an engine and nothing else.
+// Layers without settings, or with an engine only.
 void buildAbsVal(LayerBuilder &l) { l.layerOp("absval"); }
 void buildBNLL(LayerBuilder &l) { l.layerOp("bnll"); }
 void buildHardSwish(LayerBuilder &l) { l.layerOp("hard_swish"); }
@@ -18,17 +18,18 @@ void buildSigmoid(LayerBuilder &l) { l.layerOp("sigmoid"); }
 void buildTanH(LayerBuilder &l) { l.layerOp("tanh"); }
 
 void buildReLU(LayerBuilder &l) {
-  l.layerOp("relu").real("negative_slope", l.layer.relu_param().negative_slope());
+  l.layerOp("relu").real("negative_slope",
+                         l.layer.relu_param().negative_slope());
 }
 
 void buildReLU6(LayerBuilder &l) {
   l.layerOp("relu6").real("negative_slope",
-                        l.layer.relu6_param().negative_slope());
+                          l.layer.relu6_param().negative_slope());
 }
 
 void checkClip(LayerChecker &c) {
   const caffe::ClipParameter &settings = c.layer.clip_param();
-  // Required by the schema, and by the parser if the block is there at all.
+  // Required by the schema, and by the parser if the block exists.
   if (!settings.has_min())
     c.reportMissing(settings, "min");
   if (!settings.has_max())
@@ -48,13 +49,16 @@ void checkDropout(LayerChecker &c) {
             "dropout_ratio must be at least 0 and below 1");
 }
 
-/// Only training drops anything. What is dropped is made up for then, or in the
-/// test phase.
+/// Values are dropped in training only. The scale that compensates for this is
+/// applied in training, or else in the test phase.
 void buildDropout(LayerBuilder &l) {
   const caffe::DropoutParameter &settings = l.layer.dropout_param();
   const float ratio = settings.dropout_ratio();
   if (l.phase != caffe::TRAIN && ratio != 0 && !settings.scale_train()) {
-    l.layerOp("power").real("power", 1).real("scale", 1 - ratio).real("shift", 0);
+    l.layerOp("power")
+        .real("power", 1)
+        .real("scale", 1 - ratio)
+        .real("shift", 0);
     return;
   }
   if (l.phase != caffe::TRAIN || ratio == 0) {
@@ -77,10 +81,11 @@ void buildSwish(LayerBuilder &l) {
 }
 
 void buildThreshold(LayerBuilder &l) {
-  l.layerOp("threshold").real("threshold", l.layer.threshold_param().threshold());
+  l.layerOp("threshold")
+      .real("threshold", l.layer.threshold_param().threshold());
 }
 
-/// A base of -1 stands for e.
+/// A base of -1 means e.
 template <typename Settings> bool hasBase(const Settings &settings) {
   return settings.base() != -1;
 }
@@ -92,7 +97,8 @@ void checkBase(LayerChecker &c, const Settings &settings) {
 }
 
 template <typename Settings>
-void buildWithBase(LayerBuilder &l, const char *name, const Settings &settings) {
+void buildWithBase(LayerBuilder &l, const char *name,
+                   const Settings &settings) {
   OperationSpec &op = l.layerOp(name);
   if (hasBase(settings))
     op.real("base", settings.base());
@@ -121,14 +127,14 @@ std::vector<ParamBlob> preluParams(const caffe::LayerParameter &layer) {
 
 void buildPReLU(LayerBuilder &l) {
   l.layerOp("prelu").flag("channel_shared",
-                        l.layer.prelu_param().channel_shared());
+                          l.layer.prelu_param().channel_shared());
 }
 
 } // namespace
 
 LayerRows neuronLayers() {
   return {
-      // Caffe refuses to compute it in place.
+      // Caffe rejects in-place layers of this type.
       plainKind("AbsVal").builtBy(buildAbsVal),
       neuronKind("BNLL").builtBy(buildBNLL),
       neuronKind("Clip", "clip_param").checkedBy(checkClip).builtBy(buildClip),

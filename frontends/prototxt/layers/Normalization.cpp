@@ -1,8 +1,8 @@
-//===- Normalization.cpp - Layers that normalise --------------------------===//
+//===- Normalization.cpp - Normalization layers ---------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <algorithm>
 
@@ -10,14 +10,14 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Whether the layer is NVIDIA Caffe's with a scale and a bias.
+/// Returns whether the layer is NVIDIA Caffe's, with a scale and a bias.
 bool isNvidiaBatchNorm(const caffe::BatchNormParameter &settings) {
   return settings.scale_bias() || settings.has_scale_filler() ||
          settings.has_bias_filler();
 }
 
-/// Mean, variance and the sum of weights that both are divided by; NVIDIA's
-/// keeps averages, has 1 in the location of the divisor, and then scale and
+/// Returns mean, variance and the sum of weights that both are divided by.
+/// NVIDIA's layer stores averages, 1 instead of the divisor, then scale and
 /// bias.
 std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
   const caffe::BatchNormParameter &settings = layer.batch_norm_param();
@@ -53,8 +53,8 @@ void buildNvidiaBatchNorm(LayerBuilder &l) {
   OperationSpec &norm =
       l.firstOp(isGlobal ? "batch_norm_global" : "batch_norm", 0);
   norm.real("eps", std::max(settings.eps(), 1e-5f));
-  norm.setOperands({LayerBuilder::bottom(0), LayerBuilder::param(0), LayerBuilder::param(1),
-              LayerBuilder::param(2)});
+  norm.setOperands({LayerBuilder::bottom(0), LayerBuilder::param(0),
+                    LayerBuilder::param(1), LayerBuilder::param(2)});
   if (!isGlobal) {
     norm.real("fraction", settings.moving_average_fraction()).addResults(4);
     norm.flag("blend", true).flag("from_first", true);
@@ -82,8 +82,8 @@ void buildBatchNorm(LayerBuilder &l) {
     l.storeParam(i, op.result(2 + i));
 }
 
-/// Two forks have a layer BN. SegNet's normalises by the batch, while training
-/// and testing, or not at all; PSPNet's keeps running statistics.
+/// Two forks have a layer BN. SegNet's normalizes by the batch, in training and
+/// testing, or not at all; PSPNet's has running statistics.
 bool isPspNet(const caffe::BNParameter &settings) {
   return settings.has_slope_filler() || settings.has_bias_filler() ||
          settings.has_momentum() || settings.has_frozen();
@@ -106,15 +106,15 @@ std::vector<ParamBlob> bnParams(const caffe::LayerParameter &layer) {
     return {
         {fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)},
         {fillerOr(settings.has_shift_filler(), settings.shift_filler(), 0)}};
-  // The fork sets the multipliers of what does not learn, here and in a frozen
-  // layer, to 0.
+  // The fork sets the multipliers of statistics, and of all parameters of a
+  // frozen layer, to 0.
   const bool isFrozen = settings.frozen();
   return {{fillerOr(settings.has_slope_filler(), settings.slope_filler(), 1),
            isFrozen, isFrozen},
           {fillerOr(settings.has_bias_filler(), settings.bias_filler(), 0),
            isFrozen, isFrozen},
           {nullptr, true, true},
-          // A variance that nothing has been learned about divides by 1.
+          // The initial variance of a frozen layer is 1.
           {isFrozen ? fillerOr(false, settings.slope_filler(), 1) : nullptr,
            true, true}};
 }
@@ -143,7 +143,8 @@ void buildBN(LayerBuilder &l) {
       l.storeParam(3, norm.result(3));
     }
     scale = &l.lastOp("scale", 0);
-    scale->setOperands({norm.result(0), LayerBuilder::param(0), LayerBuilder::param(1)});
+    scale->setOperands(
+        {norm.result(0), LayerBuilder::param(0), LayerBuilder::param(1)});
   } else {
     scale = &l.layerOp("scale");
   }

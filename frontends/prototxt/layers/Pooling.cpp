@@ -1,4 +1,4 @@
-//===- Pooling.cpp - Pooling ----------------------------------------------===//
+//===- Pooling.cpp - Pooling layers ---------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -52,15 +52,15 @@ bool roundsDown(const caffe::PoolingParameter &settings) {
   return !settings.ceil_mode();
 }
 
-/// Makes `add(NAME)` a pooling: adds what it reads and saves besides its
-/// bottom.
+/// Adds a pooling operation by `add(NAME)`, with its additional operands and
+/// results.
 template <typename Method, typename Add>
 OperationSpec &addPooling(LayerBuilder &l, Method method, const Add &add) {
   if (method == Method(caffe::PoolingParameter::AVE))
     return add("average_pooling");
   if (method == Method(caffe::PoolingParameter::MAX))
     return add("max_pooling").addResults(1);
-  // Only training draws.
+  // Draws random numbers in training only.
   if (l.phase != caffe::TRAIN)
     return add("weighted_pooling");
   const ValueRef key = l.randomKey();
@@ -72,8 +72,9 @@ OperationSpec &addPooling(LayerBuilder &l, Method method, const Add &add) {
 void buildPooling(LayerBuilder &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
-  addPooling(l, settings.pool(),
-             [&](const char *name) -> OperationSpec & { return l.layerOp(name); })
+  addPooling(
+      l, settings.pool(),
+      [&](const char *name) -> OperationSpec & { return l.layerOp(name); })
       .integers("kernel", listOf(window.kernel))
       .integers("stride", listOf(window.stride))
       .integers("pad", listOf(window.pad))
@@ -90,7 +91,7 @@ void checkSpp(LayerChecker &c) {
             "one before in both dimensions");
 }
 
-/// Poolings to 1, 2, 4 ... bins in both dimensions, side by side.
+/// Concatenates poolings to 1, 2, 4 ... bins in both dimensions.
 void buildSpp(LayerBuilder &l) {
   const caffe::SPPParameter &settings = l.layer.spp_param();
   const int levels = static_cast<int>(settings.pyramid_height());
@@ -98,7 +99,7 @@ void buildSpp(LayerBuilder &l) {
   for (int level = 0; level < levels; ++level) {
     OperationSpec &pooling = addPooling(
         l, settings.pool(), [&](const char *name) -> OperationSpec & {
-          // One level is a pooling and nothing else.
+          // A single level is just a pooling.
           return levels == 1 ? l.layerOp(name)
                              : l.firstOp(name, 0).setOperands({l.bottom(0)});
         });

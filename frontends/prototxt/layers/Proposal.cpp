@@ -1,12 +1,12 @@
-//===- Proposal.cpp - Regions that a network proposes and aligns ----------===//
+//===- Proposal.cpp - Region proposals and RoIAlign -----------------------===//
 //
-// Of the C++ forks for Faster R-CNN, Mask R-CNN and Cascade R-CNN.
+// Layers of the C++ forks for Faster R-CNN, Mask R-CNN and Cascade R-CNN.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
-#include "frontends/prototxt/layers/LayerBuilder.h"
 #include "frontends/prototxt/layers/HostSettings.h"
+#include "frontends/prototxt/layers/LayerBuilder.h"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 // Proposal
 //===----------------------------------------------------------------------===//
 
-/// Of an image: its top has so many rows.
+/// Maximum number of regions of an image, the rows of its top.
 constexpr std::uint32_t kMaxRegions = 1 << 20;
 
 void checkProposal(LayerChecker &c) {
@@ -45,12 +45,12 @@ void checkProposal(LayerChecker &c) {
     c.error(settings, "nms_thresh", "nms_thresh must not be negative");
 }
 
-/// The runtime finds the regions, and how many they are.
+/// The runtime computes the regions and their number.
 void buildProposal(LayerBuilder &l) {
   OperationSpec &found = l.bareOp("host_layer");
   found
-      .setOperands(
-          {LayerBuilder::bottom(0), LayerBuilder::bottom(1), LayerBuilder::bottom(2)})
+      .setOperands({LayerBuilder::bottom(0), LayerBuilder::bottom(1),
+                    LayerBuilder::bottom(2)})
       .text("layer", l.layer.name())
       .add("tops", std::vector<std::string>())
       .addResults(l.tops() + 1);
@@ -60,7 +60,7 @@ void buildProposal(LayerBuilder &l) {
   for (int i = 0; i <= l.tops(); ++i)
     withItemCount.operands.push_back(found.result(i));
   withItemCount.addResults(1, OperationSpec::Element::I32);
-  // That no gradient passes it needs no flags.
+  // It never has a gradient, so it needs no propagate_down.
   auto &attributes = withItemCount.attributes;
   attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
                                   [](const auto &attribute) {
@@ -73,12 +73,12 @@ void buildProposal(LayerBuilder &l) {
 // ROIAlign
 //===----------------------------------------------------------------------===//
 
-/// Points of a cell in one direction: with more, tables of points would take
-/// all memory.
+/// Maximum number of points of a cell in one direction. More would need too
+/// much memory for tables of points.
 constexpr int kMaxSamples = 64;
 
-/// The forks have layers of that name with settings of their own: Mask R-CNN's
-/// averages points of each cell (roi_align_param), Cascade R-CNN's gives the
+/// Two forks have layers of this name with different settings: Mask R-CNN's
+/// averages points of each cell (roi_align_param), Cascade R-CNN's samples the
 /// corners of the cells (roi_pooling_param).
 bool hasCornerRois(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();

@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
+//===- Recurrent.cpp - Recurrent layers -----------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kLstmStates = 2, kRnnStates = 1;
 
-/// Bottoms without the optional static input; a static input is there if the
-/// layer has one more.
+/// Returns the number of bottoms without the optional static input. A layer
+/// with one more bottom has a static input.
 int plainBottoms(const caffe::LayerParameter &layer, int states) {
   return 2 + (layer.recurrent_param().expose_hidden() ? states : 0);
 }
@@ -48,8 +48,8 @@ void checkRecurrent(LayerChecker &c, int states) {
 void checkLstm(LayerChecker &c) { checkRecurrent(c, kLstmStates); }
 void checkRnn(LayerChecker &c) { checkRecurrent(c, kRnnStates); }
 
-/// Weights and bias of the sequence, weights of a static input, weights of the
-/// hidden state: the order in which Caffe's unrolled net meets them.
+/// Returns weights and bias of the sequence, weights of the static input, and
+/// weights of the hidden state, in the order of Caffe's unrolled net.
 std::vector<ParamBlob> recurrentParams(const caffe::LayerParameter &layer,
                                        int states) {
   const caffe::RecurrentParameter &settings = layer.recurrent_param();
@@ -65,7 +65,8 @@ std::vector<ParamBlob> lstmParams(const caffe::LayerParameter &layer) {
   return recurrentParams(layer, kLstmStates);
 }
 
-/// Then weights and bias from the hidden state to the output.
+/// Returns these parameters and the weights and bias from the hidden state to
+/// the output.
 std::vector<ParamBlob> rnnParams(const caffe::LayerParameter &layer) {
   std::vector<ParamBlob> params = recurrentParams(layer, kRnnStates);
   params.push_back({&layer.recurrent_param().weight_filler()});

@@ -1,4 +1,4 @@
-//===- Resample.cpp - Forks' layers that move locations -------------------===//
+//===- Resample.cpp - Forks' resampling layers ----------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -27,8 +27,8 @@ void buildReorg(LayerBuilder &l) {
       .flag("reverse", settings.reverse());
 }
 
-/// With a second bottom, the mask of a max pooling, the layer undoes that
-/// pooling, as in SegNet's fork. Sizes are given or a scale is.
+/// With a second bottom, the mask of a max pooling, the layer inverts that
+/// pooling, as in SegNet's fork. The settings contain sizes or a scale.
 void checkUnpooling(LayerChecker &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
   const bool sized = settings.has_upsample_h() || settings.has_upsample_w();
@@ -56,7 +56,7 @@ void checkUnpooling(LayerChecker &c) {
                   " has no effect with upsample_h and upsample_w");
 }
 
-/// What an Upsample with a mask multiplies heights (0) and widths (1) by.
+/// Returns the factor of heights (0) or widths (1) of an Upsample with a mask.
 int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
   if (settings.has_scale_h())
     return i == 0 ? settings.scale_h() : settings.scale_w();
@@ -120,7 +120,7 @@ void checkInterp(LayerChecker &c) {
       settings.has_zoom_factor() || settings.has_shrink_factor();
   const bool hasSize = settings.has_height() || settings.has_width();
   if (c.layer.bottom_size() == 2 || hasFactor)
-    return; // as in the forks, these go before height and width
+    return; // as in the forks, these have precedence over height and width
   if (!hasSize) {
     c.error(c.layer, "interp_param",
             "height and width, zoom_factor or shrink_factor is missing");

@@ -1,4 +1,4 @@
-//===- Shape.cpp - Layers that arrange elements ---------------------------===//
+//===- Shape.cpp - Layers that change shapes ------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"
@@ -14,7 +14,7 @@ template <typename List> std::vector<int64_t> integersOf(const List &list) {
   return {list.begin(), list.end()};
 }
 
-/// `axis` and the older name it replaced, of which only one may be given.
+/// Checks that only one of `axis` and its older name is set.
 template <typename Settings>
 void checkOldAxis(LayerChecker &c, const Settings &settings,
                   const std::string &old, bool hasOld, uint32_t value) {
@@ -34,8 +34,8 @@ void checkConcat(LayerChecker &c) {
 void buildConcat(LayerBuilder &l) {
   const caffe::ConcatParameter &settings = l.layer.concat_param();
   l.layerOp("concat").integer("axis", settings.has_concat_dim()
-                                        ? int64_t{settings.concat_dim()}
-                                        : int64_t{settings.axis()});
+                                          ? int64_t{settings.concat_dim()}
+                                          : int64_t{settings.axis()});
 }
 
 void checkSlice(LayerChecker &c) {
@@ -118,7 +118,7 @@ void buildFlatten(LayerBuilder &l) {
 
 void buildSqueeze(LayerBuilder &l) {
   l.layerOp("squeeze").integers("axes",
-                              integersOf(l.layer.squeeze_param().axis()));
+                                integersOf(l.layer.squeeze_param().axis()));
 }
 
 void checkPermute(LayerChecker &c) {
@@ -134,7 +134,7 @@ void checkPermute(LayerChecker &c) {
 
 void buildPermute(LayerBuilder &l) {
   l.layerOp("permute").integers("order",
-                              integersOf(l.layer.permute_param().order()));
+                                integersOf(l.layer.permute_param().order()));
 }
 
 void buildReverse(LayerBuilder &l) {
@@ -165,7 +165,7 @@ void checkParameter(LayerChecker &c) {
   c.shape(c.layer.parameter_param().shape());
 }
 
-/// It has no filler: without weights it is zero.
+/// The parameter has no filler, so it is initially zero.
 std::vector<ParamBlob> parameterParams(const caffe::LayerParameter &) {
   return {{}};
 }

@@ -1,4 +1,4 @@
-//===- Structural.cpp - Layers that arrange blobs -------------------------===//
+//===- Structural.cpp - Split and Silence ---------------------------------===//
 
 #include "frontends/prototxt/check/LayerChecker.h"
 #include "frontends/prototxt/layers/LayerBuilder.h"

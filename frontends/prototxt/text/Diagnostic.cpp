@@ -1,4 +1,4 @@
-//===- Diagnostic.cpp - Placed errors, warnings and notes -----------------===//
+//===- Diagnostic.cpp - Errors, warnings and notes with locations ---------===//
 
 #include "frontends/prototxt/text/Diagnostic.h"
 

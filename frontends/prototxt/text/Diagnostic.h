@@ -1,8 +1,8 @@
-//===- Diagnostic.h - Placed errors, warnings and notes ---------*- C++ -*-===//
+//===- Diagnostic.h - Errors, warnings and notes with locations -*- C++ -*-===//
 //
-// What a compilation has to say, from the text to the plan: the front end's
-// messages name a file, line and column (1-based; columns count bytes), and
-// several may come out of one run, so they are collected rather than thrown.
+// Diagnostics of a compilation, from the text to the plan. They are collected
+// rather than thrown, since a compilation may report several. Locations consist
+// of file, line and column (1-based; columns count bytes).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,24 +16,24 @@
 
 namespace brew::prototxt {
 
-/// A location in a text file. Lines and columns count from 1; 0 means unknown,
-/// and an empty file that there is no location.
+/// A location in a text file. Lines and columns count from 1; 0 means unknown.
+/// An empty file name means that there is no location.
 struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
 
   bool isValid() const { return line > 0; }
-  /// "FILE:LINE:COL", "FILE" without a line, or nothing.
+  /// Returns "FILE:LINE:COL", "FILE" without a line, or "".
   std::string str() const;
 };
 
 enum class Severity { Error, Warning, Note };
 
-/// Text about a layer, with the layer's name beside it.
+/// Text about a layer, with the layer's name.
 struct LayerText {
   std::string layer;
-  std::string text; ///< begins "layer 'ip1' (InnerProduct): "
+  std::string text; ///< begins with "layer 'ip1' (InnerProduct): "
 
   /// `type` may be empty.
   LayerText(std::string layer, const std::string &type);
@@ -56,17 +56,17 @@ struct Diagnostic {
   SourceLocation where;
   std::string text;
   std::vector<Note> notes = {};
-  /// The layer it is about, where it is about one.
+  /// The layer that the diagnostic is about, or empty.
   std::string layer = {};
 
   /// Adds a note and returns the diagnostic, for chaining.
   Diagnostic &note(SourceLocation at, std::string noteText);
-  /// "FILE:LINE:COL: error: TEXT", then one such line for each note.
+  /// Returns "FILE:LINE:COL: error: TEXT", and a line for each note.
   std::string str() const;
 };
 
-/// A failure that is no matter of the text, with the location in it that led
-/// there.
+/// A failure with another cause than the text, such as a missing file, and the
+/// location in the text that led to it.
 class LocatedError : public Error {
 public:
   LocatedError(ExitStatus status, SourceLocation where, const std::string &text)
@@ -77,29 +77,29 @@ private:
   SourceLocation location;
 };
 
-/// The diagnostics of one run, in the order in which they were found.
-/// References returned by error() and warning() stay valid.
+/// The diagnostics of one compilation, in order. References returned by error()
+/// and warning() stay valid.
 class Diagnostics {
 public:
   Diagnostic &error(SourceLocation where, std::string text);
   Diagnostic &warning(SourceLocation where, std::string text);
   Diagnostic &error(SourceLocation where, LayerText about);
   Diagnostic &warning(SourceLocation where, LayerText about);
-  /// A copy of one found elsewhere.
+  /// Adds a copy of a diagnostic.
   void add(const Diagnostic &diagnostic);
 
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
   size_t size() const { return list.size(); }
-  /// Takes one back, that a better one says; ends the others' references.
+  /// Removes a diagnostic that a better one replaces. Invalidates references.
   void erase(size_t index);
   Diagnostic &at(size_t index) { return list.at(index); }
   const std::deque<Diagnostic> &items() const { return list; }
 
-  /// All diagnostics as text, one line each, every line ended by a newline.
+  /// Returns all diagnostics as text. Every line ends with a newline.
   std::string str() const;
   /// Throws brew::Error (bad input) with the text of all diagnostics if one of
-  /// them is an error. For callers that want no collection.
+  /// them is an error.
   void throwIfErrors() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- FieldAliases.cpp - Other names that forks have for fields ----------===//
+//===- FieldAliases.cpp - Forks' names of Caffe's fields ------------------===//
 
 #include "frontends/prototxt/text/FieldAliases.h"
 
@@ -10,9 +10,9 @@ std::string currentFieldName(const std::string &message,
     const char *message, *field, *current;
   };
   static constexpr Alias aliases[] = {
-      // DeepLab's, from before Caffe had dilation.
+      // DeepLab's name, older than Caffe's dilation.
       {"ConvolutionParameter", "hole", "dilation"},
-      // Of the C++ layers of Faster R-CNN no two have the same names.
+      // Each C++ port of Faster R-CNN has other names.
       {"ProposalParameter", "anchor_base_size", "base_size"},
       {"ProposalParameter", "iou_threshold", "nms_thresh"},
       {"ProposalParameter", "max_rois", "post_nms_topn"},

@@ -1,12 +1,12 @@
-//===- FieldAliases.h - Other names that forks have for fields --*- C++ -*-===//
+//===- FieldAliases.h - Forks' names of Caffe's fields ----------*- C++ -*-===//
 #pragma once
 
 #include <string>
 
 namespace brew::prototxt {
 
-/// What Caffe 1.0 calls the field `field` of the message type `message`, which
-/// a fork of Caffe has under another name with the same meaning; else `field`.
+/// Returns Caffe 1.0's name of the field `field` of the message type `message`,
+/// if a fork of Caffe has the field under another name; otherwise `field`.
 std::string currentFieldName(const std::string &message,
                              const std::string &field);
 

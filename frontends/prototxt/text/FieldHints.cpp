@@ -1,4 +1,4 @@
-//===- FieldHints.cpp - What an unknown field may have meant --------------===//
+//===- FieldHints.cpp - Suggestions for unknown fields --------------------===//
 
 #include "frontends/prototxt/text/FieldHints.h"
 
@@ -13,9 +13,10 @@ using google::protobuf::FieldDescriptor;
 
 namespace {
 
-/// Fields of blocks inside `type` that have a field called `name`, as
-/// "convolution_param or pooling_param"; nothing if there are too many to help.
-std::string subMessagesWithField(const Descriptor &type, const std::string &name) {
+/// Returns the blocks inside `type` that have a field `name`, as
+/// "convolution_param or pooling_param"; "" if there are too many.
+std::string subMessagesWithField(const Descriptor &type,
+                                 const std::string &name) {
   constexpr size_t most = 4;
   std::vector<std::string> fieldTargets;
   for (int i = 0; i < type.field_count(); ++i) {
@@ -31,7 +32,7 @@ std::string subMessagesWithField(const Descriptor &type, const std::string &name
   return text;
 }
 
-/// What the message of that type is called in a prototxt.
+/// Returns the name of a message type in a prototxt.
 std::string words(const Descriptor &type) {
   if (&type == caffe::LayerParameter::descriptor())
     return "layer";

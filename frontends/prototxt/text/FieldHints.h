@@ -1,7 +1,7 @@
-//===- FieldHints.h - What an unknown field may have meant ------*- C++ -*-===//
+//===- FieldHints.h - Suggestions for unknown fields ------------*- C++ -*-===//
 //
-// Words that follow "unknown field 'x' in y": the fork of Caffe that owns the
-// field, the block it belongs in, or the known field with the nearest name.
+// Text that follows "unknown field 'x' in y": the fork of Caffe that owns the
+// field, the block it belongs to, or the known field with the nearest name.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -13,10 +13,10 @@
 
 namespace brew::prototxt {
 
-/// "a net" or "a solver" for the message of a whole file.
+/// Returns "a net" or "a solver" for the message of a file.
 std::string rootName(const google::protobuf::Descriptor &type);
 
-/// A hint that starts with its own separator, or nothing. `enclosing` lists the
+/// Returns a hint that begins with a separator, or "". `enclosing` lists the
 /// types of the messages around `type`, innermost first.
 std::string unknownFieldHint(
     const google::protobuf::Descriptor &type,

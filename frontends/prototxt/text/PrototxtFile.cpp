@@ -1,4 +1,4 @@
-//===- PrototxtFile.cpp - One prototxt file, read and parsed --------------===//
+//===- PrototxtFile.cpp - A parsed prototxt file --------------------------===//
 
 #include "frontends/prototxt/text/PrototxtFile.h"
 
@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Protobuf's tokenizer counts in int.
+/// Maximum size of a text: protobuf's tokenizer counts in int.
 constexpr uintmax_t longestText = std::numeric_limits<int>::max();
 
-/// Offset of a byte no text file has, near the start: weights and other binary
-/// files are told apart before the parser sees them.
+/// Returns the offset of a byte near the start that no text file has.
+/// Identifies weights and other binary files before they are parsed.
 std::optional<size_t> findBinaryByte(const std::string &text) {
   constexpr size_t looked = 4096;
   size_t found = text.substr(0, looked).find('\0');
@@ -58,7 +58,7 @@ std::string readTextFile(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     throw unavailable(path + ": cannot open the file: " +
-                       (errno ? std::strerror(errno) : "unknown reason"));
+                      (errno ? std::strerror(errno) : "unknown reason"));
   std::string text;
   char buffer[1 << 16];
   while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {

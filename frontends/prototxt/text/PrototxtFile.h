@@ -1,7 +1,7 @@
-//===- PrototxtFile.h - One prototxt file, read and parsed ------*- C++ -*-===//
+//===- PrototxtFile.h - A parsed prototxt file ------------------*- C++ -*-===//
 //
-// Reads a prototxt, decides whether it holds a solver or a net, and parses it.
-// What comes out is the text's own content: nothing upgraded or filtered.
+// Reads a prototxt, determines whether it is a solver or a net, and parses it,
+// without upgrading or filtering.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,8 +18,7 @@ namespace brew::prototxt {
 
 enum class FileKind { Net, Solver };
 
-/// A parsed file. The message is at a fixed address, which `locations` refers
-/// to.
+/// A parsed file. `locations` refers to the message by its address.
 struct PrototxtFile {
   FileKind kind = FileKind::Net;
   std::shared_ptr<SourceMap> locations;
@@ -27,8 +26,8 @@ struct PrototxtFile {
   std::unique_ptr<caffe::SolverParameter> solver; ///< set if kind is Solver
   /// The text had no error.
   bool complete = false;
-  /// The text was read to its end: errors, if any, were of single fields, and
-  /// the rest of the content is there.
+  /// The text was parsed to its end. Errors, if any, were of single fields; the
+  /// rest of the content is present.
   bool reachedEnd = false;
 };
 
@@ -36,32 +35,32 @@ struct PrototxtFile {
 struct SourceText {
   std::string text;
   std::string name;   ///< shown in diagnostics; a file's path
-  std::string folder; ///< where files that it names are looked for
+  std::string folder; ///< for the lookup of files that the text names
 
-  /// What a file holds. Throws as readTextFile() does.
+  /// Reads a file. Throws as readTextFile() does.
   static SourceText ofFile(const std::string &path);
 };
 
-/// The content of a text file. Throws brew::Error: status 3 if the file is not
-/// there or cannot be read, 1 if it is a directory or too large.
+/// Returns the content of a text file. Throws brew::Error: status 3 if the file
+/// does not exist or cannot be read, 1 if it is a directory or too large.
 std::string readTextFile(const std::string &path);
 
-/// Which kind of file `text` is, by the fields at its top level; damaged text
-/// gets the likelier kind. An empty text is a net, as it is to Caffe.
+/// Returns the kind of file of `text`, judged by the fields at its top level;
+/// for damaged text the more likely kind. An empty text is a net, as in Caffe.
 FileKind detectKind(const std::string &text);
 
-/// Parses a text. With `expected`, a file that is clearly of the other kind is
-/// one error that says so. `hostTypes` are layer types that the program
-/// computes itself.
+/// Parses a text. With `expected`, reports a single error for a file that is
+/// clearly of the other kind. `hostTypes` are layer types that the host program
+/// computes.
 PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
                            std::optional<FileKind> expected = std::nullopt,
                            const std::set<std::string> &hostTypes = {});
-/// The same for the text of file `file`.
+/// Parses the text of file `file`.
 PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
                            Diagnostics &diagnostics,
                            std::optional<FileKind> expected = std::nullopt);
 
-/// readTextFile() and parsePrototxt().
+/// Reads and parses a file.
 PrototxtFile readPrototxt(const std::string &path, Diagnostics &diagnostics,
                           std::optional<FileKind> expected = std::nullopt,
                           const std::set<std::string> &hostTypes = {});

@@ -1,4 +1,4 @@
-//===- SourceMap.cpp - Where each protobuf field stands in the text -------===//
+//===- SourceMap.cpp - Locations of protobuf fields in the text -----------===//
 
 #include "frontends/prototxt/text/SourceMap.h"
 
@@ -68,7 +68,8 @@ SourceLocation SourceMap::whereInString(const Message &message,
                                         const std::string &field,
                                         size_t offset) const {
   const FieldLocation *found = find(message, field);
-  return found ? at(locationInString(text, found->value, offset)) : where(message);
+  return found ? at(locationInString(text, found->value, offset))
+               : where(message);
 }
 
 void SourceMap::setStart(const Message &message, TextLocation start) {
@@ -94,7 +95,7 @@ SourceMap::unknownFields(const Message &message) const {
 void SourceMap::copy(const Message &from, const Message &to) {
   auto found = nodes.find(&from);
   if (found != nodes.end()) {
-    // Copied out first: inserting may rehash and move the nodes.
+    // Copied first, since inserting may rehash and move the nodes.
     Node node = found->second;
     nodes[&to] = std::move(node);
   }

@@ -1,10 +1,10 @@
-//===- SourceMap.h - Where each protobuf field stands in the text ---------===//
+//===- SourceMap.h - Locations of protobuf fields in the text ---*- C++ -*-===//
 //
-// Protobuf messages know nothing of the text they came from. A SourceMap keeps,
-// for every message object of one file, the location of each field occurrence.
-// It is keyed by message address, so it holds as long as the messages stay
-// where they are: a repeated field may be reordered or filtered by pointer, but
-// a copied message is unknown until copy() tells about it.
+// Protobuf messages do not store locations. A SourceMap stores, for every
+// message object of one file, the location of each field occurrence. Its keys
+// are message addresses, so it is valid as long as the messages do not move: a
+// repeated field may be reordered or filtered by pointer, but a copied message
+// has no locations until copy() is called for it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,7 +26,7 @@ struct TextLocation {
   int column = 0;
 };
 
-/// One occurrence of a field: where its name and its value begin.
+/// The locations of an occurrence of a field: the start of its name and value.
 struct FieldLocation {
   TextLocation name;
   TextLocation value;
@@ -36,60 +36,62 @@ class SourceMap {
 public:
   using Message = google::protobuf::Message;
 
-  /// `folder` is that of the file, for the files that it names.
+  /// `folder` is the folder of the file, for the lookup of files that it names.
   explicit SourceMap(std::string file, std::string folder = {})
       : fileName(std::move(file)), folderName(std::move(folder)) {}
 
   const std::string &file() const { return fileName; }
   const std::string &folder() const { return folderName; }
 
-  /// The start of a (sub-)message: for a layer the location of the word
-  /// `layer`. A message that the text never had answers with line 1, column 1.
+  /// Returns the start of a (sub-)message: for a layer, the location of the
+  /// word `layer`. For a message that is not in the text, returns line 1,
+  /// column 1.
   SourceLocation where(const Message &message) const;
 
-  /// The name of the index-th occurrence of `field`. A field that the text does
-  /// not have (a default) answers with the start of its message, so the result
-  /// can always be shown.
+  /// Returns the location of the name of the index-th occurrence of `field`.
+  /// For a field that is not in the text (a default), returns the start of its
+  /// message, so the result can always be shown.
   SourceLocation where(const Message &message, const std::string &field,
                        int index = 0) const;
 
-  /// The value of the index-th occurrence of `field`; falls back as where().
+  /// Returns the location of the value of the index-th occurrence of `field`;
+  /// falls back as where() does.
   SourceLocation whereValue(const Message &message, const std::string &field,
                             int index = 0) const;
 
-  /// A byte of the value of a string field, which may be written in several
-  /// quoted pieces and with escapes; at its end, the closing quote. Falls back
-  /// as whereValue().
+  /// Returns the location of a byte of the value of a string field, which may
+  /// be written in several quoted pieces and with escapes; at its end, that of
+  /// the closing quote. Falls back as whereValue() does.
   SourceLocation whereInString(const Message &message, const std::string &field,
                                size_t offset) const;
 
-  /// The occurrence itself, or null if the text does not have it.
+  /// Returns the locations of an occurrence, or null if it is not in the text.
   const FieldLocation *find(const Message &message, const std::string &field,
                             int index = 0) const;
 
-  /// The file's content, which whereInString() looks at.
+  /// Sets the file's content, which whereInString() needs.
   void setText(std::string content) { text = std::move(content); }
   void setStart(const Message &message, TextLocation start);
   void addField(const Message &message, int number, FieldLocation location);
-  /// Notes a field that the text has, but `message` has no place for.
+  /// Adds a field in the text that the type of `message` does not have.
   void addUnknown(const Message &message, const std::string &name);
-  /// The names of those, in order.
+  /// Returns the names of unknown fields, in order.
   const std::vector<std::string> &unknownFields(const Message &message) const;
 
-  /// Gives `to` and its sub-messages the locations of `from`. Both have the
-  /// same type and equal contents (a copy).
+  /// Copies the locations of `from` and its sub-messages to `to`, a copy of
+  /// `from`.
   void copy(const Message &from, const Message &to);
 
-  /// Gives occurrence `toIndex` of `toField` the location of an occurrence in
-  /// another message; without one there, the start of `from`. Used where an old
-  /// form is rewritten. Indices must be added in ascending order.
+  /// Copies the location of an occurrence to occurrence `toIndex` of `toField`
+  /// in another message; without one, the start of `from`. Used by upgrades of
+  /// old forms. Indices must be added in ascending order.
   void copyField(const Message &from, const std::string &fromField,
                  int fromIndex, const Message &to, const std::string &toField);
 
 private:
   struct Node {
     TextLocation start;
-    /// Places by field number; few fields per message, so a plain list.
+    /// Locations by field number, in a list, since messages have few fields.
     std::vector<std::pair<int, std::vector<FieldLocation>>> fields;
     std::vector<std::string> unknown;
 

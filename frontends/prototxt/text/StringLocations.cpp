@@ -1,4 +1,4 @@
-//===- StringLocations.cpp - Where the bytes of a string value stand ------===//
+//===- StringLocations.cpp - Locations inside string values ---------------===//
 
 #include "frontends/prototxt/text/StringLocations.h"
 
@@ -11,7 +11,7 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Walks over the pieces of one string value.
+/// Iterates over the pieces of a string value.
 class PieceWalker {
 public:
   PieceWalker(const std::string &text, TextLocation value)
@@ -61,7 +61,7 @@ private:
   }
   static bool isOctal(char c) { return c >= '0' && c <= '7'; }
 
-  /// Goes past a character or an escape; how many bytes it stands for.
+  /// Skips a character or an escape; returns the number of bytes it encodes.
   size_t takeCharacter() {
     if (text[at++] != '\\')
       return 1;
@@ -103,7 +103,7 @@ private:
 } // namespace
 
 TextLocation locationInString(const std::string &text, TextLocation value,
-                           size_t offset) {
+                              size_t offset) {
   PieceWalker walker(text, value);
   return walker.locationOf(walker.find(offset));
 }

@@ -1,4 +1,4 @@
-//===- StringLocations.h - Where the bytes of a string value stand --------===//
+//===- StringLocations.h - Locations inside string values -------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/text/SourceMap.h"
@@ -7,11 +7,12 @@
 
 namespace brew::prototxt {
 
-/// The location of byte `offset` of the string value that begins at `value` in
-/// `text`, a valid prototxt. The value may be several quoted pieces with spaces
-/// and comments between them; an escape counts as the bytes it stands for. An
-/// offset at or past the end gives the last closing quote.
+/// Returns the location of byte `offset` of the string value that begins at
+/// `value` in `text`, a valid prototxt. The value may consist of several quoted
+/// pieces with spaces and comments between them; an escape counts as the bytes
+/// it encodes. For an offset at or past the end, returns the last closing
+/// quote.
 TextLocation locationInString(const std::string &text, TextLocation value,
-                           size_t offset);
+                              size_t offset);
 
 } // namespace brew::prototxt

@@ -1,4 +1,4 @@
-//===- TextParser.cpp - Prototxt text to protobuf messages ----------------===//
+//===- TextParser.cpp - Parser of prototxt text ---------------------------===//
 
 #include "frontends/prototxt/text/TextParser.h"
 
@@ -35,7 +35,8 @@ bool isLayer(const google::protobuf::Message &message) {
          type == caffe::V1LayerParameter::descriptor();
 }
 
-/// "layer 'conv1' (Convolution): ", or nothing for a layer without a name yet.
+/// Returns "layer 'conv1' (Convolution): ", or "" before the layer's name has
+/// been parsed.
 LayerText layerPrefix(const google::protobuf::Message &layer) {
   std::string name, type;
   if (auto *current = dynamic_cast<const caffe::LayerParameter *>(&layer)) {
@@ -74,7 +75,7 @@ bool TextParser::parse(Message &root) {
     reportMissingRequired(frame);
     ended = true;
   } catch (const ParseStop &) {
-    // Its diagnostic is recorded.
+    // The diagnostic has been added.
   }
   tokens = nullptr;
   return diagnostics.errorCount() == errorsBefore;
@@ -114,8 +115,8 @@ void TextParser::parseField(Frame &frame) {
     return;
   }
 
-  // A second occurrence of a singular field is an error; it is still read, into
-  // a message that is thrown away, for the errors it may contain.
+  // A second occurrence of a singular field is an error. It is parsed into a
+  // temporary message in order to report other errors in it.
   std::unique_ptr<Message> scratch;
   Message *into = &frame.message;
   const Reflection *reflection = frame.message.GetReflection();
@@ -226,8 +227,8 @@ void TextParser::close(const char *closer, const std::string &name,
 bool TextParser::reportUnknown(Frame &frame, const std::string &name,
                                TextLocation at) {
   locations.addUnknown(frame.message, name);
-  // A layer inside a layer is most likely there because a '}' before it is
-  // missing; then all later layers are inside too, and one report is enough.
+  // A layer inside a layer probably means that a '}' before it is missing. Then
+  // all later layers are inside, too, and one error is sufficient.
   const bool opensBlock = tokens->at("{") || tokens->at("<");
   for (const Frame *outer = frame.parent; opensBlock && outer;
        outer = outer->parent) {
@@ -285,12 +286,12 @@ std::string TextParser::takeExtensionName() {
 }
 
 //===----------------------------------------------------------------------===//
-// Skipping what an unknown field holds
+// Skipping the values of unknown fields
 //===----------------------------------------------------------------------===//
 
 void TextParser::checkDepth(int depth) {
-  // No Caffe message nests more than a handful of levels; the bound keeps
-  // hostile text from exhausting the stack.
+  // Caffe's messages nest a few levels. The limit keeps hostile text from
+  // exhausting the stack.
   constexpr int deepest = 200;
   if (depth > deepest)
     tokens->fail(tokens->location(), "blocks are nested more than " +
@@ -389,10 +390,10 @@ void TextParser::reportUnknownType(const Frame &frame) {
     if (meant->reads(layer->GetDescriptor()->field(i)->name()))
       blocks.push_back(layer->GetDescriptor()->field(i)->name());
   bool isBlamed = false;
-  // From the back, as the locations of later ones change.
+  // In reverse order, since erasing changes the indices of later diagnostics.
   for (auto block = frame.unknownBlocks.rbegin();
        block != frame.unknownBlocks.rend(); ++block) {
-    // Misspelt as the type is.
+    // A misspelt block of the type.
     if (!nearestName(block->second, blocks).empty())
       continue;
     diagnostics.erase(block->first);

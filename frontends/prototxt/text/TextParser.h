@@ -1,9 +1,9 @@
-//===- TextParser.h - Prototxt text to protobuf messages --------*- C++ -*-===//
+//===- TextParser.h - Parser of prototxt text -------------------*- C++ -*-===//
 //
 // Parses protobuf text format into a message as TextFormat does for Caffe, but
-// records the location of every field and goes on after unknown and repeated
-// fields, so that one run reports them all. A syntax, type or enum error ends
-// the parse, and so does a name that is not UTF-8, which TextFormat takes.
+// stores the location of every field and continues after unknown and repeated
+// fields, in order to report them all. A syntax, type or enum error ends the
+// parse, and so does a name that is not UTF-8, which TextFormat accepts.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,35 +21,36 @@ namespace brew::prototxt {
 
 class TextParser {
 public:
-  /// `text` must outlive the parser and be shorter than 2 GiB. Places go to
-  /// `locations`, whose file name the diagnostics carry. `hostTypes` are layer
-  /// types that the program computes itself.
+  /// `text` must outlive the parser and be shorter than 2 GiB. The locations of
+  /// fields are added to `locations`, whose file name is used in diagnostics.
+  /// `hostTypes` are layer types that the host program computes.
   TextParser(const std::string &text, SourceMap &locations,
              Diagnostics &diagnostics, std::set<std::string> hostTypes = {})
       : text(text), locations(locations), diagnostics(diagnostics),
         hostTypes(std::move(hostTypes)) {}
 
-  /// Fills `root`. False if there was any error; what was parsed before the
-  /// error that ended the parse is in `root` then.
+  /// Parses the text into `root`. Returns false if there was any error; `root`
+  /// then has the fields before the error that ended the parse.
   bool parse(google::protobuf::Message &root);
 
-  /// Whether the last parse saw the whole text, if not without errors.
+  /// Returns whether the last parse reached the end of the text, maybe with
+  /// errors.
   bool reachedEnd() const { return ended; }
 
 private:
   using Message = google::protobuf::Message;
   using FieldDescriptor = google::protobuf::FieldDescriptor;
 
-  /// A message being parsed and how the text opened it.
+  /// A message being parsed.
   struct Frame {
     Message &message;
     const Frame *parent = nullptr;
-    std::string name;     ///< the field that holds it; empty for the root
-    TextLocation open;    ///< where that field's name stands
+    std::string name;     ///< the field with the message; empty for the root
+    TextLocation open;    ///< location of the field's name
     bool recorded = true; ///< false inside a repeated singular field
-    /// Names reported as standing in a block that was probably not closed.
+    /// Fields reported to be in a block that was probably not closed.
     std::set<std::string> strays = {};
-    /// Unknown blocks: which diagnostic reports each, and its name.
+    /// Unknown blocks: the index of their diagnostic, and their name.
     std::vector<std::pair<size_t, std::string>> unknownBlocks = {};
   };
 
@@ -59,12 +60,12 @@ private:
                   TextLocation name, bool recorded);
   void parseBlock(Frame &frame, Message &into, const FieldDescriptor &field,
                   TextLocation name, bool recorded);
-  /// False where the field stands in a block that was probably not closed.
+  /// Returns false if the field is in a block that was probably not closed.
   bool reportUnknown(Frame &frame, const std::string &name, TextLocation at);
   void reportMissingRequired(Frame &frame);
   std::string takeExtensionName();
 
-  /// Whether it was a block.
+  /// Skips a value; returns whether it was a block.
   bool skipAfterName(const std::string &name, int depth);
   void skipBlock(const std::string &name, TextLocation open, int depth);
   void skipScalarOrList(const std::string &name, int depth);
@@ -72,12 +73,12 @@ private:
 
   /// Takes '}' or '>', whichever closes the block.
   void close(const char *closer, const std::string &name, TextLocation open);
-  /// Starts the texts of the diagnostics from `first` on with the layer's name.
+  /// Prepends the layer's name to the diagnostics from index `first` on.
   void nameLayer(const Message &layer, size_t first);
-  /// Where the type of a layer is unknown, says so instead of guessing what the
-  /// blocks mean that such layers have.
+  /// If the type of a layer is unknown, reports this instead of the unknown
+  /// blocks that may belong to the type.
   void reportUnknownType(const Frame &frame);
-  /// Where the program computes the type, says where its settings stand.
+  /// If the host program computes the type, adds a hint to use param_str.
   void hintAtParamStr(const Frame &frame);
 
   const std::string &text;

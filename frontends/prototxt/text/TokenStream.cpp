@@ -1,4 +1,4 @@
-//===- TokenStream.cpp - Prototxt tokens with byte-exact locations --------===//
+//===- TokenStream.cpp - Prototxt tokens with byte locations --------------===//
 
 #include "frontends/prototxt/text/TokenStream.h"
 
@@ -10,7 +10,8 @@ namespace brew::prototxt {
 
 namespace {
 
-/// The tokenizer's sentences, in the words users of a prototxt understand.
+/// Returns the tokenizer's message in words that users of a prototxt
+/// understand.
 std::string rewordTokenError(std::string message) {
   static const std::pair<const char *, const char *> reworded[] = {
       {"String literals cannot cross line boundaries.",
@@ -78,7 +79,7 @@ TextLocation TokenStream::location() {
 }
 
 TextLocation TokenStream::locationInValue(TextLocation value,
-                                       size_t offset) const {
+                                          size_t offset) const {
   return locationInString(text, value, offset);
 }
 
@@ -136,13 +137,13 @@ void TokenStream::fail(TextLocation location, const std::string &message,
 
 void TokenStream::AddError(int line, int column, const std::string &message) {
   if (tokenError)
-    return; // the first one ends the parse
-  // An unclosed string is noticed where its line or the text ends; the location
-  // to mend is where it begins, which the tokenizer has recorded by now.
+    return; // the first error ends the parse
+  // The tokenizer detects an unclosed string at the end of its line or of the
+  // text. The error is reported at its beginning, which is the current token.
   bool unclosed = message.rfind("String literals cannot", 0) == 0 ||
                   message.rfind("Unexpected end of string", 0) == 0;
-  TextLocation at =
-      unclosed ? toLocation(token().line, token().column) : toLocation(line, column);
+  TextLocation at = unclosed ? toLocation(token().line, token().column)
+                             : toLocation(line, column);
   tokenError = {at, rewordTokenError(message)};
 }
 

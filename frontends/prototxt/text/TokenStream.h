@@ -1,8 +1,8 @@
-//===- TokenStream.h - Prototxt tokens with byte-exact locations ----------===//
+//===- TokenStream.h - Prototxt tokens with byte locations ------*- C++ -*-===//
 //
-// Protobuf's own tokenizer, set up as TextFormat sets it up for Caffe, plus
-// what it lacks: columns that count bytes rather than tab stops, and errors
-// that end the parse as placed diagnostics.
+// Wraps Protobuf's tokenizer, configured as by TextFormat for Caffe. Columns
+// count bytes rather than tab stops, and errors that end the parse become
+// diagnostics with locations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace brew::prototxt {
 
-/// Thrown, after its diagnostic was recorded, by the error that ends a parse.
+/// Thrown by an error that ends a parse, after its diagnostic was added.
 struct ParseStop {};
 
 class TokenStream : private google::protobuf::io::ErrorCollector {
@@ -25,8 +25,8 @@ public:
   using Tokenizer = google::protobuf::io::Tokenizer;
   using Token = Tokenizer::Token;
 
-  /// `text` must outlive the stream. With a null `diagnostics` nothing is
-  /// recorded and a bad token simply throws ParseStop.
+  /// `text` must outlive the stream. If `diagnostics` is null, an invalid token
+  /// just throws ParseStop.
   TokenStream(const std::string &text, const std::string &file,
               Diagnostics *diagnostics);
 
@@ -34,31 +34,32 @@ public:
   Tokenizer::TokenType type() { return tokenizer.current().type; }
   bool atEnd() { return type() == Tokenizer::TYPE_END; }
   bool at(const char *symbol) { return token().text == symbol; }
-  /// Place of the current token.
+  /// Returns the location of the current token.
   TextLocation location();
 
-  /// Place of a byte of the string value that begins at `value`, see
-  /// locationInString().
+  /// Returns the location of a byte of the string value that begins at `value`;
+  /// see locationInString().
   TextLocation locationInValue(TextLocation value, size_t offset) const;
 
   void next();
   bool tryTake(const char *symbol);
 
-  /// The current token in words: "'foo'", "the string \"a\"", "the end of the
+  /// Describes the current token: "'foo'", "the string \"a\"", "the end of the
   /// file".
   std::string describe();
 
   SourceLocation locate(TextLocation location) const {
     return {fileName, location.line, location.column};
   }
-  /// Records an error and throws ParseStop.
+  /// Adds an error and throws ParseStop.
   [[noreturn]] void fail(TextLocation location, const std::string &message,
                          std::vector<Note> notes = {});
 
 private:
   void AddError(int line, int column, const std::string &message) override;
-  /// Byte column (1-based) of a tokenizer position, whose columns go by tab
-  /// stops. Cheap for positions in ascending order.
+  /// Converts a tokenizer position, whose columns count tab stops, to a
+  /// location with a 1-based byte column. Cheap for positions in ascending
+  /// order.
   TextLocation toLocation(int line, int tabColumn);
   void stopOnTokenError();
 
@@ -67,7 +68,7 @@ private:
   Diagnostics *diagnostics;
   std::optional<std::pair<TextLocation, std::string>> tokenError;
 
-  /// Walks the text from position to position.
+  /// The last converted position.
   struct Cursor {
     size_t offset = 0;
     int line = 0;
@@ -79,7 +80,8 @@ private:
   Tokenizer tokenizer;
 };
 
-/// How many bytes of a UTF-8 byte order mark start `text`: 0 or 3.
+/// Returns the length of the UTF-8 byte order mark at the start of `text`: 0 or
+/// 3.
 size_t byteOrderMarkLength(const std::string &text);
 
 } // namespace brew::prototxt

@@ -1,4 +1,4 @@
-//===- TopLevelScan.cpp - Solver or net, told from the top level ----------===//
+//===- TopLevelScan.cpp - Distinction of solvers and nets -----------------===//
 
 #include "frontends/prototxt/text/TopLevelScan.h"
 
@@ -15,8 +15,8 @@ using Tokenizer = TokenStream::Tokenizer;
 
 namespace {
 
-/// Names at the top level, each with its first location, in text order. Ends
-/// quietly where the text cannot be read on.
+/// Returns the names at the top level, each with its first location, in text
+/// order, up to the first syntax error.
 std::vector<std::pair<std::string, TextLocation>>
 topLevelNames(const std::string &text) {
   std::vector<std::pair<std::string, TextLocation>> names;
@@ -77,7 +77,7 @@ TopLevelScan scanTopLevel(const std::string &text) {
     hasLayers = hasLayers || name == "layer" || name == "layers";
   }
   if (netVotes == 0 && solverVotes == 0) {
-    // Only unknown names: misspelt ones tell by what they resemble.
+    // Only unknown names: use the known names that they are similar to.
     for (const auto &[name, location] : names) {
       netVotes += !nearestName(name, fieldNames(net)).empty();
       solverVotes += !nearestName(name, fieldNames(solver)).empty();

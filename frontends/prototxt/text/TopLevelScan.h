@@ -1,7 +1,7 @@
-//===- TopLevelScan.h - Solver or net, told from the top level --*- C++ -*-===//
+//===- TopLevelScan.h - Distinction of solvers and nets ---------*- C++ -*-===//
 //
-// Looks over a prototxt's outermost fields without parsing their contents, to
-// tell a solver from a net before the real parse starts.
+// Scans a prototxt's outermost fields without parsing their contents, to
+// distinguish a solver from a net before the actual parse.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@ namespace brew::prototxt {
 
 struct TopLevelScan {
   FileKind kind = FileKind::Net;
-  /// The first field that only that kind has, if the text has one and no field
+  /// The first field that only this kind has, if the text has one and no field
   /// that only the other kind has.
   std::optional<TextLocation> evidence;
   std::string evidenceName;

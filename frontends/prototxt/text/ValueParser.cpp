@@ -1,4 +1,4 @@
-//===- ValueParser.cpp - Scalar field values of a prototxt ----------------===//
+//===- ValueParser.cpp - Parser of scalar field values --------------------===//
 
 #include "frontends/prototxt/text/ValueParser.h"
 
@@ -35,14 +35,15 @@ std::string lower(std::string text) {
 
 std::string quoted(const std::string &text) { return "'" + text + "'"; }
 
-/// The bytes of a string token without its quotes, unescaped.
+/// Returns the bytes of a string token, without its quotes, unescaped.
 std::string unquote(const std::string &token) {
   std::string out;
   Tokenizer::ParseString(token, &out);
   return out;
 }
 
-/// Whether it holds the name of a file or folder, or how such names begin.
+/// Returns whether the value is the name of a file or folder, or a prefix of
+/// such names.
 bool namesFile(const FieldDescriptor &field) {
   static const std::set<std::string> fields = {
       "boost_file",  "file_name",        "label_map_file",
@@ -54,7 +55,7 @@ bool namesFile(const FieldDescriptor &field) {
   return fields.count(field.name()) != 0;
 }
 
-/// The value of that name, also if it is written in another case.
+/// Finds an enum value by name, in any case.
 const EnumValueDescriptor *findAnyCase(const EnumDescriptor &type,
                                        const std::string &name) {
   for (int i = 0; i < type.value_count(); ++i)
@@ -121,7 +122,7 @@ void ValueParser::parse(Message &message, const FieldDescriptor &field) {
     return;
   }
   case FieldDescriptor::CPPTYPE_MESSAGE:
-    break; // the caller's
+    break; // parsed by the caller
   }
 }
 
@@ -202,8 +203,8 @@ const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
   }
   if (tokens.type() == Tokenizer::TYPE_STRING) {
     std::string word = unquote(tokens.token().text);
-    // `layers` are of the V1 form, whose types are bare words; a quoted type is
-    // what `layer` has, so one of the two is a slip.
+    // `layers` have V1's types, which are identifiers; `layer` has quoted
+    // types. One of the two is a mistake.
     if (type.full_name() == "brew.caffe.V1LayerParameter.LayerType")
       tokens.fail(start,
                   "the type of old-style `layers` is a bare word such as "

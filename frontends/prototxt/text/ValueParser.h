@@ -1,7 +1,7 @@
-//===- ValueParser.h - Scalar field values of a prototxt --------*- C++ -*-===//
+//===- ValueParser.h - Parser of scalar field values ------------*- C++ -*-===//
 //
-// Reads one value of a scalar field from the tokens into a message, accepting
-// what protobuf's TextFormat accepts and saying what was expected otherwise.
+// Parses a value of a scalar field into a message. Accepts the same values as
+// protobuf's TextFormat; errors name the expected value.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,10 +16,10 @@ class ValueParser {
 public:
   explicit ValueParser(TokenStream &tokens) : tokens(tokens) {}
 
-  /// Takes the value at the current token and sets (or, for a repeated field,
-  /// adds) it. A value of another type, out of range, not of the enum or not of
+  /// Parses the value at the current token and sets (or, for a repeated field,
+  /// adds) it. A value of another type, out of range, not in the enum or not
   /// UTF-8 is an error at the value, which ends the parse. Names of files may
-  /// have any bytes, as on a disk.
+  /// contain any bytes.
   void parse(google::protobuf::Message &message,
              const google::protobuf::FieldDescriptor &field);
 

@@ -1,4 +1,4 @@
-//===- FieldCopy.cpp - Copying fields together with their locations -------===//
+//===- FieldCopy.cpp - Copies of fields with their locations --------------===//
 
 #include "frontends/prototxt/upgrade/FieldCopy.h"
 
@@ -14,8 +14,8 @@ using google::protobuf::Reflection;
 
 namespace {
 
-/// A field of a Caffe message by name. The names come from tables in this
-/// library, so a missing one is a defect.
+/// Returns a field of a Caffe message by name. The names are in tables of this
+/// library, so a missing field is a defect.
 const FieldDescriptor *fieldNamed(const Message &message,
                                   const std::string &name) {
   const FieldDescriptor *field = message.GetDescriptor()->FindFieldByName(name);
@@ -30,7 +30,7 @@ bool isInt32(const FieldDescriptor &field) {
          field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32;
 }
 
-/// Value number `index` of an integer field of 32 bits, as its bits.
+/// Returns the bits of value number `index` of a 32-bit integer field.
 uint32_t intBits(const Message &message, const FieldDescriptor *field,
                  int index) {
   const Reflection *r = message.GetReflection();
@@ -134,8 +134,8 @@ void copyField(SourceMap &locations, const Message &from,
 }
 
 Message &getOrCreateBlock(SourceMap &locations, Message &message,
-                   const std::string &block, const Message &cause,
-                   const std::string &causeField) {
+                          const std::string &block, const Message &cause,
+                          const std::string &causeField) {
   const bool isNew = !hasField(message, block);
   Message *opened = message.GetReflection()->MutableMessage(
       &message, fieldNamed(message, block));

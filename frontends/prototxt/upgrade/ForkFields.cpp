@@ -1,8 +1,7 @@
-//===- ForkFields.cpp - What only forks of Caffe have ---------------------===//
+//===- ForkFields.cpp - Fields and types of Caffe's forks -----------------===//
 //
 // Fields and enum values that forks have and neither Caffe 1.0 nor Brew has,
-// with the fork best known for them. Data only, plus the look-ups; extend it
-// freely.
+// with the fork best known for them. Contains only data and lookups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +13,7 @@ namespace brew::prototxt {
 
 namespace {
 
-/// Fields of a message type, or values of an enum type, of one fork.
+/// A fork's fields of a message type, or values of an enum type.
 struct Members {
   const char *fork;
   const char *owner;

@@ -1,7 +1,7 @@
 //===- ForkLayerTypes.cpp - Layer and filler types of Caffe's forks -------===//
 //
 // Layer and filler types that Caffe 1.0 does not have, with the fork best known
-// for them. Some of them Brew supports; the table is asked about the others.
+// for them. Brew supports some of them; the table is used for the others.
 //
 //===----------------------------------------------------------------------===//
 

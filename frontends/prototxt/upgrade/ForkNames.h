@@ -1,7 +1,7 @@
-//===- ForkNames.h - What forks of Caffe are called -------------*- C++ -*-===//
+//===- ForkNames.h - Names of Caffe's forks ---------------------*- C++ -*-===//
 //
-// The forks that the tables of ForkFields.cpp and ForkLayerTypes.cpp name, in
-// the words of a diagnostic, and how such a table is searched.
+// The names in diagnostics of the forks in the tables of ForkFields.cpp and
+// ForkLayerTypes.cpp, and the search in such a table.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -42,7 +42,7 @@ inline constexpr char shufflenetPorts[] = "ShuffleNet ports";
 inline constexpr char ssd[] = "SSD (weiliu89/caffe)";
 inline constexpr char synopsys[] = "Synopsys Caffe";
 
-/// Whether `word` is one of `words`, which spaces separate.
+/// Returns whether `word` is one of the space-separated `words`.
 inline bool hasWord(const char *words, const std::string &word) {
   return (" " + std::string(words) + " ").find(" " + word + " ") !=
          std::string::npos;

@@ -1,4 +1,4 @@
-//===- LegacyUpgrade.cpp - Old prototxt forms in today's terms ------------===//
+//===- LegacyUpgrade.cpp - Upgrade of old prototxt forms ------------------===//
 
 #include "frontends/prototxt/upgrade/LegacyUpgrade.h"
 
@@ -58,7 +58,7 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
               "the last input_dim is here");
     return;
   }
-  // Names alone are what an old weights file has: nothing to build then.
+  // Old weight files have names only, so there is nothing to build.
   if (shapes > 0 || dims > 0) {
     caffe::LayerParameter *layer = net.add_layer();
     layer->set_name("input");
@@ -107,7 +107,8 @@ void upgradeBatchNorms(caffe::NetParameter &net) {
 
 namespace {
 
-/// MyCaffe writes types in capitals, as the names of the old enumeration were.
+/// Converts the case of types: MyCaffe writes them in capitals, like the names
+/// of the old enumeration.
 void respellType(caffe::SolverParameter &solver) {
   auto capitals = [](std::string text) {
     for (char &each : text)

@@ -1,8 +1,8 @@
-//===- LegacyUpgrade.h - Old prototxt forms in today's terms ----*- C++ -*-===//
+//===- LegacyUpgrade.h - Upgrade of old prototxt forms ----------*- C++ -*-===//
 //
-// Caffe went through three layer formats. The later stages see only the
-// current one; these functions rewrite the others with Caffe's meaning, and
-// keep every location, so that an upgraded layer points at its original text.
+// Caffe has had three layer formats. These functions rewrite the older ones in
+// the current format, as Caffe does. They keep every location, so that
+// diagnostics about an upgraded layer point to its original text.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,9 +16,9 @@
 namespace brew::prototxt {
 
 /// Rewrites V0 layers, V1 layers, old data-transformation fields, old input
-/// fields and old batch-norm multipliers. Messages that are no longer part of
-/// the result go to `superseded`: they must live as long as `locations`, which
-/// knows them by address.
+/// fields and old batch-norm multipliers. Moves messages that are not part of
+/// the result to `superseded`. They must outlive `locations`, which refers to
+/// them by address.
 std::unique_ptr<caffe::NetParameter>
 upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &locations,
            Diagnostics &diagnostics,
@@ -28,27 +28,27 @@ upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &locations,
 void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
                    Diagnostics &diagnostics);
 
-// The single steps of upgradeNet(), in its order.
+// The steps of upgradeNet(), in order.
 
-/// Whether some layer is written as `layers { layer { ... } }`.
+/// Returns whether a layer is written as `layers { layer { ... } }`.
 bool hasV0Layers(const caffe::NetParameter &net);
-/// `from` with its V0 layers as V1 layers; padding layers are merged into the
-/// convolution or pooling that reads them.
+/// Returns `from` with its V0 layers as V1 layers. Padding layers are merged
+/// into the convolution or pooling that reads them.
 std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
                                                SourceMap &locations,
                                                Diagnostics &diagnostics);
 /// Moves scale, mean_file, crop_size and mirror of V1 data layers into
 /// transform_param.
 void upgradeDataTransforms(caffe::NetParameter &net, SourceMap &locations);
-/// `from` with its V1 layers (`layers`) as current ones (`layer`).
+/// Returns `from` with its V1 layers (`layers`) as current ones (`layer`).
 std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
                                                SourceMap &locations,
                                                Diagnostics &diagnostics);
 /// Turns input, input_dim and input_shape into an Input layer at the front.
 void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
                    Diagnostics &diagnostics);
-/// Batch norms with three `param` entries had to switch off learning by hand;
-/// since then their statistics never learn, so the multipliers become 0.
+/// Sets the multipliers of old batch norms to 0. They needed three `param`
+/// entries to exclude their statistics from learning, which is now the default.
 void upgradeBatchNorms(caffe::NetParameter &net);
 
 } // namespace brew::prototxt

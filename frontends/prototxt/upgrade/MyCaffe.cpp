@@ -1,4 +1,4 @@
-//===- MyCaffe.cpp - What MyCaffe's nets are known by ---------------------===//
+//===- MyCaffe.cpp - Detection of MyCaffe's nets --------------------------===//
 
 #include "frontends/prototxt/upgrade/MyCaffe.h"
 
@@ -15,7 +15,8 @@ bool isMyCaffeNet(const caffe::NetParameter &net) {
                      });
 }
 
-bool hasParamForMissingBias(const caffe::LayerParameter &layer, int parameters) {
+bool hasParamForMissingBias(const caffe::LayerParameter &layer,
+                            int parameters) {
   const std::string &type = layer.type();
   const bool hasBias = type == "InnerProduct"
                            ? layer.inner_product_param().bias_term()

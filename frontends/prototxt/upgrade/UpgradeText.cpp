@@ -1,4 +1,4 @@
-//===- UpgradeText.cpp - Old prototxts as text in today's syntax ----------===//
+//===- UpgradeText.cpp - Upgraded prototxts as text -----------------------===//
 
 #include "frontends/prototxt/upgrade/UpgradeText.h"
 

@@ -1,4 +1,4 @@
-//===- UpgradeText.h - Old prototxts as text in today's syntax --*- C++ -*-===//
+//===- UpgradeText.h - Upgraded prototxts as text ---------------*- C++ -*-===//
 #pragma once
 
 #include "frontends/prototxt/text/PrototxtFile.h"
@@ -8,11 +8,11 @@
 
 namespace brew::prototxt {
 
-/// The net or solver of a text as Caffe's upgrade tools would write it: V0 and
-/// V1 layers, old data-transformation and input fields, batch-norm multipliers
-/// and `solver_type` rewritten, those of nets inside a solver too; everything
-/// else unchanged, comments lost. Nothing if there is an error in
-/// `diagnostics`.
+/// Returns the net or solver of a text as Caffe's upgrade tools would write it:
+/// V0 and V1 layers, old data-transformation and input fields, batch-norm
+/// multipliers and `solver_type` are rewritten, also in nets inside a solver.
+/// Everything else is unchanged, but comments are lost. Returns nullopt if
+/// `diagnostics` contains an error.
 std::optional<std::string> upgradedText(const SourceText &source,
                                         Diagnostics &diagnostics);
 

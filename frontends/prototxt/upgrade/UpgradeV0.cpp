@@ -50,8 +50,8 @@ constexpr V0TypeName v0TypeNames[] = {
     {"window_data", V1::WINDOW_DATA},
 };
 
-/// Where a V0 field went, by V0 layer type ("*": any). All V0 parameters stood
-/// side by side in the layer.
+/// The current block and name of a V0 field, by V0 layer type ("*": any). V0
+/// layers had all fields in one message.
 struct FieldTarget {
   const char *field;
   const char *type;
@@ -107,7 +107,8 @@ constexpr FieldTarget fieldTargets[] = {
     {"det_crop_mode", "window_data", "window_data_param", "crop_mode"},
 };
 
-const FieldTarget *fieldTarget(const std::string &field, const std::string &type) {
+const FieldTarget *fieldTarget(const std::string &field,
+                               const std::string &type) {
   for (const FieldTarget &target : fieldTargets)
     if (field == target.field && (type == target.type || target.type[0] == '*'))
       return &target;
@@ -172,11 +173,12 @@ void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
   }
 }
 
-/// The padding layer that makes each blob, if its last maker is one.
+/// For each blob, the padding layer that produces it, if its last producer is
+/// one.
 using PaddingOf = std::map<std::string, const V1 *>;
 
-/// Reads past the padding layer in front of `to` (already upgraded from
-/// `from`): the pad becomes the reader's own.
+/// Merges the padding layer before `to` (already upgraded from `from`) into
+/// `to`: the padding becomes a setting of `to`.
 void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
                   V1 &to, Diagnostics &diagnostics) {
   const std::string &reader = from.layer().type();
@@ -184,7 +186,7 @@ void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
   if ((reader != "conv" && reader != "pool") || from.bottom_size() != 1) {
     diagnostics
         .error(at, layerPrefix(from) + "only a conv or pool layer with one "
-                                      "bottom can read a padding layer")
+                                       "bottom can read a padding layer")
         .note(locations.where(padding), "the padding layer is here");
     return;
   }

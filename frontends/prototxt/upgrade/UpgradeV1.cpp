@@ -18,8 +18,8 @@ namespace {
 
 using V1 = caffe::V1LayerParameter;
 
-/// The ParamSpec number `index`, made along with those before it if need be; a
-/// new one starts where the V1 field that asks for it stands.
+/// Returns ParamSpec number `index`. Creates it and those before it if
+/// necessary, with the location of the V1 field that needs it.
 caffe::ParamSpec &paramSpec(SourceMap &locations, caffe::LayerParameter &layer,
                             int index, const V1 &old, const char *field) {
   while (layer.param_size() <= index) {
@@ -31,7 +31,7 @@ caffe::ParamSpec &paramSpec(SourceMap &locations, caffe::LayerParameter &layer,
   return *layer.mutable_param(index);
 }
 
-/// Four parallel lists of V1 are one list of blocks today.
+/// Converts four parallel lists of V1 to the current list of blocks.
 void gatherParamSpecs(SourceMap &locations, const V1 &old,
                       caffe::LayerParameter &layer) {
   for (int i = 0; i < old.param_size(); ++i) {
@@ -81,7 +81,7 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
   gatherParamSpecs(locations, old, layer);
 }
 
-/// Moves the fields that data layers once had for themselves.
+/// Moves the data layers' own fields to transform_param.
 void moveTransform(SourceMap &locations, V1 &layer, const char *block) {
   if (!hasField(layer, block))
     return;

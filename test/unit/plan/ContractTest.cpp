@@ -1,4 +1,4 @@
-//===- ContractTest.cpp - Names and numbers that a plan's two sides share -===//
+//===- ContractTest.cpp - Names and limits of the plan contract -----------===//
 #include "plan/Contract.h"
 #include "plan/plan.pb.h"
 

@@ -1,4 +1,4 @@
-//===- PlanBuilder.cpp - Plans made by hand -------------------------------===//
+//===- PlanBuilder.cpp - Hand-written plans -------------------------------===//
 #include "PlanBuilder.h"
 
 #include "plan/PlanWriter.h"
@@ -14,7 +14,7 @@ namespace brew::test {
 
 using namespace plan;
 
-/// Where assemble() puts the first segment: behind any manifest of a test.
+/// Offset of the first segment in assemble(): after any manifest of a test.
 static constexpr std::uint64_t kFirstSegment = 64 << 10;
 
 static std::uint64_t alignUp(std::uint64_t value) {
@@ -193,7 +193,7 @@ PlanBuilder completePlan() {
   auto dw = b.buffer("conv.w'", {4, 3, 3, 3}, {}, F32, GRADIENTS);
   auto db = b.buffer("conv.b'", {4}, {}, F32, GRADIENTS);
   auto history = b.buffer("history", {4, 3, 3, 3}, {}, F32, STATE);
-  // Every scalar has a line of its own.
+  // Every scalar has its own cache line.
   b.buffer("scalars", {SCALAR_COUNT, kAlignment / 4}, {}, F32, SCALARS);
   auto constant = b.buffer("constant", {2, 5}, {}, F32, CONSTANTS);
   b.buffer("private", {4});

@@ -67,8 +67,7 @@ TEST(PlanFile, ElementSizesAndCounts) {
 
 TEST(PlanFile, MissingFileIsTheMachines) {
   std::string text;
-  EXPECT_EQ(statusOfOpen("/nonexistent/a.plan", text),
-            ExitStatus::Unavailable);
+  EXPECT_EQ(statusOfOpen("/nonexistent/a.plan", text), ExitStatus::Unavailable);
   EXPECT_EQ(
       text,
       "cannot open plan '/nonexistent/a.plan': No such file or directory");
@@ -86,7 +85,7 @@ TEST(PlanFile, OtherFilesAreNoPlans) {
   EXPECT_NE(text.find(empty.path + ": not a plan"), std::string::npos);
 }
 
-/// The error of a plan whose header gives another format.
+/// Returns the error for a plan with another format version.
 std::string otherFormat(std::string bytes, std::uint32_t version) {
   std::memcpy(bytes.data() + offsetof(Header, formatVersion), &version, 4);
   return loadError(bytes);
@@ -111,7 +110,7 @@ TEST(PlanFile, OtherFormatsNameTheCommand) {
                 "older brewc" +
                 reads),
       0u);
-  // What a reader cannot make out is left to the user.
+  // The user has to fill in parts that the reader cannot determine.
   builder.manifest.clear_input_prototxt();
   builder.manifest.mutable_programs(0)->set_source("net file: a'b.prototxt");
   EXPECT_EQ(otherFormat(builder.bytes(), 77),
@@ -140,7 +139,7 @@ TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
                         "; to recompile it: brewc small.prototxt -o " + start +
                         "deploy.plan");
     EXPECT_EQ(statusOfOpen(start + "solver.plan", text), ExitStatus::BadInput);
-    // The first did not say what it was made from.
+    // The first version did not contain the path of the prototxt.
     EXPECT_NE(text.find(std::string("; to recompile it: brewc ") +
                         (version == 1 ? "SOLVER" : "small_solver") +
                         ".prototxt -o "),
@@ -149,7 +148,7 @@ TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
   }
 }
 
-/// A plan that the writer would refuse.
+/// Returns a plan that the writer would reject.
 std::string unchecked(PlanBuilder &builder) {
   fixedOffsets(builder.manifest, builder.segments);
   return assemble(builder.manifest, builder.segments);
@@ -165,7 +164,7 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
       14, "\x08\x01");
   EXPECT_NE(loadError(unchecked(builder)).find("it has no action"),
             std::string::npos);
-  // A value of an enumeration; the type's default must not take its place.
+  // An unknown value of an enumeration must not be replaced by the default.
   PlanBuilder typed = completePlan();
   Buffer &buffer = *typed.manifest.mutable_buffers(0);
   buffer.clear_type();
@@ -174,7 +173,7 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
   EXPECT_EQ(loadError(unchecked(typed)),
             "p.plan: damaged plan: Buffer.type: its value is unknown to this "
             "program");
-  // A field more is none of its business.
+  // An unknown field is ignored.
   PlanBuilder more = completePlan();
   more.manifest.GetReflection()
       ->MutableUnknownFields(&more.manifest)
@@ -184,7 +183,7 @@ TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
 
 TEST(PlanFile, EveryTruncationIsRefused) {
   PlanBuilder builder = completePlan();
-  builder.segments.back().resize(200); // keep it quick: no code is run here
+  builder.segments.back().resize(200); // for speed; the code is never run
   std::string bytes = builder.bytes();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     std::string error = loadError(bytes.substr(0, size));
@@ -228,7 +227,7 @@ TEST(PlanFile, EveryBitFlipWithFittingHeaderIsHarmless) {
     refused += !loadError(withFittingHeader(bytes)).empty();
     bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
   }
-  // Flips in names and the like are legal; most others are not.
+  // Changed bits in names are valid; most others are not.
   EXPECT_GT(refused, end * 8 / 3);
 }
 

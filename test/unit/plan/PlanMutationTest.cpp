@@ -1,7 +1,7 @@
 //===- PlanMutationTest.cpp - Random damage never crashes the reader ------===//
 //
-// The deterministic twin of test/fuzz: whatever a plan says, it is refused with
-// a sentence or is safe to hold. Sanitizers do the judging.
+// The deterministic counterpart of test/fuzz: any plan is either rejected with
+// an error or safe to use. Run it with sanitizers.
 //
 //===----------------------------------------------------------------------===//
 #include "PlanBuilder.h"
@@ -27,8 +27,8 @@ TEST(PlanMutation, RefusedOrSafe) {
                            bytes.size());
     accepted += loadError(bytes).empty();
   }
-  // Some damage hits names only; were all of it refused, or none, the series
-  // would not be testing the rules.
+  // Some mutations affect names only. If all plans were rejected, or none, the
+  // series would not test the rules.
   EXPECT_GT(accepted, count / 100);
   EXPECT_LT(accepted, count / 2);
 }

@@ -1,4 +1,4 @@
-//===- PlanMutator.cpp - Plans damaged on purpose -------------------------===//
+//===- PlanMutator.cpp - Mutations of plans -------------------------------===//
 #include "PlanMutator.h"
 
 #include "plan/PlanFormat.h"
@@ -40,12 +40,12 @@ std::string mutatePlan(const std::string &original, std::mt19937_64 &random) {
     case 1:
       bytes[position()] = static_cast<char>(random());
       break;
-    case 2: // the largest varint the place can hold
+    case 2: // the largest varint of this length
       for (std::size_t i = position(), n = 1 + below(9);
            n-- > 0 && i < begin + size; ++i)
         bytes[i] = static_cast<char>(n == 0 ? 0x7f : 0xff);
       break;
-    case 3: { // a stretch of the manifest over another
+    case 3: { // a range of the manifest over another one
       std::size_t from = position(), to = position();
       std::size_t n =
           std::min(1 + below(24), begin + size - std::max(from, to));

@@ -1,4 +1,4 @@
-//===- PlanMutator.h - Plans damaged on purpose -----------------*- C++ -*-===//
+//===- PlanMutator.h - Mutations of plans -----------------------*- C++ -*-===//
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace brew::test {
 
-/// A copy of a plan's bytes with a few random changes to header and manifest:
-/// flipped bits, overwritten bytes, extreme integers, removed and doubled
-/// pieces. The checksum fits, so that the rules behind it are exercised.
+/// Returns a copy of a plan's bytes with a few random changes to header and
+/// manifest: flipped bits, overwritten bytes, extreme integers, removed and
+/// duplicated pieces. The checksum is correct, so that the later rules are
+/// tested.
 std::string mutatePlan(const std::string &bytes, std::mt19937_64 &random);
 
-/// Makes size and checksum in the header fit `bytes`, whatever else they say.
+/// Sets size and checksum in the header of `bytes`.
 std::string withFittingHeader(std::string bytes);
 
 } // namespace brew::test

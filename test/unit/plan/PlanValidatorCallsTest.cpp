@@ -95,10 +95,14 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) { launch(m).set_buffer_indices(0, Private); },
      "an argument belongs to another program"},
     {"GeneratedBesideALaunch",
-     [](Manifest &m) { *step(m, 3).mutable_generated_alternative() = launch(m); },
+     [](Manifest &m) {
+       *step(m, 3).mutable_generated_alternative() = launch(m);
+     },
      "only a convolution has a generated alternative"},
     {"GeneratedWithoutKernel",
-     [](Manifest &m) { step(m, 0).mutable_generated_alternative()->set_kernel_index(2); },
+     [](Manifest &m) {
+       step(m, 0).mutable_generated_alternative()->set_kernel_index(2);
+     },
      "its kernel does not exist"},
     {"GeneratedForOtherBuffers",
      [](Manifest &m) {
@@ -259,7 +263,7 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) {
        back(m).set_direction(FORWARD);
        back(m).set_b_buffer_index(ConvB);
-       // y over x: same place, both dense
+       // y over x: same offset, both dense
        buffer(m, Conv).set_offset(buffer(m, Data).offset());
        conv(m).set_b_buffer_index(ConvB);
      },

@@ -10,12 +10,13 @@ using namespace brew::test;
 
 namespace {
 
-/// The complete plan as brewc would write it for two architectures.
+/// Returns the complete plan as brewc would write it for two architectures.
 PlanBuilder cudaPlan() {
   PlanBuilder builder = completePlan();
   Manifest &m = builder.manifest;
-  PixelConversion &pixels =
-      *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
+  PixelConversion &pixels = *m.mutable_programs(0)
+                                 ->mutable_data_inputs(0)
+                                 ->mutable_pixel_conversion();
   pixels.set_kernel_index(builder.kernel("pixels", 4, 1, 1));
   for (int dim : {3, 1, 1})
     pixels.add_mean_dims(dim);
@@ -88,7 +89,7 @@ TEST(PlanValidatorCuda, TakesArchitecturesOfEveryForm) {
   }
 }
 
-/// A plan for the simulator alone was compiled by no NVRTC.
+/// A plan for the simulator only is not compiled by NVRTC.
 TEST(PlanValidatorCuda, TakesTheSimulator) {
   PlanBuilder builder = cudaPlan();
   Manifest &m = builder.manifest;
@@ -105,7 +106,9 @@ TEST(PlanValidatorCuda, TakesTheSimulator) {
 Kernel &kernel(Manifest &m) { return *m.mutable_kernels(0); }
 Target &target(Manifest &m) { return *m.mutable_target(); }
 PixelConversion &pixels(Manifest &m) {
-  return *m.mutable_programs(0)->mutable_data_inputs(0)->mutable_pixel_conversion();
+  return *m.mutable_programs(0)
+              ->mutable_data_inputs(0)
+              ->mutable_pixel_conversion();
 }
 
 const BrokenRule kRules[] = {

@@ -1,4 +1,4 @@
-//===- DataShapesTest.cpp - What data layers will deliver -----------------===//
+//===- DataShapesTest.cpp - Shapes of data layers -------------------------===//
 
 #include "passes/graph/DataShapes.h"
 
@@ -27,11 +27,11 @@ caffe::LayerParameter layerOf(const std::string &text) {
 }
 
 passes::DataShapeOptions optionsOf(const std::vector<std::string> &shapes,
-                              int64_t batch = 0) {
+                                   int64_t batch = 0) {
   return {passes::parseInputShapes(shapes), batch};
 }
 
-/// The error's status and text.
+/// Returns the error's status and text.
 template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
   try {
     call();
@@ -85,12 +85,13 @@ TEST(DataShapes, takesDummyAndMemoryDataAsWritten) {
   auto memory =
       layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
               "batch_size: 2 channels: 3 height: 4 width: 5 }");
-  EXPECT_EQ(passes::inferDataShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
+  EXPECT_EQ(passes::inferDataShapes(memory, {}, {}),
+            (Shapes{{2, 3, 4, 5}, {2}}));
   EXPECT_EQ(inferDataShapes(memory, {}, optionsOf({}, 7)),
             (Shapes{{7, 3, 4, 5}, {7}}));
 }
 
-/// A database with one image of 3 x 4 x 6 in a folder of its own.
+/// A database with one image of 3 x 4 x 6 in a temporary folder.
 struct DatabaseFeed : testing::Test {
   DatabaseFeed() {
     auto writer =
@@ -140,7 +141,7 @@ TEST_F(DatabaseFeed, saysHowToDoWithoutTheSource) {
             std::string::npos);
   EXPECT_NE(text.find(folder.path("none")), std::string::npos) << text;
   EXPECT_NE(text.find("--input-shape data=N,C,H,W"), std::string::npos);
-  // One flag serves every batch size.
+  // One option applies to every batch size.
   EXPECT_EQ(shapes(data("", "none"), optionsOf({"data=1,3,32,32"})),
             (Shapes{{8, 3, 32, 32}, {8}}));
 }
@@ -253,7 +254,8 @@ TEST(DataShapes, asksHdf5Files) {
   auto layer = layerOf("type: 'HDF5Data' top: 'x' top: 'l' hdf5_data_param { "
                        "source: 'list.txt' batch_size: 4 }");
   const std::vector<std::string> folders = {folder.path("")};
-  EXPECT_EQ(passes::inferDataShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
+  EXPECT_EQ(passes::inferDataShapes(layer, folders, {}),
+            (Shapes{{4, 2, 3}, {4}}));
   EXPECT_EQ(inferDataShapes(layer, folders, optionsOf({}, 6)),
             (Shapes{{6, 2, 3}, {6}}));
   EXPECT_EQ(layer.hdf5_data_param().batch_size(), 6u);
@@ -281,8 +283,9 @@ TEST(DataShapes, boundsElementCounts) {
   auto layer = layerOf("type: 'Input' top: 'a' input_param { shape { dim: "
                        "65536 dim: 32767 } }");
   EXPECT_EQ(passes::inferDataShapes(layer, {}, {}).size(), 1u);
-  EXPECT_EQ(errorOf([&] { inferDataShapes(layer, {}, optionsOf({}, 65540)); }).first,
-            ExitStatus::BadInput);
+  EXPECT_EQ(
+      errorOf([&] { inferDataShapes(layer, {}, optionsOf({}, 65540)); }).first,
+      ExitStatus::BadInput);
 }
 
 //===----------------------------------------------------------------------===//
@@ -350,7 +353,8 @@ TEST_F(ImageFeed, windowsAreAsLargeAsTheirCrops) {
   auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
                        "window_data_param { source: 'absent' batch_size: 5 } "
                        "transform_param { crop_size: 8 }");
-  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
+  EXPECT_EQ(passes::inferDataShapes(layer, {}, {}),
+            (Shapes{{5, 3, 8, 8}, {5}}));
 }
 
 } // namespace

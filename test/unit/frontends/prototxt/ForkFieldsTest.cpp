@@ -24,7 +24,7 @@ TEST(ForkFields, LookUps) {
   EXPECT_EQ(forkOwningLayerType("Convolution"), nullptr);
 }
 
-/// A field that the schema has must not be called a stranger.
+/// No field of the schema is listed as a fork's.
 TEST(ForkFields, NoneIsInTheSchema) {
   const auto *file = caffe::LayerParameter::descriptor()->file();
   for (int i = 0; i < file->message_type_count(); ++i) {

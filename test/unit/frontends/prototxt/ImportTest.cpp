@@ -1,4 +1,4 @@
-//===- ImportTest.cpp - Which programs a file gives -----------------------===//
+//===- ImportTest.cpp - Programs of a file --------------------------------===//
 
 #include "frontends/prototxt/import/Import.h"
 
@@ -38,7 +38,7 @@ struct ImportTest : testing::Test {
     return net;
   }
 
-  /// "NAME PHASE [differentiate]" of each program.
+  /// Returns "NAME PHASE [differentiate]" of each program.
   static std::vector<std::string> programs(const ImportedNet &net) {
     std::vector<std::string> list;
     mlir::ModuleOp module = net.module.get();

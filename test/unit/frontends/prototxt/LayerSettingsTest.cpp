@@ -8,7 +8,7 @@
 namespace brew::prototxt {
 namespace {
 
-/// What is diagnostics about one layer.
+/// Returns the diagnostics about a layer.
 std::string layerDiagnostics(const std::string &layer) {
   Diagnostics diagnostics;
   auto net = netOf("layer { name: 'l' " + layer + " }", diagnostics);
@@ -16,7 +16,7 @@ std::string layerDiagnostics(const std::string &layer) {
   checkSettings(checked, *findLayerKind(checked.type()), net->locations(),
                 diagnostics);
   std::string text = diagnostics.str(), stripped;
-  // Only the text: locations have tests of their own.
+  // Only the text: other tests check locations.
   for (size_t at = 0; at < text.size();) {
     size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
@@ -29,13 +29,14 @@ std::string layerDiagnostics(const std::string &layer) {
 
 std::string convolution(const std::string &settings) {
   return layerDiagnostics("type: 'Convolution' bottom: 'x' top: 'y' "
-                    "convolution_param { " +
-                    settings + " }");
+                          "convolution_param { " +
+                          settings + " }");
 }
 
 std::string pooling(const std::string &settings) {
-  return layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' pooling_param { " +
-                    settings + " }");
+  return layerDiagnostics(
+      "type: 'Pooling' bottom: 'x' top: 'y' pooling_param { " + settings +
+      " }");
 }
 
 TEST(LayerSettings, checksConvolution) {
@@ -120,18 +121,18 @@ TEST(LayerSettings, checksPooling) {
             "global_pooling goes with pad 0 and stride 1 only\n");
   EXPECT_EQ(pooling("kernel_size: 2 pool: STOCHASTIC"), "");
   EXPECT_EQ(layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
-                       "pooling_param { kernel_size: 2 }"),
+                             "pooling_param { kernel_size: 2 }"),
             "");
   EXPECT_EQ(layerDiagnostics("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
-                       "pooling_param { pool: AVE kernel_size: 2 }"),
+                             "pooling_param { pool: AVE kernel_size: 2 }"),
             "only MAX pooling has a second top\n");
 }
 
 TEST(LayerSettings, checksEltwise) {
   auto eltwise = [](const std::string &settings) {
     return layerDiagnostics("type: 'Eltwise' bottom: 'a' bottom: 'b' top: 'y' "
-                      "eltwise_param { " +
-                      settings + " }");
+                            "eltwise_param { " +
+                            settings + " }");
   };
   EXPECT_EQ(eltwise("coeff: 1 coeff: -1"), "");
   EXPECT_EQ(eltwise("coeff: 1"), "coeff is given 1 times for 2 bottoms; it "
@@ -144,9 +145,10 @@ TEST(LayerSettings, checksEltwise) {
 
 TEST(LayerSettings, checksFillers) {
   auto filler = [](const std::string &settings) {
-    return layerDiagnostics("type: 'InnerProduct' bottom: 'x' top: 'y' "
-                      "inner_product_param { num_output: 2 weight_filler { " +
-                      settings + " } }");
+    return layerDiagnostics(
+        "type: 'InnerProduct' bottom: 'x' top: 'y' "
+        "inner_product_param { num_output: 2 weight_filler { " +
+        settings + " } }");
   };
   EXPECT_EQ(filler("type: 'xavier'"), "");
   EXPECT_EQ(filler("type: 'xaver'"),
@@ -161,28 +163,31 @@ TEST(LayerSettings, checksFillers) {
 
 TEST(LayerSettings, checksDataLayers) {
   EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
-                       "batch_size: 1 }"),
+                             "batch_size: 1 }"),
             "");
   EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd'"),
             "batch_size is missing\nsource is missing\n");
   EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
-                       "batch_size: 1 } transform_param { mean_file: 'm' "
-                       "mean_value: 1 }"),
+                             "batch_size: 1 } transform_param { mean_file: 'm' "
+                             "mean_value: 1 }"),
             "give either mean_file or mean_value, not both\n");
-  EXPECT_EQ(layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
+  EXPECT_EQ(
+      layerDiagnostics("type: 'Data' top: 'd' data_param { source: 's' "
                        "batch_size: 1 } transform_param { force_color: true "
                        "force_gray: true }"),
-            "force_color and force_gray exclude each other\n");
-  EXPECT_EQ(layerDiagnostics("type: 'HDF5Data' top: 'd' hdf5_data_param { source: "
+      "force_color and force_gray exclude each other\n");
+  EXPECT_EQ(
+      layerDiagnostics("type: 'HDF5Data' top: 'd' hdf5_data_param { source: "
                        "'s' batch_size: 1 } transform_param { scale: 2 }"),
-            "HDF5 data cannot be transformed\n");
+      "HDF5 data cannot be transformed\n");
 }
 
 TEST(LayerSettings, checksShapesOfInputs) {
   auto input = [](const std::string &settings) {
-    return layerDiagnostics("type: 'Input' top: 'a' top: 'b' top: 'c' input_param "
-                      "{ " +
-                      settings + " }");
+    return layerDiagnostics(
+        "type: 'Input' top: 'a' top: 'b' top: 'c' input_param "
+        "{ " +
+        settings + " }");
   };
   EXPECT_EQ(input("shape { dim: 2 }"), "");
   EXPECT_EQ(input("shape { }"), "");
@@ -196,9 +201,10 @@ TEST(LayerSettings, checksShapesOfInputs) {
 
 TEST(LayerSettings, checksDummyData) {
   auto dummy = [](const std::string &settings) {
-    return layerDiagnostics("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
-                      "{ " +
-                      settings + " }");
+    return layerDiagnostics(
+        "type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
+        "{ " +
+        settings + " }");
   };
   EXPECT_EQ(dummy("shape { dim: 2 }"), "");
   EXPECT_EQ(dummy("num: 1 num: 2 channels: 1 height: 1 width: 1"), "");
@@ -215,11 +221,12 @@ TEST(LayerSettings, checksDummyData) {
 TEST(LayerSettings, checksTheRest) {
   EXPECT_EQ(layerDiagnostics("type: 'InnerProduct' bottom: 'x' top: 'y'"),
             "num_output is missing\n");
-  EXPECT_EQ(layerDiagnostics("type: 'Accuracy' bottom: 'x' bottom: 'l' top: 'y' "
+  EXPECT_EQ(
+      layerDiagnostics("type: 'Accuracy' bottom: 'x' bottom: 'l' top: 'y' "
                        "accuracy_param { top_k: 0 }"),
-            "top_k must be at least 1\n");
+      "top_k must be at least 1\n");
   EXPECT_EQ(layerDiagnostics("type: 'Bias' bottom: 'x' top: 'y' bias_param { "
-                       "num_axes: -2 }"),
+                             "num_axes: -2 }"),
             "num_axes must be -1 (all the rest), 0 or more\n");
   EXPECT_EQ(layerDiagnostics("type: 'Split' bottom: 'x' top: 'x'"),
             "a Split layer cannot be in-place\n");

@@ -1,4 +1,4 @@
-//===- LegacyTest.cpp - Old forms become today's, with their locations ----===//
+//===- LegacyTest.cpp - Upgrades of old forms, with locations -------------===//
 #include "Parse.h"
 
 #include <google/protobuf/text_format.h>
@@ -9,7 +9,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-/// The upgraded net as one line of text.
+/// Returns the upgraded net as one line of text.
 std::string upgraded(const std::string &text) {
   Diagnostics diagnostics;
   auto document = netOf(text, diagnostics);
@@ -125,7 +125,7 @@ TEST(LegacyV1, DataTransform) {
                      "mean_file: 'm' crop_size: 3 mirror: true } }"),
             "layer { type: \"Data\" transform_param { scale: 2 mirror: true "
             "crop_size: 3 mean_file: \"m\" } data_param { source: \"s\" } }");
-  // Only data layers are touched.
+  // Only data layers are changed.
   EXPECT_EQ(upgraded("layers { type: RELU data_param { scale: 2 } }"),
             "layer { type: \"ReLU\" data_param { scale: 2 } }");
 }
@@ -172,13 +172,14 @@ TEST(LegacyV0, PaddingMergesIntoItsReader) {
                      "top: 'c' }"),
             "layer { name: \"c\" type: \"Convolution\" bottom: \"d\" top: "
             "\"c\" convolution_param { pad: 2 } }");
-  EXPECT_EQ(diagnosticsOf("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
-                      "bottom: 'd' top: 'q' }\n"
-                      "layers { layer { name: 'r' type: 'relu' } bottom: 'q' "
-                      "}"),
-            "f.prototxt:3:51: error: layer 'r' (relu): only a conv or pool "
-            "layer with one bottom can read a padding layer\n"
-            "f.prototxt:1:1: note: the padding layer is here\n");
+  EXPECT_EQ(
+      diagnosticsOf("layers { layer { name: 'p' type: 'padding' pad: 2 }\n"
+                    "bottom: 'd' top: 'q' }\n"
+                    "layers { layer { name: 'r' type: 'relu' } bottom: 'q' "
+                    "}"),
+      "f.prototxt:3:51: error: layer 'r' (relu): only a conv or pool "
+      "layer with one bottom can read a padding layer\n"
+      "f.prototxt:1:1: note: the padding layer is here\n");
 }
 
 TEST(LegacyV0, Places) {
@@ -203,7 +204,7 @@ TEST(LegacyV0, Problems) {
             "f.prototxt:1:41: warning: layer 'r' (relu): 'pad' is not a field "
             "of this layer type and is ignored, as Caffe does\n");
   EXPECT_EQ(diagnosticsOf("layers { layer { name: 'r' type: 'relu' } }\n"
-                      "layers { name: 'x' type: RELU }"),
+                          "layers { name: 'x' type: RELU }"),
             "f.prototxt:2:1: error: the net mixes two old forms: this 'layers' "
             "has no inner 'layer' block, others have one\n");
 }

@@ -18,7 +18,7 @@ caffe::NetState stateOf(caffe::Phase phase, int level = 0,
   return state;
 }
 
-/// Names of the layers that stay, joined by blanks.
+/// Returns the names of the included layers, separated by spaces.
 std::string kept(const std::string &text, const caffe::NetState &state) {
   Diagnostics diagnostics;
   FilteredNet net = filterNet(netOf(text, diagnostics), state);
@@ -114,14 +114,14 @@ TEST(NetFilter, StandaloneStateTakesTheFilesStages) {
 
 TEST(NetChecks, PropagateDownCount) {
   EXPECT_EQ(diagnosticsOf("layer { name: 'a' type: 'ReLU' bottom: 'x'\n"
-                      "propagate_down: true propagate_down: false }"),
+                          "propagate_down: true propagate_down: false }"),
             "f.prototxt:2:1: error: layer 'a' (ReLU): propagate_down is given "
             "2 times for 1 bottom; it takes one for each bottom, or none\n");
 }
 
 TEST(NetChecks, OldDataFieldsInCurrentLayers) {
   EXPECT_EQ(diagnosticsOf("layer { name: 'd' type: 'Data'\n"
-                      "data_param { scale: 2 } }"),
+                          "data_param { scale: 2 } }"),
             "f.prototxt:2:14: warning: layer 'd' (Data): 'scale' in data_param "
             "has no effect, as in Caffe; write it in transform_param\n");
 }

@@ -1,4 +1,4 @@
-//===- NetGraphTest.cpp - Wiring and what is wrong with it ----------------===//
+//===- NetGraphTest.cpp - Connections of layers and their errors ----------===//
 
 #include "frontends/prototxt/check/NetGraph.h"
 #include "Parse.h"
@@ -29,7 +29,7 @@ Built buildGraph(const std::string &text, caffe::Phase phase = caffe::TRAIN,
 }
 
 std::string graphDiagnostics(const std::string &text,
-                       caffe::Phase phase = caffe::TRAIN) {
+                             caffe::Phase phase = caffe::TRAIN) {
   return buildGraph(text, phase).diagnostics.str();
 }
 
@@ -103,7 +103,7 @@ layer { name: "in2" type: "Input" top: "x" }
             "f.prototxt:4:35: error: layer 'in2' (Input): top blob 'x' is "
             "already produced by layer 'in'\n"
             "f.prototxt:2:34: note: 'x' is produced here\n");
-  // In-location goes by position.
+  // In-place layers are determined by the positions of bottoms and tops.
   EXPECT_NE(graphDiagnostics(R"(
 layer { name: "in" type: "Input" top: "a" top: "b" }
 layer { name: "e" type: "Eltwise" bottom: "a" bottom: "b" top: "b" }
@@ -133,21 +133,26 @@ layer { name: "c" type: "Convolution" bottom: "x" bottom: "x" top: "f"
   convolution_param { num_output: 1 kernel_size: 1 } }
 layer { name: "s" type: "Split" bottom: "x" }
 )");
-  EXPECT_NE(diagnostics.find("4:1: error: layer 'r' (ReLU): takes 1 bottom, but has "
-                      "2\n"),
-            std::string::npos)
+  EXPECT_NE(
+      diagnostics.find("4:1: error: layer 'r' (ReLU): takes 1 bottom, but has "
+                       "2\n"),
+      std::string::npos)
       << diagnostics;
-  EXPECT_NE(diagnostics.find("layer 'e' (Eltwise): takes at least 2 bottoms, but has "
-                      "1\n"),
+  EXPECT_NE(
+      diagnostics.find("layer 'e' (Eltwise): takes at least 2 bottoms, but has "
+                       "1\n"),
+      std::string::npos);
+  EXPECT_NE(
+      diagnostics.find("layer 'acc' (Accuracy): gives at most 2 tops, but has "
+                       "3\n"),
+      std::string::npos);
+  EXPECT_NE(diagnostics.find(
+                "layer 'c' (Convolution): gives one top for each bottom, "
+                "but has 2 bottoms and 1 top\n"),
             std::string::npos);
-  EXPECT_NE(diagnostics.find("layer 'acc' (Accuracy): gives at most 2 tops, but has "
-                      "3\n"),
-            std::string::npos);
-  EXPECT_NE(diagnostics.find("layer 'c' (Convolution): gives one top for each bottom, "
-                      "but has 2 bottoms and 1 top\n"),
-            std::string::npos);
-  EXPECT_NE(diagnostics.find("layer 's' (Split): gives at least 1 top, but has 0\n"),
-            std::string::npos);
+  EXPECT_NE(
+      diagnostics.find("layer 's' (Split): gives at least 1 top, but has 0\n"),
+      std::string::npos);
 }
 
 TEST(NetGraph, namesUnknownTypes) {
@@ -284,7 +289,8 @@ layer { name: "a" type: "ReLU" bottom: "x" top: "a" }
 layer { name: "b" type: "Sigmod" bottom: "a" top: "b" }
 layer { name: "c" type: "InnerProduct" bottom: "b" top: "c" }
 )");
-  EXPECT_EQ(std::count(diagnostics.begin(), diagnostics.end(), '\n'), 3) << diagnostics;
+  EXPECT_EQ(std::count(diagnostics.begin(), diagnostics.end(), '\n'), 3)
+      << diagnostics;
 }
 
 TEST(NetGraph, tellsNetsWithLoss) {

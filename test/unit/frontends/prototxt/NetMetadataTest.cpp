@@ -1,4 +1,4 @@
-//===- NetMetadataTest.cpp - Layers as Caffe lists them ---------------------===//
+//===- NetMetadataTest.cpp - Layers as Caffe lists them -------------------===//
 
 #include "frontends/prototxt/check/NetMetadata.h"
 #include "Parse.h"
@@ -8,8 +8,8 @@
 namespace brew::prototxt {
 namespace {
 
-/// One line per layer: NAME: bottoms -> tops, with loss weights other than 0,
-/// and a '*' if it needs the backward pass.
+/// Returns a line for each layer: NAME: bottoms -> tops, with loss weights
+/// other than 0, and a '*' if it needs the backward pass.
 std::string listing(const std::string &text,
                     caffe::Phase phase = caffe::TRAIN) {
   Diagnostics diagnostics;
@@ -44,7 +44,7 @@ layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y"
         inner_product_param { num_output: 3 } }
 )";
 
-// What Caffe's own log lists for the phases of LeNet.
+// The layers of LeNet in Caffe's own log.
 TEST(NetMetadata, lenet) {
   const std::string net = R"(
 layer { name: "mnist" type: "Input" top: "data" top: "label"
@@ -69,7 +69,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip2" bottom: "label"
             "loss*: ip2_ip2_0_split_1 label_mnist_1_split_1 -> loss(1)\n");
 }
 
-// A written loss weight takes the first top of the split.
+// A loss weight in the prototxt is assigned to the first top of the split.
 TEST(NetMetadata, aLossWeightIsAReader) {
   EXPECT_EQ(listing(std::string(data) + R"(
 layer { name: "r" type: "Reduction" bottom: "x" top: "s" loss_weight: 2 }

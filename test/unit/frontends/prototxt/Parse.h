@@ -10,7 +10,7 @@
 
 namespace brew::prototxt {
 
-/// A parsed text with what was diagnostics about it.
+/// A parsed text with its diagnostics.
 struct Parsed {
   Diagnostics diagnostics;
   PrototxtFile file;
@@ -23,9 +23,9 @@ inline Parsed parseText(const std::string &text,
   return result;
 }
 
-/// All diagnostics of a text, upgrades and checks included.
+/// Returns all diagnostics of a text, including those of upgrades and checks.
 inline std::string diagnosticsOf(const std::string &text,
-                             std::optional<FileKind> kind = std::nullopt) {
+                                 std::optional<FileKind> kind = std::nullopt) {
   Parsed parsed = parseText(text, kind);
   if (parsed.file.kind == FileKind::Net)
     NetDocument::fromParsed(std::move(parsed.file), parsed.diagnostics);
@@ -41,7 +41,7 @@ inline std::shared_ptr<const NetDocument> netOf(const std::string &text,
       diagnostics);
 }
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 class TemporaryFolder {
 public:
   TemporaryFolder() {

@@ -1,7 +1,8 @@
-//===- PrototxtCorpusTest.cpp - Public prototxts against protobuf's parser ===//
+//===- PrototxtCorpusTest.cpp - Public prototxts against Protobuf ---------===//
 //
-// Every file of the corpus: accepted exactly where protobuf accepts it, with
-// the same content; refused ones have a placed error. Skipped without corpus.
+// Every file of the corpus is accepted if and only if protobuf accepts it, with
+// the same content. Rejected files have an error with a location. Skipped
+// without corpus.
 //
 //===----------------------------------------------------------------------===//
 #include "Parse.h"
@@ -52,7 +53,7 @@ TEST(Corpus, SameAsProtobuf) {
                  : netMessage;
     const bool parses =
         google::protobuf::TextFormat::ParseFromString(text, &message);
-    // What Caffe accepts, and with the fields of forks some more.
+    // Caffe's files, and some with fields of forks.
     EXPECT_TRUE(parses || row[7] != "yes") << row[0];
 
     Diagnostics diagnostics;
@@ -73,7 +74,7 @@ TEST(Corpus, SameAsProtobuf) {
     if (isSolver) {
       ours = file.solver->SerializeAsString();
       auto solver = SolverDocument::fromParsed(std::move(file), diagnostics);
-      // A fork's own values are errors.
+      // Values of forks are errors.
       EXPECT_TRUE(!diagnostics.hasErrors() || row[7] != "yes")
           << diagnostics.str();
     } else {

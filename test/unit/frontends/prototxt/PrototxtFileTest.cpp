@@ -1,4 +1,4 @@
-//===- PrototxtFileTest.cpp - Reading files, telling solver from net ------===//
+//===- PrototxtFileTest.cpp - Reading files, kinds of files ---------------===//
 #include "Parse.h"
 
 #include "support/Error.h"

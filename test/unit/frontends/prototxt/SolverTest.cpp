@@ -1,4 +1,4 @@
-//===- SolverTest.cpp - Solver checks and the nets a solver runs ----------===//
+//===- SolverTest.cpp - Checks and nets of solvers ------------------------===//
 #include "Parse.h"
 
 #include "support/Error.h"
@@ -23,7 +23,7 @@ std::shared_ptr<const SolverDocument> solverOf(const std::string &text,
       diagnostics);
 }
 
-/// What expanding the solver says.
+/// Returns the diagnostics of expanding the solver.
 std::string expandSays(const std::string &text) {
   Diagnostics diagnostics;
   auto solver = solverOf(text, diagnostics);
@@ -192,7 +192,7 @@ TEST(SolverNets, TestNetsInCaffesOrder) {
   EXPECT_EQ(programs[1].net.source->net().name(), "inline");
   EXPECT_EQ(programs[2].net.source->net().name(), "file");
   EXPECT_EQ(programs[3].net.source->net().name(), "generic");
-  // One file is read once, and its layers carry its name.
+  // A file is read once, and its name is in the locations of its layers.
   EXPECT_EQ(programs[3].net.source, programs[0].net.source);
   EXPECT_EQ(programs[0].net.source->file(), folder.path("nets/n.prototxt"));
 }

@@ -1,4 +1,4 @@
-//===- SourceMapTest.cpp - Places of names, values and blocks -------------===//
+//===- SourceMapTest.cpp - Locations of names, values and blocks ----------===//
 #include "Parse.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(SourceMap, CopiesKeepTheirPlaces) {
             "f.prototxt:2:12");
 }
 
-/// Where each byte of the name stands, the closing quote last.
+/// Returns the location of each byte of the name, the closing quote last.
 std::string stringPlaces(const std::string &text) {
   Parsed parsed = parseText(text);
   EXPECT_TRUE(parsed.file.complete) << parsed.diagnostics.str();
@@ -73,7 +73,7 @@ TEST(SourceMap, BytesOfStrings) {
   EXPECT_EQ(stringPlaces("\n\tname:\t'ab'"), "2:9 2:10 2:11");
   // Pieces, with a comment between them.
   EXPECT_EQ(stringPlaces("name: 'a' # '\n  \"b\"'' 'c'"), "1:8 2:4 2:10 2:11");
-  // Escapes stand for the bytes they make.
+  // Escapes count as the bytes that they encode.
   EXPECT_EQ(stringPlaces("name: '\\t\\'\\x41b\\101c\\u00e9d'"),
             "1:8 1:10 1:12 1:16 1:17 1:21 1:22 1:22 1:28 1:29");
   // A byte order mark has no column.

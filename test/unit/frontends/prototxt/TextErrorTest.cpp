@@ -8,16 +8,17 @@ using namespace brew::prototxt;
 namespace {
 
 TEST(TextError, UnknownFieldNamesTheNearest) {
-  EXPECT_EQ(diagnosticsOf("layer {\n  name: \"c\"\n  type: \"Convolution\"\n"
-                      "  convolution_param {\n    kernal_size: 3\n  }\n}\n"),
-            "f.prototxt:5:5: error: layer 'c' (Convolution): unknown field "
-            "'kernal_size' in convolution_param; did you mean "
-            "'kernel_size'?\n");
+  EXPECT_EQ(
+      diagnosticsOf("layer {\n  name: \"c\"\n  type: \"Convolution\"\n"
+                    "  convolution_param {\n    kernal_size: 3\n  }\n}\n"),
+      "f.prototxt:5:5: error: layer 'c' (Convolution): unknown field "
+      "'kernal_size' in convolution_param; did you mean "
+      "'kernel_size'?\n");
 }
 
 TEST(TextError, UnknownFieldNamesItsFork) {
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"b\"\n  type: \"BatchNorm\"\n"
-                      "  batch_norm_param { relu: true }\n}\n"),
+                          "  batch_norm_param { relu: true }\n}\n"),
             "f.prototxt:4:22: error: layer 'b' (BatchNorm): unknown field "
             "'relu' in batch_norm_param; it belongs to Intel Caffe, not to "
             "BVLC Caffe 1.0\n");
@@ -27,10 +28,11 @@ TEST(TextError, UnknownFieldNamesTheBlockItBelongsIn) {
   EXPECT_EQ(diagnosticsOf("layer { name: \"c\" kernel_size: 3 }"),
             "f.prototxt:1:19: error: layer 'c': unknown field 'kernel_size' in "
             "layer; it belongs in convolution_param or pooling_param\n");
-  EXPECT_EQ(diagnosticsOf("layer { name: \"c\" convolution_param { bottom: \"x\" } "
-                      "}"),
-            "f.prototxt:1:39: error: layer 'c': unknown field 'bottom' in "
-            "convolution_param; it belongs in layer\n");
+  EXPECT_EQ(
+      diagnosticsOf("layer { name: \"c\" convolution_param { bottom: \"x\" } "
+                    "}"),
+      "f.prototxt:1:39: error: layer 'c': unknown field 'bottom' in "
+      "convolution_param; it belongs in layer\n");
 }
 
 TEST(TextError, UnknownFieldOfTheOtherKind) {
@@ -47,7 +49,7 @@ TEST(TextError, V1FieldInCurrentLayer) {
 
 TEST(TextError, AllUnknownFieldsInOneRun) {
   EXPECT_EQ(diagnosticsOf("nane: \"x\"\nlayer { tpye: \"ReLU\" name: \"r\" }\n"
-                      "layer { zzzzqqqq { a: [1, { b: 2 }] c < > } }\n"),
+                          "layer { zzzzqqqq { a: [1, { b: 2 }] c < > } }\n"),
             "f.prototxt:1:1: error: unknown field 'nane' in a net; did you "
             "mean 'name'?\n"
             "f.prototxt:2:9: error: layer 'r': unknown field 'tpye' in layer; "
@@ -57,32 +59,33 @@ TEST(TextError, AllUnknownFieldsInOneRun) {
 
 TEST(TextError, UnknownFieldsBeforeTheSyntaxErrorAreReported) {
   EXPECT_EQ(diagnosticsOf("layer { qqqqwwww: 1 }\nlayer { name \"x\" }\n"
-                      "layer { wwwweeee: 1 }\n"),
+                          "layer { wwwweeee: 1 }\n"),
             "f.prototxt:1:9: error: unknown field 'qqqqwwww' in layer\n"
             "f.prototxt:2:14: error: expected ':' after 'name', found the "
             "string \"x\"\n");
 }
 
 TEST(TextError, UnknownFieldAndSemanticErrorInOneRun) {
-  EXPECT_EQ(diagnosticsOf("layer {\n  name: \"d\" qqqqwwww: 1\n"
-                      "  include { phase: TRAIN }\n  exclude { level: 1 }\n}"),
-            "f.prototxt:2:13: error: layer 'd': unknown field 'qqqqwwww' in "
-            "layer\n"
-            "f.prototxt:4:13: error: layer 'd': unknown field 'level' in "
-            "exclude\n"
-            "f.prototxt:4:3: error: layer 'd': has both include and exclude "
-            "rules; write one kind\n"
-            "f.prototxt:3:3: note: 'include' is given here\n");
+  EXPECT_EQ(
+      diagnosticsOf("layer {\n  name: \"d\" qqqqwwww: 1\n"
+                    "  include { phase: TRAIN }\n  exclude { level: 1 }\n}"),
+      "f.prototxt:2:13: error: layer 'd': unknown field 'qqqqwwww' in "
+      "layer\n"
+      "f.prototxt:4:13: error: layer 'd': unknown field 'level' in "
+      "exclude\n"
+      "f.prototxt:4:3: error: layer 'd': has both include and exclude "
+      "rules; write one kind\n"
+      "f.prototxt:3:3: note: 'include' is given here\n");
 }
 
 TEST(TextError, FieldGivenTwice) {
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"a\"\n  type: \"ReLU\"\n"
-                      "  name: \"b\"\n}\n"),
+                          "  name: \"b\"\n}\n"),
             "f.prototxt:4:3: error: layer 'a' (ReLU): 'name' is given more "
             "than once\nf.prototxt:2:3: note: it was first given here\n");
-  // The second block is still read for the errors in it.
+  // The second block is still parsed, for its errors.
   EXPECT_EQ(diagnosticsOf("layer {\n  pooling_param { stride: 1 }\n"
-                      "  pooling_param { strid: 1 }\n}\n"),
+                          "  pooling_param { strid: 1 }\n}\n"),
             "f.prototxt:3:3: error: 'pooling_param' is given more than once\n"
             "f.prototxt:2:3: note: it was first given here\n"
             "f.prototxt:3:19: error: unknown field 'strid' in pooling_param; "
@@ -91,7 +94,7 @@ TEST(TextError, FieldGivenTwice) {
 
 TEST(TextError, EnumNamesValuesAndTheNearest) {
   EXPECT_EQ(diagnosticsOf("layer { name: \"p\" type: \"Pooling\"\n"
-                      "  pooling_param { pool: AVG } }"),
+                          "  pooling_param { pool: AVG } }"),
             "f.prototxt:2:25: error: layer 'p' (Pooling): 'AVG' is not a value "
             "of 'pool'; did you mean 'AVE'? (accepted: MAX, AVE, "
             "STOCHASTIC)\n");
@@ -118,9 +121,10 @@ TEST(TextError, QuotedTypeInOldLayers) {
 }
 
 TEST(TextError, TypesSayWhatWasExpectedAndFound) {
-  EXPECT_EQ(diagnosticsOf("layer { inner_product_param { num_output: \"20\" } }"),
-            "f.prototxt:1:43: error: expected a non-negative integer for "
-            "'num_output', found the string \"20\"\n");
+  EXPECT_EQ(
+      diagnosticsOf("layer { inner_product_param { num_output: \"20\" } }"),
+      "f.prototxt:1:43: error: expected a non-negative integer for "
+      "'num_output', found the string \"20\"\n");
   EXPECT_EQ(diagnosticsOf("layer { inner_product_param { num_output: -3 } }"),
             "f.prototxt:1:43: error: 'num_output' cannot be negative\n");
   EXPECT_EQ(diagnosticsOf("layer { inner_product_param { num_output: 2.5 } }"),
@@ -162,7 +166,7 @@ TEST(TextError, MissingBrace) {
             "close\n");
   // Later layers are all inside the open one: reported once.
   EXPECT_EQ(diagnosticsOf("layer {\n  name: \"a\"\n  relu_param {\nlayer { }\n"
-                      "layer { }\n}\n}\n"),
+                          "layer { }\n}\n}\n"),
             "f.prototxt:4:1: error: layer 'a': unknown field 'layer' in "
             "relu_param; is a '}' missing before it?\n"
             "f.prototxt:3:3: note: 'relu_param' begins here\n");
@@ -215,9 +219,10 @@ TEST(TextError, DeepNestingEndsWithAMessage) {
   for (int i = 0; i < 100000; ++i)
     text += "qqqqwwww {\n";
   std::string diagnostics = diagnosticsOf(text);
-  EXPECT_NE(diagnostics.find("f.prototxt:202:10: error: blocks are nested more than "
-                      "200 deep"),
-            std::string::npos)
+  EXPECT_NE(
+      diagnostics.find("f.prototxt:202:10: error: blocks are nested more than "
+                       "200 deep"),
+      std::string::npos)
       << diagnostics;
   std::string lists = "qqqqwwww: " + std::string(100000, '[');
   EXPECT_NE(diagnosticsOf(lists).find("nested more than 200 deep"),

@@ -1,4 +1,4 @@
-//===- TextFormatTest.cpp - What TextFormat accepts is accepted -----------===//
+//===- TextFormatTest.cpp - Compatibility with TextFormat -----------------===//
 #include "Parse.h"
 
 #include <google/protobuf/text_format.h>
@@ -9,7 +9,7 @@ namespace caffe = brew::caffe;
 
 namespace {
 
-/// Parses as protobuf does and compares the outcome.
+/// Compares the result with that of protobuf's parser.
 void expectSameAsProtobuf(const std::string &text, bool accepted) {
   SCOPED_TRACE(text);
   caffe::NetParameter theirs;
@@ -102,7 +102,7 @@ TEST(TextFormat, NamesAreUtf8) {
   const std::pair<const char *, const char *> texts[] = {
       {"name: 'caf\xe9'", "1:11: error: 'name' is not UTF-8: it has the byte "
                           "0xE9; is the file in another encoding?"},
-      // Of several pieces, tabs and escapes, the place of the byte.
+      // The location of the byte, after several pieces, tabs and escapes.
       {"layer {\n\tname: 'a' # \xe9\n \"b\\303\\251\\xE9\" }",
        "3:12: error: 'name' is not UTF-8: it has the byte 0xE9; is the file in "
        "another encoding?"},

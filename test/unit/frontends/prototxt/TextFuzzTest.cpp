@@ -1,8 +1,8 @@
 //===- TextFuzzTest.cpp - Damaged prototxts -------------------------------===//
 //
-// Seeded mutations of prototxts of every form: no crash, the same verdict as
-// protobuf's own parser, and an error wherever a text is refused. Meant to run
-// under the sanitizers too.
+// Random mutations of prototxts of every form: no crash, the same result as
+// protobuf's parser, and an error for every rejected text. To be run with
+// sanitizers, too.
 //
 //===----------------------------------------------------------------------===//
 #include "Parse.h"
@@ -53,7 +53,7 @@ std::string mutate(std::string text, std::mt19937 &random) {
       if (at < text.size())
         text[at] = static_cast<char>(below(256));
       break;
-    default: // repeat a stretch of the text
+    default: // repeat a range of the text
       text.insert(at, text.substr(below(text.size()), below(40)));
     }
   }
@@ -83,7 +83,7 @@ TEST(TextFuzz, SameVerdictAsProtobuf) {
       theirs = google::protobuf::TextFormat::ParseFromString(text, &solver);
       same = solver.SerializeAsString() == file.solver->SerializeAsString();
     }
-    // They take texts of any bytes.
+    // These functions accept any bytes.
     if (theirs && isRefusedForBytes(diagnostics))
       theirs = false;
     ASSERT_EQ(file.complete, theirs) << text << "\n" << diagnostics.str();
@@ -91,7 +91,7 @@ TEST(TextFuzz, SameVerdictAsProtobuf) {
     if (theirs) {
       ASSERT_TRUE(same) << text;
     }
-    // Whatever was read goes through the upgrades and checks unharmed.
+    // Upgrades and checks must not crash on the parsed content.
     if (file.kind == FileKind::Net) {
       auto net = NetDocument::fromParsed(std::move(file), diagnostics);
       if (net)
