@@ -1,5 +1,5 @@
-"""The recorded cases on a machine with a GPU: their own checker, unchanged, several times
-at once, since most of a case is starting up."""
+"""Runs the recorded cases on a GPU with their own checker, several processes at once, since
+most of a case's time is start-up."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ AT_ONCE = 8
 
 
 def names_of(folder):
-    """The cases of a package, as the checker finds them."""
+    """Names of the cases of a package, as the checker finds them."""
     golden, names = folder / "golden", []
     names += [path.stem for path in (golden / "layers").glob("*.prototxt")]
     names += [path.parent.name
@@ -26,12 +26,13 @@ def names_of(folder):
 
 
 def flags_of(archs):
-    """brewc's flags of the cases."""
+    """brewc's flags for the cases."""
     return "--gpu-arch=" + archs
 
 
 def check(package, names, binaries, number):
-    """How many of these cases passed and failed, and the lines of those that failed."""
+    """Checks the cases `names`. Returns the numbers of passed and failed cases, and a line
+    for each failure."""
     command = [sys.executable, package.folder / "golden" / "check.py", "--bin",
                binaries, "--target", "cuda", "--brewc-flags=" + flags_of(package.archs),
                "--only", *names]
@@ -50,9 +51,9 @@ def check(package, names, binaries, number):
 
 
 def run(package, names=None, wrapper=()):
-    """The result of a row: `summary`, `failed_cases` and the `failures`' lines.
-    `wrapper`: the beginning of a command that runs brew-run. Nothing is tuned: several
-    processes would measure against each other."""
+    """Checks the cases `names` (all by default) and returns the result of a row: `summary`,
+    `failed_cases` and `failures` (lines). `wrapper` is a command that runs brew-run. Does
+    not tune, since concurrent processes would disturb each other's measurements."""
     names = list(names or names_of(package.folder))
     shards = [names[i::AT_ONCE] for i in range(AT_ONCE) if names[i::AT_ONCE]]
     with tempfile.TemporaryDirectory() as folder:
@@ -69,8 +70,8 @@ def run(package, names=None, wrapper=()):
 
 
 def wrapped(folder, binaries, command, more):
-    """Makes `folder` one of tools whose brew-run runs `command` with its own arguments
-    and `more`. Returns it."""
+    """Writes a folder of tools whose brew-run runs `command` with its own arguments and
+    `more`. Returns the folder."""
     (folder / "brewc").symlink_to(binaries / "brewc")
     tool = folder / "brew-run"
     tool.write_text("#!/bin/sh\nexec {} \"$@\" {}\n".format(

@@ -1,24 +1,25 @@
-"""Compares what two plans compute from the same inputs.
+"""Compares the results of two plans on the same inputs.
 
-The error of a dataset is the norm of the difference over the norm of the reference. How
-large it may be is learnt from a CPU plan of the same precision (the expected_errors), which
-rounds as often as the GPU's.
+The error of a dataset is the norm of the difference divided by the norm of the reference.
+The expected error is the error of a CPU plan of the same precision, which rounds as often as
+the GPU plan.
 """
 
 import math
 import statistics
 
-# How many times the expected_errors's error is accepted.
+# Largest accepted ratio of an error to the expected error.
 ACCEPTED = 3
-# Errors below are never a reason to fail: of single numbers, such as losses, the expected_errors's
-# may be small by chance.
+# Errors that are always accepted: for single numbers, such as losses, the expected error may
+# be small by chance.
 NEGLIGIBLE = {"f32": 1e-5, "tf32": 1e-3, "f16": 5e-4, "bf16": 2e-3}
-# A expected_errors with larger errors says nothing: a gradient of zeros would pass.
+# Datasets with a larger expected error are not compared: even zeros would pass.
 INFORMATIVE = 0.25
 
 
 class Disagreement(Exception):
-    """Results differ, or there is nothing to compare. `details`: of the worst one."""
+    """Results differ, or there is nothing to compare. `details` describes the dataset with
+    the largest ratio."""
 
     def __init__(self, message, details=None):
         super().__init__(message)
@@ -26,8 +27,8 @@ class Disagreement(Exception):
 
 
 def write_inputs(path, inputs):
-    """The same random numbers on every machine for BLOB=d,d,... texts; labels are 0
-    or 1."""
+    """Writes an HDF5 file with random values for BLOB=d,d,... texts, the same on every
+    machine; labels are 0 or 1."""
     import h5py
     import numpy
     random = numpy.random.default_rng(1)
@@ -40,7 +41,7 @@ def write_inputs(path, inputs):
 
 
 def datasets(path):
-    """Name -> values, without the inputs."""
+    """Returns name -> values of an HDF5 file, without the inputs."""
     import h5py
     found = {}
 
@@ -53,8 +54,8 @@ def datasets(path):
 
 
 def errors(path, reference):
-    """Dataset -> error of what `path` has against `reference`. Raises Disagreement if a
-    name is missing, a shape differs, a value is not finite, or there is nothing."""
+    """Returns dataset -> error of the file `path` against `reference`. Raises Disagreement
+    if a name is missing, a shape differs, a value is not finite, or `reference` is empty."""
     import numpy
     values, wanted = datasets(path), datasets(reference)
     if not wanted:
@@ -84,8 +85,8 @@ def first_values(name, have, want):
 
 
 def groups_of(expected_errors):
-    """Group (data, param_diff, ...) -> dataset -> error, of informative datasets. Raises
-    Disagreement if those are less than half of a group."""
+    """Returns group (data, param_diff, ...) -> dataset -> expected error, for informative
+    datasets. Raises Disagreement if these are less than half of a group."""
     groups = {}
     for name, error in expected_errors.items():
         groups.setdefault(name.split("/")[0], {})[name] = error
@@ -93,18 +94,19 @@ def groups_of(expected_errors):
         useful = {name: error for name, error in errors_of.items()
                   if error <= INFORMATIVE}
         if 2 * len(useful) < len(errors_of):
-            raise Disagreement("only {} of {} datasets in {} have an expected error of at most "
-                               "{}".format(len(useful), len(errors_of), group,
+            raise Disagreement("only {} of {} datasets in {} have an expected error of at "
+                               "most {}".format(len(useful), len(errors_of), group,
                                            INFORMATIVE))
         groups[group] = useful
     return groups
 
 
 def judge(found, expected_errors, precision):
-    """The worst of the errors `found` (dataset -> error), as {"blob", "error",
-    "expected_error", "ratio", "compared"}. Raises Disagreement if it is more than ACCEPTED
-    times the expected_errors's. A expected_errors that is small by chance counts as the median of its
-    group, without zeros (parameters that no step has changed)."""
+    """Compares the errors `found` (dataset -> error) with the expected errors. Returns the
+    dataset with the largest ratio as {"blob", "error", "expected_error", "ratio",
+    "compared"}. Raises Disagreement if the ratio exceeds ACCEPTED. An expected error that is
+    small by chance is replaced by the median of its group, without zeros (parameters that no
+    step has changed)."""
     if set(found) != set(expected_errors):
         raise Disagreement("there are no expected errors for " + ", ".join(
             sorted(set(found) ^ set(expected_errors))[:5]))
@@ -121,6 +123,6 @@ def judge(found, expected_errors, precision):
                              ratio=ratio)
     if not worst["ratio"] <= ACCEPTED:
         raise Disagreement(
-            "{blob} has an error of {error:.2g}, {ratio:.1f} times what a CPU plan of "
-            "this precision has ({expected_error:.2g})".format(**worst), worst)
+            "{blob} has an error of {error:.2g}, {ratio:.1f} times the error of a CPU plan "
+            "of this precision ({expected_error:.2g})".format(**worst), worst)
     return worst

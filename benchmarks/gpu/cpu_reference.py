@@ -1,4 +1,4 @@
-"""What results on a GPU are compared with, computed beforehand on the CPU."""
+"""Computes CPU references for results on a GPU: expected errors and losses."""
 
 import math
 import re
@@ -12,14 +12,14 @@ from plans import Plan, agree_plan, compile_all, losses_solver
 from prototxt import parse
 
 LOSS = re.compile(r"Iteration (\d+)[^\n]*?, loss = (\S+)")
-# Least relative deviation of losses that is a reason to fail: sums in another order,
+# Smallest tolerance for the relative deviation of losses: the effect of another order of sums
 # after 20 iterations.
 LEAST_TOLERANCE = 1e-3
 SHARE = 0.128  # of 10,000 digits: 20 batches of 64
 
 
 class CpuReferenceError(Exception):
-    """A CPU plan that was to be computed with cannot be."""
+    """A CPU plan cannot be compiled or run."""
 
 
 def run(command, folder):
@@ -32,8 +32,8 @@ def run(command, folder):
 
 
 def weights_flags(folder, net, mode):
-    """brew-run's flags for a net's weights: statistics of BatchNorm layers for inference;
-    training computes its own."""
+    """Returns brew-run's flags for the weights of a net: statistics of BatchNorm layers for
+    inference. Training computes its own."""
     channels = mode == "infer" and statistics_of(parse(
         (folder / (net + "_deploy.prototxt")).read_text()))
     if not channels:
@@ -50,16 +50,16 @@ def eval_command(tool, folder, plan, net, mode, inputs, outputs):
 
 
 def reference_plan(row):
-    """The CPU plan that rounds as often as the GPU's; for f32 (and tf32, which no CPU
-    has, in bf16) one that adds up in another order."""
+    """Returns the CPU plan that determines the expected error: a plan of the same precision
+    (bf16 for tf32, which CPUs lack); for f32, one that sums in another order."""
     if row.precision == "f32":
         return agree_plan(row, "cpu", "f32", ["--no-library"])
     return agree_plan(row, "cpu", "bf16" if row.precision == "tf32" else row.precision)
 
 
 def agreement(tools, folder, rows, described, archs):
-    """Row name -> dataset -> error of a CPU plan of the row's precision against one in
-    f32. Compiles those plans in `folder` and deletes the ones that do not travel."""
+    """Returns row name -> dataset -> error of a CPU plan of the row's precision against one in
+    f32. Compiles both plans in `folder` and deletes those that are not packed."""
     wanted = [row for row in rows if row.kind == "agree"]
     plans = {row.name: (agree_plan(row, "cpu", "f32"), reference_plan(row))
              for row in wanted}
@@ -92,18 +92,18 @@ def agreement(tools, folder, rows, described, archs):
 
 
 def inputs_of(texts, mode):
-    """Those of the BLOB=d,d,... texts that a mode reads: inference reads no labels, which
-    have one dimension."""
+    """Returns the BLOB=d,d,... texts that a mode reads: inference reads no labels, which have
+    one dimension."""
     return [text for text in texts if mode == "train" or "," in text.split("=")[1]]
 
 
 def losses_of(log):
-    """The losses of each iteration in the log of a training run."""
+    """Returns the losses of the iterations in the log of a training run."""
     return [float(loss) for _, loss in LOSS.findall(log)]
 
 
 def make_records(tools, mnist, folder):
-    """An LMDB of the first digits of MNIST."""
+    """Creates an LMDB of the first digits of MNIST."""
     run([tools / "brew-data", "mnist", mnist / "t10k-images-idx3-ubyte.gz",
          mnist / "t10k-labels-idx1-ubyte.gz", "whole_lmdb"], folder)
     run([tools / "brew-data", "split", "whole_lmdb", "mnist_lmdb={}".format(SHARE),
@@ -113,8 +113,8 @@ def make_records(tools, mnist, folder):
 
 
 def training(tools, folder, rows, archs):
-    """Name of schedule.LOSSES -> the CPU's losses in f32 and by how much others may
-    deviate: as much as a CPU plan of the same precision, three times."""
+    """Returns name of schedule.LOSSES -> the CPU's losses in f32 and the tolerance: three times
+    the deviation of a CPU plan of the same precision."""
     result = {}
     for row in rows:
         if row.kind != "losses":
@@ -145,7 +145,7 @@ def training(tools, folder, rows, archs):
 
 
 def deviation(losses, expected):
-    """Largest relative difference; infinite if one of the losses is not finite."""
+    """Returns the largest relative difference; infinity if a loss is not finite."""
     if not all(map(math.isfinite, losses)):
-        return math.inf  # max() would pass over a NaN
+        return math.inf  # max() ignores NaNs
     return max(abs(a - b) / abs(b) for a, b in zip(losses, expected))

@@ -1,14 +1,14 @@
-"""Nets for inference, made of those that are trained.
+"""Converts training nets to nets for inference.
 
-Brew folds BatchNorm and Scale into the weights of a net without a loss only, and
-that is what one would run.
+Brew folds BatchNorm and Scale into weights only in nets without a loss, as users deploy
+them.
 """
 
 from prototxt import get, layer_texts, layers_of, parse
 
 DATA_LAYERS = ("Data", "ImageData", "Input", "DummyData", "HDF5Data",
                "MemoryData")
-# Layers of the TEST phase and others that compute nothing worth timing.
+# Layers that are not timed: metrics of the TEST phase and layers that compute nothing.
 UNTIMED_LAYERS = ("Accuracy", "Silence")
 INPUT = """layer {{ name: "{blob}" type: "Input" top: "{blob}"
   input_param {{ shape {{ {dims} }} }} }}
@@ -23,14 +23,14 @@ def is_label(blob):
 
 
 def inputs_of(shapes, mode):
-    """The data tops that a mode reads: inference has no labels."""
+    """Returns the data tops that a mode reads: inference has no labels."""
     return {blob: dims for blob, dims in shapes.items()
             if mode == "train" or not is_label(blob)}
 
 
 def deploy_text(text, shapes, scores=False):
-    """The net with inputs of `shapes` in place of data layers, and with
-    probabilities in place of the loss, or only the scores that they are made of."""
+    """Returns the net with Input layers of `shapes` instead of data layers, and with Softmax
+    instead of the loss; with `scores`, without Softmax."""
     result = "".join(
         INPUT.format(blob=blob, dims=" ".join("dim: %d" % dim for dim in dims))
         for blob, dims in inputs_of(shapes, "infer").items())
@@ -47,9 +47,9 @@ def deploy_text(text, shapes, scores=False):
 
 
 def write_statistics(path, channels):
-    """Weights for BatchNorm layers that have seen nothing yet: statistics with
-    which they pass on what they are given. Their fillers' are zeros, and so
-    would be all that is computed behind them."""
+    """Writes BatchNorm statistics of mean 0 and variance 1, which make the layers pass on
+    their input. The fillers' statistics are zeros, which would make all later values
+    zeros."""
     import h5py
     import numpy
     with h5py.File(path, "w") as file:
@@ -60,8 +60,9 @@ def write_statistics(path, channels):
 
 
 def statistics_of(net):
-    """Channels of every BatchNorm layer of a parsed net, by its name. What they
-    read comes from a convolution, with or without a layer in between."""
+    """Returns the channels of every BatchNorm layer of a parsed net, by name. Their inputs
+    must derive from convolutions, directly or through layers that keep the channels of their
+    first bottom."""
     channels, found = {}, {}
     for layer in layers_of(net, "TEST"):
         if "bottom" not in layer:

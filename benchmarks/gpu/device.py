@@ -1,7 +1,7 @@
-"""What scripts/gpu-check does on the machine with a GPU.
+"""Runs rows of scripts/gpu-check on a machine with a GPU.
 
-Work is a list of rows. The result of each is appended to results/results.jsonl at once,
-and a later run goes on with the rows that are not there.
+The result of each row is appended to results/results.jsonl at once; a later run continues
+with the missing rows.
 """
 
 import re
@@ -13,15 +13,15 @@ import rows
 import schedule
 from package import Package, RowFailed
 
-# Seconds kept for saving what the last row gave.
+# Seconds reserved for saving the last result.
 MARGIN = 5
 # Exit statuses.
 PASSED, FAILED, SMOKE_FAILED = 0, 1, 3
 
 
 class Run:
-    """Does rows until its time is over. `copy`: a folder that gets the results after
-    every row; None: none does."""
+    """Runs rows until its time is over. Copies the results to the folder `copy` (or None)
+    after every row. `again` repeats rows that failed."""
 
     def __init__(self, package, seconds, copy=None, again=False):
         self.package, self.copy, self.again = package, copy, again
@@ -32,7 +32,7 @@ class Run:
         self.others = []  # processes that were on the GPU before
 
     def rows(self, wanted):
-        """Does these rows; returns the exit status."""
+        """Runs the rows and returns the exit status."""
         kept = processes.keep_driver_loaded()
         self.others = processes.pids_on_gpu(self.package.environment()) or []
         try:
@@ -52,7 +52,8 @@ class Run:
         return self.status()
 
     def must_repeat(self, known):
-        """Failures for want of time are, and those that would end the run."""
+        """Returns whether to repeat a known row: if it ran out of time, if it is a failed
+        smoke test, or if failures are repeated (`again`)."""
         return "failed" in known and (
             self.again or known["row"] in schedule.SMOKE_TEST
             or is_out_of_time(known))
@@ -66,7 +67,7 @@ class Run:
         return self.stop - time.monotonic()
 
     def run_row(self, row):
-        """Does one row and keeps its result. Returns whether to go on."""
+        """Runs a row and saves its result. Returns whether to continue."""
         package = self.package
         package.row = row.name
         print(row.name, flush=True)
@@ -75,37 +76,37 @@ class Run:
         result, lacked_time = self.within_limit(row)
         if (is_out_of_time(result) and not lacked_time
                 and results.engines(package.results) > known):
-            # It was measuring engines; the timing cache keeps them.
+            # It measured engines, which are now in the timing cache: run it again.
             processes.kill_leftovers(package.mark, package.environment(),
                             package.server.processes() + self.others)
-            print("  once more, with the engines measured so far", flush=True)
+            print("  repeating with the engines measured so far", flush=True)
             result, lacked_time = self.within_limit(row)
         busy = processes.kill_leftovers(package.mark, package.environment(),
                                package.server.processes() + self.others)
         took = time.monotonic() - begin
         if lacked_time:
             self.skipped.append(row.name)
-            print("  no time is left for it", flush=True)
+            print("  skipped: no time left", flush=True)
             self.save()
             return True
         result.update(row=row.name, took=round(took, 1))
-        self.None=pin=None(result)
+        self.save_result(result)
         print("  " + summary(result), flush=True)
         if "failed" in result:
             self.failed.append(row.name)
         if busy:
-            print("gpu-check: processes {} do not leave the GPU; nothing more can be "
+            print("gpu-check: processes {} still use the GPU; nothing more can be "
                   "measured".format(", ".join(map(str, busy))), flush=True)
             self.failed.append("processes on the GPU")
             return False
         if "failed" in result and row.name in schedule.SMOKE_TEST:
-            print("gpu-check: nothing else can be trusted; this is the end", flush=True)
+            print("gpu-check: the smoke test failed; nothing else is run", flush=True)
             return False
         return True
 
     def within_limit(self, row):
-        """The row's result, and whether it failed for having had less time than rows of
-        its kind have."""
+        """Returns the row's result, and whether it failed because it had less time than the
+        limit of its kind."""
         usual = schedule.LIMIT_SECONDS[row.kind]
         limit = min(usual, self.remaining())
         self.package.deadline = time.monotonic() + limit
@@ -113,7 +114,7 @@ class Run:
         return result, ("failed" in result and limit < usual
                         and time.monotonic() >= self.package.deadline)
 
-    def None=pin=None(self, result):
+    def save_result(self, result):
         try:
             results.append(self.package.results, result)
         except OSError as error:
@@ -129,19 +130,19 @@ class Run:
             self.cannot_save(error)
 
     def cannot_save(self, error):
-        """Once: the rows go on, and what they print stays."""
+        """Reports the error once. The run continues; its output remains."""
         if not self.saving_failed:
-            print("gpu-check: the results cannot be kept: {}".format(error), flush=True)
+            print("gpu-check: the results cannot be saved: {}".format(error), flush=True)
         self.saving_failed = True
 
 
 def measure(package, row):
-    """The row's result; with `failed` if it did not work."""
+    """Returns the row's result, with `failed` if it did not pass."""
     try:
         return rows.KINDS[row.kind](package, row)
     except RowFailed as error:
         return dict(error.result, failed=str(error))
-    except Exception as error:  # a row that fails is a result too
+    except Exception as error:  # any failure is a result
         return {"failed": "{}: {}".format(type(error).__name__, error)}
 
 
@@ -150,8 +151,8 @@ def is_out_of_time(result):
 
 
 def run_calls(folder, second, seconds, copy, earlier=(), again=False):
-    """The rows of the first call, or those of the second before what the first left
-    over, within `seconds`. Returns the exit status."""
+    """Runs the rows of the first call, or the rows of the second followed by all others that
+    are missing, within `seconds`. Returns the exit status."""
     package = Package(folder)
     for path in earlier:
         results.adopt(package.results, path)
@@ -165,8 +166,8 @@ def run_calls(folder, second, seconds, copy, earlier=(), again=False):
 
 
 def run_rows(folder, seconds, only, again, earlier=(), copy=None):
-    """All rows, or those that one of the regular expressions `only` matches, in the
-    order of these, within `seconds`. Returns the exit status."""
+    """Runs all rows, or the rows that match one of the regular expressions `only`, in the
+    order of the expressions, within `seconds`. Returns the exit status."""
     package = Package(folder)
     for path in earlier:
         results.adopt(package.results, path)
@@ -179,14 +180,14 @@ def run_rows(folder, seconds, only, again, earlier=(), copy=None):
 
 
 def pattern_index(name, patterns):
-    """The index of the first pattern that matches; their number if none does."""
+    """Returns the index of the first pattern that matches, or their number."""
     return next((i for i, pattern in enumerate(patterns) if re.search(pattern, name)),
                 len(patterns))
 
 
 def finish(run, wanted):
     status = run.rows(wanted)
-    print("{} rows are known, {} failed, {} left for want of time{}".format(
+    print("{} rows have results, {} failed, {} skipped for lack of time{}".format(
         len(results.read(run.package.results)), len(run.failed), len(run.skipped),
         ": " + ", ".join(run.skipped) if run.skipped else ""), flush=True)
     return status

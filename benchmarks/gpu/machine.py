@@ -1,7 +1,7 @@
-"""What of CUDA a machine has, and where.
+"""Finds CUDA's libraries on a machine.
 
-Python packages bring cuDNN and cuBLASLt in folders where the loader does not
-look; brew-run, which opens them by name, is told of these folders.
+Python packages contain cuDNN and cuBLASLt in folders that the loader does not search.
+brew-run opens the libraries by name, so it needs these folders in LD_LIBRARY_PATH.
 """
 
 import glob
@@ -11,16 +11,16 @@ import site
 import sys
 from pathlib import Path
 
-# What brew-run opens, and what those libraries open themselves.
+# Libraries that brew-run opens, and their dependencies.
 WANTED = re.compile(r"lib(cudnn\w*|cublasLt|cublas|nccl|nvrtc\S*|nvJitLink|cuda)\.so")
-# Not the folders of stubs, which only programs are linked with.
+# Without the folders of stub libraries, which are only for linking.
 SYSTEM = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
           "/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64",
           "/usr/lib/x86_64-linux-gnu", "/usr/lib/wsl/lib")
 
 
 def python_folders():
-    """Folders for packages of this Python."""
+    """Returns the package folders of this Python."""
     found = [path for path in sys.path if path.endswith("-packages")]
     if hasattr(site, "getsitepackages"):
         found += site.getsitepackages()
@@ -28,8 +28,8 @@ def python_folders():
 
 
 def library_folders(packages=None, system=SYSTEM):
-    """Folders with libraries of CUDA; PyTorch's own first, so that both are
-    measured with the same."""
+    """Returns the folders with CUDA libraries, PyTorch's first, so that Brew and PyTorch are
+    measured with the same versions."""
     folders = []
     for package in python_folders() if packages is None else packages:
         folders += sorted(glob.glob(os.path.join(package, "nvidia", "*", "lib")))
@@ -40,7 +40,7 @@ def library_folders(packages=None, system=SYSTEM):
 
 
 def library_path(folders=None):
-    """The value of LD_LIBRARY_PATH: those folders, then what it was."""
+    """Returns LD_LIBRARY_PATH: the folders, then its previous value."""
     folders = library_folders() if folders is None else folders
     before = os.environ.get("LD_LIBRARY_PATH", "").split(":")
     return ":".join(dict.fromkeys(folders + [path for path in before if path]))

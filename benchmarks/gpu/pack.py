@@ -1,10 +1,9 @@
-"""Packs what scripts/gpu-check needs on a machine with a GPU.
+"""Makes the package that scripts/gpu-check needs on a machine with a GPU.
 
-That machine has CUDA, cuDNN and Python with PyTorch, h5py and numpy, but neither LLVM nor
-the shared libraries Brew is linked with: those travel beside the tool, and every plan is
-compiled here. The recorded cases' own checker runs there unchanged: it finds, in place of
-brewc, a script that hands out the plan compiled here for the same arguments
-(plan_store.py).
+The GPU machine has CUDA, cuDNN and Python with PyTorch, h5py and numpy, but neither LLVM nor
+the shared libraries that Brew is linked with. The package contains these libraries and all
+compiled plans. The checker of the recorded cases runs there unchanged: instead of brewc it
+calls a script that returns the plan compiled here for the same arguments (plan_store.py).
 """
 
 import importlib.util
@@ -20,32 +19,32 @@ from pathlib import Path
 
 import cases
 import compare
+import cpu_reference
 import plans
 import schedule
 import tool
-import cpu_reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 MIB = 1 << 20
-# Most bytes of the package, and of the package and the repository's tree as a tar file.
+# Maximum bytes of the package, and of the package plus the repository's tree as a tar file.
 LIMIT, LIMIT_WITH_TREE = 34 * MIB, 60 * MIB
 MODULES = ("numpy", "h5py")
-# xz's largest: plans of one net have much in common, some MiB apart.
+# xz's largest dictionary: plans of one net have long common parts, some MiB apart.
 PRESET = 9
 
 
 class PackError(Exception):
-    """The package cannot be made."""
+    """The package cannot be created."""
 
 
 def missing_modules():
-    """Python packages that this Python lacks: cases are read here, weights written."""
+    """Returns the required Python packages that this Python lacks."""
     return [module for module in MODULES if importlib.util.find_spec(module) is None]
 
 
 def require_modules():
-    """Before minutes of compilation. Raises PackError."""
+    """Raises PackError if a Python package is missing, before minutes of compilation."""
     missing = missing_modules()
     if missing:
         raise PackError("{} has no {}: apt-get install {}, or {} -m pip install {}".format(
@@ -55,8 +54,8 @@ def require_modules():
 
 
 def compile_cases(package, binaries, shared, archs):
-    """Runs the cases' checker with a brewc that keeps its plans, and a brew-run that does
-    nothing: every plan is compiled before it is first run."""
+    """Compiles the plans of the recorded cases: runs their checker with a brewc that stores
+    its plans and a brew-run that does nothing."""
     ignore = shutil.ignore_patterns("lenet_mnist", "pycaffe", "data", "__pycache__")
     for folder in ("golden", "models"):
         shutil.copytree(shared / folder, package / folder, ignore=ignore)
@@ -80,8 +79,8 @@ def compile_cases(package, binaries, shared, archs):
 
 
 def make_bench(bench, binaries, rows, archs):
-    """Compiles the plans of `rows` and computes what their results are compared with.
-    Returns the index of the package."""
+    """Compiles the plans of `rows` and computes the CPU references of their results. Returns
+    the index of the package."""
     bench.mkdir()
     nets = sorted({row.net for row in rows if row.net})
     described = plans.write_sources(bench, nets)
@@ -95,8 +94,8 @@ def make_bench(bench, binaries, rows, archs):
 
 
 def cpu_commands(package, index):
-    """Words behind brew-run, with paths in the root folder of the package, that compute
-    a CPU plan of it."""
+    """Returns arguments of brew-run that run a CPU plan of the package, with paths relative
+    to the package's root folder."""
     commands = [["--version"]]
     for row in schedule.all_rows():
         if row.kind == "agree" and row.mode == "train" and row.name in index["rows"]:
@@ -111,7 +110,8 @@ def cpu_commands(package, index):
 
 
 def tree_bytes(root):
-    """Size of the repository's files as a tar file: what travels beside the package."""
+    """Returns the size of the repository's files as a tar file, which is copied along with
+    the package."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others",
                              "--exclude-standard"], cwd=root, capture_output=True)
     paths = [root / os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
@@ -120,7 +120,7 @@ def tree_bytes(root):
 
 
 def require_small(output):
-    """Returns both sizes as text. Raises PackError if one is beyond its limit."""
+    """Returns both sizes as text. Raises PackError if one exceeds its limit."""
     size = output.stat().st_size
     whole = size + tree_bytes(ROOT)
     text = "{}: {:.1f} MiB (at most {}); with the tree {:.1f} MiB (at most {})".format(
@@ -131,12 +131,12 @@ def require_small(output):
 
 
 def pack(binaries, shared, archs, output, rows):
-    """Writes the package of `rows`. Returns the lines that say how it is: sizes, and
-    what could not be compiled."""
+    """Writes the package of `rows`. Returns lines of text about it: plans that could not be
+    compiled, its size, and the test of its tool."""
     require_modules()
     for name in ("brewc", "brew-run", "brew-data"):
         if not (binaries / name).exists():
-            raise PackError("there is no {} in {}: scripts/build release makes it".format(
+            raise PackError("there is no {} in {}: scripts/build release builds it".format(
                 name, binaries))
     if not shared:
         rows = [row for row in rows

@@ -1,4 +1,4 @@
-"""The folder that pack.py made, on the machine with the GPU."""
+"""The unpacked package of pack.py on the machine with the GPU."""
 
 import json
 import os
@@ -8,16 +8,16 @@ import sys
 import time
 import uuid
 
+import cpu_reference
 import machine
 import processes
 import results
 import schedule
-import cpu_reference
 from torch_server import TorchServer
 
 
 class RowFailed(Exception):
-    """A row's check did not hold. `result`: the figures that were measured before."""
+    """A row's check failed. `result` contains the values measured before."""
 
     def __init__(self, message, result=None):
         super().__init__(message)
@@ -25,9 +25,10 @@ class RowFailed(Exception):
 
 
 class Package:
-    """Where the parts are, and how programs are run.
+    """Paths of the package's contents, and functions that run its programs.
 
-    `deadline`: the time (of time.monotonic) at which the present row ends; `row`: its name.
+    `deadline` is the time (of time.monotonic) at which the current row must end; `row` is
+    its name.
     """
 
     def __init__(self, folder):
@@ -46,19 +47,19 @@ class Package:
         self.row = "start"
 
     def rows(self):
-        """The rows that this package has what they need for, in their order."""
+        """Returns the rows of this package in order."""
         return [row for row in schedule.all_rows() if row.name in self.index["rows"]]
 
     def environment(self, more=()):
-        """The environment of programs: with CUDA's libraries, and the mark by which
-        processes.kill_leftovers() finds them. With GOMP_SPINCOUNT set brew-run does not restart
-        itself to set it."""
+        """Returns the environment of programs: with CUDA's libraries, and the mark by which
+        processes.kill_leftovers() finds them. GOMP_SPINCOUNT is set because brew-run would
+        otherwise restart itself to set it."""
         return dict(os.environ, LD_LIBRARY_PATH=self.libraries, GOMP_SPINCOUNT="10000",
                     **{processes.MARK: self.mark}, **dict(more))
 
     def prepare_tool(self):
-        """On a machine whose C library is older than the tool's, the tool runs with the
-        one that was packed. Raises RowFailed if it does not start."""
+        """Returns the tool's version. If the machine's C library is too old for the tool,
+        makes it use the packed one. Raises RowFailed if it does not start."""
         done = processes.run([self.tool, "--version"], 20, self.environment(),
                              self.folder, self.log())
         if done.status == 0:
@@ -71,7 +72,7 @@ class Package:
                 done.stderr.strip(), missing.stdout))
         binary = self.tool.with_name("brew-run.bin")
         self.tool.rename(binary)
-        # The loader reads no LD_LIBRARY_PATH when it is given a path.
+        # With --library-path the loader ignores LD_LIBRARY_PATH, so pass it on.
         self.tool.write_text("#!/bin/sh\nGOMP_SPINCOUNT=10000 exec '{}' "
                              "--library-path '{}:{}':\"$LD_LIBRARY_PATH\" "
                              "'{}' \"$@\"\n".format(
@@ -81,22 +82,22 @@ class Package:
         return self.prepare_tool()
 
     def log(self, end=".txt"):
-        """The file of the present row's complete output."""
+        """Returns the file for the complete output of the current row."""
         return self.logs / (re.sub(r"\W+", "_", self.row) + end)
 
     def time_left(self):
-        """Seconds until the present row has to end."""
+        """Returns the seconds until the current row must end."""
         if self.deadline is None:
             return schedule.LIMIT_SECONDS["brew"]
         return max(0.1, self.deadline - time.monotonic())
 
     def run(self, command, environment=None):
-        """Runs a program within the row's limit."""
+        """Runs a program within the time limit of the row."""
         return processes.run(command, self.time_left(),
                              environment or self.environment(), self.bench, self.log())
 
     def call(self, command, environment=None):
-        """Likewise. Raises RowFailed unless it succeeds."""
+        """Runs a program within the time limit of the row. Raises RowFailed if it fails."""
         done = self.run(command, environment)
         if done.status != 0:
             lines = (done.stderr or done.stdout).strip().splitlines() or ["no output"]
@@ -105,18 +106,19 @@ class Package:
         return done
 
     def plan(self, name):
-        """The file and figures of a plan. Raises RowFailed if it was not compiled."""
+        """Returns the file and figures of a plan. Raises RowFailed if it was not compiled."""
         plan = self.index["plans"].get(name, {"error": "it is not in this package"})
         if "error" in plan:
             raise RowFailed("{}: {}".format(name, plan["error"]))
         return plan
 
     def inputs(self, row, key="inputs"):
-        """BLOB=d,d,... of the blobs that the row's mode reads."""
+        """Returns BLOB=d,d,... for the blobs that the row's mode reads."""
         return cpu_reference.inputs_of(self.index["nets"][row.net][key], row.mode)
 
     def engines(self):
-        """One file for all rows: what training measured serves inference."""
+        """Returns the flags of the timing cache, which all rows share: training and inference
+        have calls in common."""
         return ["--timing-cache", results.timing_of(self.results)]
 
     def python(self, script, *words):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Stands in for brewc where plans were compiled beforehand.
+"""Replaces brewc where plans were compiled beforehand.
 
-Takes brewc's arguments. With BREW_PLAN_COMPILER set it runs that brewc and keeps
-the plan, or what brewc said against it, in the folder BREW_PLAN_STORE; else it
-hands out what is kept there (by default ../plans beside this file) for the same
-arguments and the same contents of the files they name.
+Accepts brewc's arguments. With BREW_PLAN_COMPILER set it runs that brewc and stores the plan,
+or brewc's error message, in the folder BREW_PLAN_STORE. Otherwise it returns the stored result
+for the same arguments and the same contents of the files that they name. The default folder is
+../plans relative to this file's folder.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def key_of(arguments):
-    """The arguments but -o, with files by what is in them."""
+    """Returns a hash of the arguments without -o; files are hashed by their contents."""
     digest = hashlib.sha256()
     skip = False
     for argument in arguments:

@@ -1,4 +1,4 @@
-"""Compiles the plans that the rows of a package need."""
+"""Compiles the plans of the rows of a package."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from deploy import deploy_text
 from timed_nets import (agree_shapes, prototxt_of, shape_flags, shapes_of,
                         shapes_text, solver_of, steps_of)
 
-# Runs on any machine that has a GPU of these days.
+# Supported by every machine with a current GPU.
 CPU = "x86-64-v3"
 LOSSES_SOLVER = """net: "lenet.prototxt"
 base_lr: 0.01
@@ -28,8 +28,8 @@ random_seed: 1
 
 
 class Plan(NamedTuple):
-    """A plan: its name, the arguments that name its source, its target (cuda or cpu)
-    and other flags. `arch`: for another GPU than the package's."""
+    """A plan: its name, brewc's source arguments, its target (cuda or cpu) and other flags.
+    `arch` replaces the package's GPU architecture."""
     name: str
     source: list
     target: str
@@ -63,7 +63,7 @@ def timed_plan(row):
 
 
 def agree_plan(row, target, precision, flags=()):
-    """With `flags`: another plan, whose name says so."""
+    """With `flags`, the plan's name has the suffix -other."""
     return Plan(agree_name(row, target, precision) + ("-other" if flags else ""),
                 source_of(row.net, row.mode, agree_shapes(row.net), "agree"), target,
                 ["--precision=" + precision, *flags])
@@ -80,7 +80,7 @@ def losses_solver(row):
 
 
 def plans_of(row):
-    """The plans that a row needs on the machine with the GPU."""
+    """Returns the plans that a row needs on the machine with the GPU."""
     if row.kind in ("brew", "kernels"):
         return [timed_plan(row)]
     if row.kind == "agree":
@@ -93,15 +93,16 @@ def plans_of(row):
 
 
 def source_of(net, mode, shapes, purpose):
-    """brewc's arguments for the source: a file, and for training its shapes, which a
-    net for inference states itself."""
+    """Returns brewc's source arguments: a file, and for training the input shapes, which nets
+    for inference contain themselves."""
     if mode == "train":
         return [net + "_solver.prototxt"] + shape_flags(net, shapes)
     return [net + ("_scores" if purpose else "_deploy") + ".prototxt"]
 
 
 def write_sources(folder, nets):
-    """The nets' files in `folder`. Returns what the index says of each."""
+    """Writes the prototxt files of the nets to `folder`. Returns their entries of the
+    index."""
     described = {}
     for net in nets:
         text, few = prototxt_of(net), agree_shapes(net)
@@ -110,7 +111,7 @@ def write_sources(folder, nets):
         for name, content in (
                 ("", text), ("_solver", solver_of(net)),
                 ("_deploy", deploy_text(text, shapes_of(net))),
-                # Compared are scores: probabilities hide much of a difference.
+                # Comparisons use scores, since probabilities hide differences.
                 ("_scores", deploy_text(text, few, scores=True))):
             (folder / (net + name + ".prototxt")).write_text(content)
     for name, how in schedule.LOSSES.items():
@@ -120,8 +121,8 @@ def write_sources(folder, nets):
 
 
 def compile_all(brewc, folder, plans, archs):
-    """Compiles `plans` in `folder`, several at once. Returns name -> what the index says
-    of each: file and figures, or the error."""
+    """Compiles `plans` in `folder`, several at once. Returns name -> entry of the index: file
+    and figures, or the error."""
     distinct = {plan.name: plan for plan in plans}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda plan: compile_one(brewc, folder, plan, archs),
@@ -132,7 +133,7 @@ def compile_all(brewc, folder, plans, archs):
 def compile_one(brewc, folder, plan, archs):
     command = [brewc, *plan.source, "-o", plan.name + ".plan", "--report=json",
                "--target=" + plan.target, *plan.flags]
-    # A simulated GPU stands in for every other.
+    # The simulator replaces every GPU.
     arch = archs if archs == "sim" else plan.arch or archs
     command += (["--gpu-arch=" + arch] if plan.target == "cuda" else ["--cpu=" + CPU])
     done = subprocess.run([str(word) for word in command], cwd=folder,

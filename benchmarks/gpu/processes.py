@@ -1,7 +1,7 @@
-"""Runs programs and leaves no process behind.
+"""Runs programs and kills all processes that they leave running.
 
-Each program runs in its own session and is killed with its whole process group. A process
-that has left the group is found by a mark in its environment, which it inherited.
+Each program runs in its own session and is killed with its process group. Processes that have
+left the group are found by a mark in their inherited environment.
 """
 
 import glob
@@ -16,7 +16,7 @@ MARK = "GPU_CHECK_RUN"
 
 
 class OutOfTime(Exception):
-    """A program did not end within its limit, and was killed."""
+    """A program exceeded its time limit and was killed."""
 
 
 class Finished:
@@ -27,8 +27,8 @@ class Finished:
 
 
 def find_program(name):
-    """The path of one of CUDA's programs, also where it is not in PATH; `name` itself if
-    it is nowhere, so that the error of running it names it."""
+    """Returns the path of one of CUDA's programs, which need not be in PATH. Returns `name`
+    if it does not exist, so that the error of running it names it."""
     for pattern in ("/usr/local/cuda/bin/", "/usr/local/cuda-*/bin/",
                     "/opt/nvidia/nsight-compute/*/"):
         for path in [shutil.which(name)] + sorted(glob.glob(pattern + name)):
@@ -38,8 +38,8 @@ def find_program(name):
 
 
 def run(command, limit, environment, folder, log):
-    """Runs `command` for at most `limit` seconds; appends all that it prints to the file
-    `log`. Raises OutOfTime."""
+    """Runs `command` for at most `limit` seconds and appends its output to the file `log`.
+    Raises OutOfTime."""
     command = [str(word) for word in command]
     log.parent.mkdir(parents=True, exist_ok=True)
     out, err = (log.with_name(log.name + end) for end in (".out", ".err"))
@@ -71,11 +71,11 @@ def run(command, limit, environment, folder, log):
 
 
 def reap(process, patience=10):
-    """Waits for a killed process; not for ever: a driver may hold it."""
+    """Waits for a killed process, for a limited time: a driver may block it."""
     try:
         process.wait(patience)
     except subprocess.TimeoutExpired:
-        pass  # clear() finds it
+        pass  # kill_leftovers() reports it
 
 
 def kill_group(group):
@@ -86,7 +86,7 @@ def kill_group(group):
 
 
 def pids_with_mark(mark, but=()):
-    """Ids of running processes whose environment has `mark`."""
+    """Returns the ids of running processes whose environment contains `mark`."""
     entry, found = "{}={}".format(MARK, mark).encode(), []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) in but:
@@ -96,12 +96,13 @@ def pids_with_mark(mark, but=()):
             if state != "Z" and entry in (folder / "environ").read_bytes().split(b"\0"):
                 found.append(int(folder.name))
         except (OSError, IndexError):
-            continue  # it has ended, or is another user's
+            continue  # it has ended, or belongs to another user
     return found
 
 
 def pids_on_gpu(environment):
-    """Ids of processes that use the GPU; None where nvidia-smi does not say."""
+    """Returns the ids of processes that use the GPU; None if nvidia-smi cannot report
+    them."""
     if not shutil.which("nvidia-smi", path=environment.get("PATH")):
         return None
     try:
@@ -116,8 +117,8 @@ def pids_on_gpu(environment):
 
 
 def kill_leftovers(mark, environment, but=(), patience=10):
-    """Kills what still runs of the last row. Returns what is on the GPU after `patience`
-    seconds: ids of processes."""
+    """Kills processes of the last row that are still running. Returns the ids of processes
+    that run or use the GPU after `patience` seconds."""
     stop = time.monotonic() + patience
     while True:
         left = pids_with_mark(mark, but)
@@ -134,8 +135,8 @@ def kill_leftovers(mark, environment, but=(), patience=10):
 
 
 def keep_driver_loaded():
-    """Opens the GPU's device files, so that the driver does not start anew for every
-    program. Returns them; they are to be kept as long as programs run."""
+    """Opens the GPU's device files, so that the driver does not restart for every program.
+    Returns the files, which must stay open while programs run."""
     kept = []
     for name in ("nvidiactl", "nvidia0", "nvidia-uvm"):
         try:

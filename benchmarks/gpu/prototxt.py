@@ -1,7 +1,7 @@
-"""Reads prototxt text into dictionaries, without a schema.
+"""Parses prototxt text into dictionaries, without a schema.
 
-Every field is a list of its values: numbers, booleans, strings (enum names too)
-or dictionaries. Enough for nets that Caffe and Brew have already checked.
+The value of every field is a list of numbers, booleans, strings (also for enum names) or
+dictionaries. Suits nets that Caffe and Brew have already checked.
 """
 
 import re
@@ -13,7 +13,7 @@ TOKEN = re.compile(r"""\s*(?:\#[^\n]*\s*)*
 
 
 class ParseError(Exception):
-    """The text is no prototxt."""
+    """The text is not valid prototxt."""
 
 
 def tokens(text):
@@ -43,7 +43,7 @@ def value_of(kind, text):
 
 
 def parse(text):
-    """The message that `text` is."""
+    """Returns the message of `text`."""
     return message(list(tokens(text)) + [("mark", "}")], [0])
 
 
@@ -78,12 +78,12 @@ def message(items, at):
 
 
 def get(message, name, default=None):
-    """The last value of a field that is not repeated."""
+    """Returns the value of a singular field (the last one, as in protobuf)."""
     return message[name][-1] if name in message else default
 
 
 def layer_texts(text):
-    """The text of every layer of a net, as it stands there."""
+    """Yields the unchanged text of every layer of a net."""
     place = depth = 0
     begin = None
     while True:
@@ -103,7 +103,7 @@ def layer_texts(text):
 
 
 def layers_of(net, phase):
-    """The layers of a net that a phase ("TRAIN", "TEST") has."""
+    """Yields the layers of a net that a phase ("TRAIN", "TEST") includes."""
     def applies(rule):
         return get(rule, "phase", phase) == phase
     for layer in net.get("layer", []):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what a GPU can do at most: bytes copied and products per second."""
+"""Measures a GPU's peak rates: bytes per second of copies, FLOP/s of matrix products."""
 
 import json
 

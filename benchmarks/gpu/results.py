@@ -1,5 +1,5 @@
-"""What has been measured: a line of JSON for each row, beside it the engines that were
-chosen (brew-run's timing cache), which take as long to measure, and complete logs.
+"""Files of results: a line of JSON for each row, the chosen engines (brew-run's timing cache,
+which is slow to measure), and complete logs.
 """
 
 import json
@@ -9,18 +9,18 @@ import tarfile
 
 
 def timing_of(path):
-    """Where the engines of the results `path` are kept."""
+    """Returns the path of the timing cache of the results `path`."""
     return path.with_suffix(".timing")
 
 
 def engines(path):
-    """How many engines are kept beside the results `path`."""
+    """Returns the number of lines in the timing cache of the results `path`."""
     timing = timing_of(path)
     return len(timing.read_text().splitlines()) if timing.exists() else 0
 
 
 def read(path):
-    """Row name -> result, the last of each row."""
+    """Returns row name -> last result."""
     results = {}
     if path.exists():
         for line in path.read_text().splitlines():
@@ -28,7 +28,7 @@ def read(path):
                 result = json.loads(line)
                 results[result["row"]] = result
             except (ValueError, KeyError):
-                continue  # the run was stopped while it wrote this line
+                continue  # incomplete: the run was killed while it wrote this line
     return results
 
 
@@ -36,14 +36,14 @@ def append(path, result):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = path.read_text() if path.exists() else ""
     with open(path, "a") as file:
-        # A line that was cut off before is no part of this one.
+        # Separates this line from an incomplete one.
         file.write("\n" * (text != "" and text[-1] != "\n")
                    + json.dumps(result) + "\n")
 
 
 def copy(path, folder):
-    """Copies results, engines and logs (logs.tar.gz) of `path` into `folder`, each as a
-    whole or not at all."""
+    """Copies results, engines and logs (logs.tar.gz) of `path` to `folder`, each file
+    atomically."""
     folder.mkdir(parents=True, exist_ok=True)
     for source in (path, timing_of(path)):
         if source.exists():
@@ -60,7 +60,7 @@ def archive(folder, target):
 
 
 def replace(target, write):
-    """Has `write` make the file under another name, then takes it for `target`."""
+    """Calls `write` to create a file under another name, then renames it to `target`."""
     new = target.with_name(target.name + ".new")
     try:
         write(new)
@@ -70,8 +70,8 @@ def replace(target, write):
 
 
 def adopt(path, earlier):
-    """Takes over what the folder `earlier` has and `path` lacks: rows, among them ones
-    that only failed here, and engines."""
+    """Adds rows and engines of the folder `earlier` that `path` lacks. Also replaces failed
+    rows by successful ones."""
     known, kept = read(path), earlier / path.name
     for name, result in read(kept).items():
         if name not in known or ("failed" in known[name]
@@ -86,7 +86,8 @@ def adopt(path, earlier):
 
 
 def adopt_engines(path, earlier):
-    """The first line names the format, others begin with a key and a tab."""
+    """Adds lines of another timing cache. The first line names the format; the others begin
+    with a key and a tab."""
     if not earlier.exists():
         return
     lines = earlier.read_text().splitlines()

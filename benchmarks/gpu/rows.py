@@ -1,5 +1,5 @@
-"""One function for each kind of row. Each takes the package and the row, and returns the
-row's result or raises RowFailed if a check does not hold."""
+"""A function for each kind of row. It takes the package and the row, and returns the row's
+result. It raises RowFailed if a check fails."""
 
 import json
 import math
@@ -11,25 +11,25 @@ from collections import defaultdict
 
 import cases
 import compare
+import cpu_reference
 import plans
 import processes
 import schedule
-import cpu_reference
 from package import RowFailed
 
 MEASURED = re.compile(r"Average on the GPU: \S+ ms\. "
                       r"\(median (\S+), min (\S+)\)")
 INITIAL_LOSS = re.compile(r"Initial loss: (\S+)")
 NODES = re.compile(r"CUDA graph: (\d+) nodes; GPU memory: (\d+) bytes")
-PROFILED = 5  # kernels that Nsight Compute looks at
+PROFILED = 5  # number of kernels that Nsight Compute profiles
 SECTIONS = ("SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy", "LaunchStats")
 SANITIZER_FAILED = 99
-# Where compute-sanitizer found something: "at [0x90 in ]kernel(...)".
+# The kernel of a finding of compute-sanitizer: "at [0x90 in ]kernel(...)".
 FINDING = re.compile(r"^=+\s+at (?:0x\w+ in )?(\w+)", re.MULTILINE)
 
 
 def machine(package, row):
-    """The GPU as Brew sees it, and the libraries that it finds."""
+    """Returns Brew's description of the GPU, and the paths of the libraries."""
     version = package.prepare_tool()
     query = package.call([package.tool, "device-query", "-gpu", "0"]).stderr
     if shutil.which("nvidia-smi"):
@@ -40,15 +40,15 @@ def machine(package, row):
 
 
 def rates(package, row):
-    """Rates of copies and matrix products, for the roofline."""
+    """Measures the rates of copies and matrix products, for the roofline."""
     return json.loads(package.python("rates.py").stdout)
 
 
 def brew(package, row):
-    """Times a plan; keeps time and bytes of every step beside the log."""
+    """Times a plan. Writes time and bytes of every step to a file beside the log."""
     plan = package.plan(plans.timed_name(row))
     trace = package.log(".trace.json")
-    # One batch for all iterations: drawing others takes longer than measuring.
+    # One batch for all iterations, since generating data takes longer than measuring.
     log = package.call([package.tool, "time", plan["plan"], "--random-input",
                         "--iterations", package.index["nets"][row.net]["steps"],
                         "--profile", trace, *package.engines(),
@@ -73,7 +73,7 @@ def brew(package, row):
 
 
 def steps_of(trace):
-    """Every step of a trace with its median time."""
+    """Returns the steps of a trace with their median times."""
     times, known = defaultdict(list), {}
     for event in json.loads(trace.read_text())["traceEvents"]:
         arguments = event.get("args", {})
@@ -104,8 +104,8 @@ def torch(package, row):
 
 
 def agree(package, row):
-    """What the GPU's plan computes against the CPU's plan in f32 from the same inputs,
-    judged by how far a CPU plan of the row's precision is off."""
+    """Compares the results of a GPU plan and of a CPU plan in f32 on the same inputs.
+    The tolerance derives from the error of a CPU plan of the row's precision."""
     expected_errors = package.index["expected_errors"].get(row.name)
     if not expected_errors:
         raise RowFailed("the package has no expected errors for it")
@@ -120,8 +120,8 @@ def agree(package, row):
             package.tool, package.bench, plan["plan"], row.net, row.mode, inputs,
             outputs[-1])
         if target == "cuda":
-            # One row uses the engines that were measured to be the fastest; to measure
-            # for other batches takes longer than to compute.
+            # One row uses the fastest measured engines. The others do not tune, which would
+            # take longer than the computation.
             command += package.engines() if is_tuned(row) else ["--no-tune"]
         package.call(command)
     try:
@@ -147,8 +147,8 @@ def recorded_cases(package, row):
 
 
 def losses(package, row):
-    """Trains LeNet on records of an LMDB for 20 iterations and compares the losses with
-    the CPU's; a second run must give the same bits."""
+    """Trains LeNet on an LMDB for 20 iterations and compares the losses with the CPU's.
+    Repeated runs (`runs`) must produce bitwise equal weights."""
     how = schedule.LOSSES[row.detail]
     plan = package.plan(plans.losses_name(row))
     expected = package.index["losses"][row.detail]
@@ -184,7 +184,7 @@ def losses(package, row):
 
 
 def kernels(package, row):
-    """Nsight Compute's view of the kernels with the largest share of the step."""
+    """Profiles the kernels with the largest share of the step with Nsight Compute."""
     plan = package.plan(plans.timed_name(row))
     steps = package.logs / "{}_{}_{}_brew.steps.tsv".format(row.net, row.mode,
                                                             row.precision)
@@ -204,8 +204,8 @@ def kernels(package, row):
 
 
 def slowest_kernels(table, count):
-    """Symbols of the generated kernels that take the most time, from write_steps()'s
-    table."""
+    """Returns the symbols of the `count` slowest generated kernels in a table of
+    write_steps()."""
     time = defaultdict(float)
     for line in table.splitlines()[1:]:
         fields = line.split("\t")
@@ -215,15 +215,15 @@ def slowest_kernels(table, count):
 
 
 def sanitize(package, row):
-    """compute-sanitizer over LeNet's step or over recorded cases. What initcheck finds in
-    kernels of libraries is counted, not judged: they read padding that they ignore."""
+    """Runs compute-sanitizer on LeNet's step or on recorded cases. Findings of initcheck in
+    kernels of libraries are reported but accepted: they read padding and ignore it."""
     words = [processes.find_program("compute-sanitizer"), "--tool", row.detail,
              "--error-exitcode", str(SANITIZER_FAILED)]
     if row.detail == "memcheck":
-        # Brew and the libraries try what may fail: captures, copies, engines.
+        # Brew and the libraries make API calls that may fail: captures, copies, engines.
         words += ["--report-api-errors", "no"]
     if not row.net:
-        # Exit statuses of tools that the checker runs are its own.
+        # The checker evaluates the exit statuses of the tools.
         found = cases.run(package, schedule.SANITIZED_CASES, words)
         if found["failed_cases"]:
             raise RowFailed(found["summary"], found)

@@ -1,20 +1,20 @@
-"""What a run does, in the order of what it is worth, and how long each row may take."""
+"""The rows of a run in order of their value, and their time limits."""
 
 from typing import NamedTuple
 
 from timed_nets import MODES, NETS, PRECISIONS, STARTS, VARIANTS
 
-# Seconds after which a row of a kind is killed.
+# Seconds after which a row is killed, by kind.
 LIMIT_SECONDS = {"machine": 30, "brew": 60, "agree": 90, "cases": 120, "eager": 60,
           "compiled": 150, "rates": 60, "losses": 60, "kernels": 90,
           "sanitize": 90}
-# Seconds that a row of a kind usually needs: with less time left it is not begun.
+# Usual seconds of a row, by kind: with less time left it is not started.
 USUAL_SECONDS = {"machine": 5, "brew": 15, "agree": 15, "cases": 40, "eager": 25,
          "compiled": 70, "rates": 15, "losses": 6, "kernels": 20, "sanitize": 15}
 EAGER = ("eager", "channels_last")
-# Precision of the rows that measure what one pass is worth.
+# Precision of the rows that measure the effect of single passes.
 ABLATION_PRECISION = "bf16"
-# Name -> flags of brewc: decisions of the compiler that rest on its model of the GPU.
+# Name -> flags of brewc. Ablations of passes that depend on the compiler's model of the GPU.
 ABLATIONS = {
     "without fuse-launches": ["--without=fuse-launches"],
     "without fuse-pooling-backward": ["--without=fuse-pooling-backward"],
@@ -23,13 +23,13 @@ ABLATIONS = {
     "without pad-channels": ["--without=pad-channels"],
     "without fuse-reductions": ["--without=fuse-reductions"],
 }
-# Name -> how LeNet is trained on records of MNIST from an LMDB: brewc's flags, fields of
-# the solver, the environment of brew-run, and how often. `arch` takes another's place.
+# Name -> a training of LeNet on an LMDB of MNIST: brewc's flags, fields of the solver, the
+# environment of brew-run, and the number of runs. `arch` replaces the GPU architecture.
 LOSSES = {
     "f32": {},
     "bf16": {"flags": ["--precision=bf16"]},
     "f16": {"flags": ["--precision=f16", "--loss-scale=1024"]},
-    "jit": {"arch": "sm_80"},  # a later GPU's driver compiles its PTX
+    "jit": {"arch": "sm_80"},  # the driver of a later GPU compiles its PTX
     "deterministic": {"flags": ["--deterministic"], "runs": 2},
     "iter_size": {"solver": "iter_size: 2\nclip_gradients: 0.5\n"},
     "one_rank": {"flags": ["--distributed"],
@@ -43,8 +43,8 @@ SANITIZED_CASES = ("net_residual", "batchnorm_train", "softmaxloss")
 
 
 class Row(NamedTuple):
-    """One measurement or check. `part`: 1 for the first call, 2 for the second, 3 for
-    what is done when all else is."""
+    """A measurement or check. `tier` is 1 for the first call of `gpu-check all`, 2 for the
+    second, 3 for all other rows."""
     name: str
     kind: str
     tier: int
@@ -54,43 +54,43 @@ class Row(NamedTuple):
     detail: str = ""
 
 
-def brew(part, net, mode, precision):
-    return Row("{} {} {} brew".format(net, mode, precision), "brew", part, net,
+def brew(tier, net, mode, precision):
+    return Row("{} {} {} brew".format(net, mode, precision), "brew", tier, net,
                mode, precision)
 
 
-def again(part, net):
-    """The same measurement once more: how much it varies within a run."""
-    return Row("{} train {} brew again".format(net, ABLATION_PRECISION), "brew", part,
+def again(tier, net):
+    """Repeats a measurement, to show its variation within a run."""
+    return Row("{} train {} brew again".format(net, ABLATION_PRECISION), "brew", tier,
                net, "train", ABLATION_PRECISION)
 
 
-def ablation(part, net, name):
+def ablation(tier, net, name):
     return Row("{} train {} brew {}".format(net, ABLATION_PRECISION, name), "brew",
-               part, net, "train", ABLATION_PRECISION, name)
+               tier, net, "train", ABLATION_PRECISION, name)
 
 
-def torch(part, net, mode, precision, variant):
+def torch(tier, net, mode, precision, variant):
     return Row("{} {} {} torch {}".format(net, mode, precision, variant),
-               "eager" if variant in EAGER else "compiled", part, net, mode,
+               "eager" if variant in EAGER else "compiled", tier, net, mode,
                precision, variant)
 
 
-def agree(part, net, mode, precision):
-    return Row("agree {} {} {}".format(net, mode, precision), "agree", part, net,
+def agree(tier, net, mode, precision):
+    return Row("agree {} {} {}".format(net, mode, precision), "agree", tier, net,
                mode, precision)
 
 
-def losses(part, name):
-    return Row("losses " + name, "losses", part, "lenet", "train", detail=name)
+def losses(tier, name):
+    return Row("losses " + name, "losses", tier, "lenet", "train", detail=name)
 
 
-def sanitize(part, what, tool):
-    return Row("sanitize {} {}".format(what, tool), "sanitize", part,
+def sanitize(tier, what, tool):
+    return Row("sanitize {} {}".format(what, tool), "sanitize", tier,
                "lenet" if what == "lenet" else "", "train", "bf16", tool)
 
 
-# The run stops when one of these fails: nothing else could be trusted.
+# The run ends if one of these fails, since no other result could be trusted.
 SMOKE_TEST = ("machine", "lenet train bf16 brew")
 
 
@@ -136,7 +136,7 @@ def second_call():
 
 
 def everything():
-    """Every net, mode and precision; Brew's rows first, each before PyTorch's."""
+    """Yields rows of every net, mode and precision: first Brew and its fastest competitor."""
     for net in NETS:
         for mode in MODES:
             for precision in PRECISIONS:
@@ -154,7 +154,7 @@ def everything():
 
 
 def all_rows():
-    """All rows there are, each once, in the order in which they are done."""
+    """Returns all rows in order, without duplicates."""
     rows = {}
     for row in [*first_call(), *second_call(), *everything()]:
         rows.setdefault(row.name, row)
@@ -162,7 +162,8 @@ def all_rows():
 
 
 def select(nets=None, modes=None, precisions=None):
-    """The rows of a package: those of both calls, or with a filter all that match it."""
+    """Returns the rows of a package: the rows of both calls, or with a filter all rows that
+    match it."""
     if not (nets or modes or precisions):
         return [row for row in all_rows() if row.tier < 3]
 

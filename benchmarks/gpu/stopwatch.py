@@ -1,17 +1,17 @@
-"""Times steps by the CPU's clock; needs nothing but the standard library."""
+"""Times steps by the CPU's clock. Uses only the standard library."""
 
 import statistics
 import time
 
-# A median of fewer means little.
+# Fewer steps make no meaningful median.
 LEAST_STEPS = 3
-# Share of the time for measuring that steps before it get: caches, pages and thread
-# pools are cold at first.
+# Warm-up time as a share of the measuring time: caches, pages and thread pools are cold at
+# first.
 WARM_UP = 0.2
 
 
 def time_steps(step, count):
-    """Seconds of each of `count` steps."""
+    """Returns the seconds of each of `count` steps."""
     seconds = []
     for _ in range(count):
         begin = time.perf_counter()
@@ -21,8 +21,8 @@ def time_steps(step, count):
 
 
 def time_for(step, seconds):
-    """Seconds of each step, of as many as `seconds` take, after a warm-up."""
-    step()  # which may compile, or allocate all it needs
+    """Returns the seconds of each step. Runs steps for about `seconds`, after a warm-up."""
+    step()  # may compile and allocate
     warm = time_steps(step, 1)
     while sum(warm) < WARM_UP * seconds:
         warm += time_steps(step, 1)
@@ -30,8 +30,8 @@ def time_for(step, seconds):
 
 
 def peak_bytes():
-    """The most memory that this process has held. Not getrusage's: that begins
-    with what its parent held."""
+    """Returns the peak memory of this process. getrusage's value would include its
+    parent's."""
     with open("/proc/self/status") as status:
         for line in status:
             if line.startswith("VmHWM:"):
@@ -40,7 +40,7 @@ def peak_bytes():
 
 
 def summary(version, seconds):
-    """What a peer's process prints, as JSON."""
+    """Returns the result that a competitor's process prints as JSON."""
     return {"version": version, "median": statistics.median(seconds),
             "least": min(seconds), "steps": len(seconds),
             "peak_bytes": peak_bytes()}

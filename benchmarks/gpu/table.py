@@ -1,4 +1,4 @@
-"""The table of what scripts/gpu-check measured, as Markdown."""
+"""Formats the results of scripts/gpu-check as a Markdown table."""
 
 import results
 from package import Package
@@ -11,7 +11,7 @@ RULE = "|---|---|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"
 
 
 def best_torch(done, key):
-    """(seconds, variant, result) of the fastest variant that ran, or None."""
+    """Returns (seconds, variant, result) of the fastest measured variant, or None."""
     ran = [(done[row]["median"], variant, done[row])
            for variant in VARIANTS
            for row in ["{} torch {}".format(key, variant)]
@@ -20,7 +20,8 @@ def best_torch(done, key):
 
 
 def roofline(rates, brew, precision):
-    """Share of the time that the slower of copying and multiplying needs."""
+    """Returns the roofline time (the longer of copying and multiplying) as a share of the
+    measured time."""
     if not rates or "failed" in rates:
         return "?"
     needed = max(brew["bytes"] / rates["bytes_per_second"],
@@ -58,7 +59,7 @@ def row(package, done, net, mode, precision):
 
 
 def checks(done):
-    """Lines of the rows that check values."""
+    """Yields lines for the rows that check values."""
     for name, result in done.items():
         failed = result.get("failed", "").split("\n")[0]
         if name.startswith("cases "):
@@ -79,8 +80,8 @@ def checks(done):
 
 
 def ablations(done, nets):
-    """Lines that say what passes are worth: against the whole step, measured before and
-    after."""
+    """Yields lines that compare ablations of passes with the normal step, which was measured
+    before and after them."""
     for net in nets:
         key = "{} train {} brew".format(net, ABLATION_PRECISION)
         whole = [done[name]["median"] * 1e3 for name in (key, key + " again")
@@ -88,7 +89,7 @@ def ablations(done, nets):
         for ablation in ABLATIONS:
             result = done.get(key + " " + ablation, {})
             if "median" in result and whole:
-                yield "- {} {}: {:.3f} ms ({} graph nodes); as it is: {}".format(
+                yield "- {} {}: {:.3f} ms ({} graph nodes); normally: {}".format(
                     net, ablation, result["median"] * 1e3, result["nodes"],
                     ", ".join("{:.3f} ms".format(time) for time in whole))
 
@@ -113,7 +114,7 @@ def table(folder):
                       if line]
     worth = list(ablations(done, package.index["nets"]))
     if worth:
-        lines += ["", "What passes are worth:", ""] + worth
+        lines += ["", "Ablations of passes:", ""] + worth
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
               for name, result in done.items() if "failed" in result]
     if failed:

@@ -1,4 +1,4 @@
-"""The nets that are timed, and the sources that brewc compiles for each."""
+"""The benchmark nets, and the prototxt that brewc compiles for each."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from prototxt import get, layer_texts, parse
 
 FOLDER = Path(__file__).resolve().parent.parent / "nets"
 
-# Nets of FOLDER with the shapes of their data tops.
+# The nets in FOLDER and the shapes of their data tops.
 NETS = {
     "lenet": {"data": (64, 1, 28, 28), "label": (64,)},
     "cifar10_quick": {"data": (100, 3, 32, 32), "label": (100,)},
@@ -18,10 +18,10 @@ NETS = {
     "squeezenet": {"data": (128, 3, 227, 227), "label": (128,)},
     "mobilenet": {"data": (128, 3, 224, 224), "label": (128,)},
 }
-# The first layers of deep nets, up to a layer with a top, behind which a classifier of their
-# own follows: what is compared in 16 bits. Gradients of the whole nets are chaotic there:
-# with random weights a change of 1e-6 in the images changes them by 3 % (masks of ReLUs
-# turn over), and one of 4e-3 makes others of them.
+# Truncated deep nets for comparisons in 16 bits: name -> (net, last layer, its top), followed
+# by a classifier. The gradients of the full nets are chaotic: with random weights a change of
+# 1e-6 in the images changes them by 3 % (ReLU masks flip), and a change of 4e-3 makes them
+# unrelated.
 STARTS = {"resnet50_start": ("resnet50", "relu_res2b", "res2b"),
           "mobilenet_start": ("mobilenet", "relu_conv3/sep", "conv3/sep")}
 CLASSIFIER = """layer {{ name: "pool_end" type: "Pooling" bottom: "{top}" top: "pool_end"
@@ -30,15 +30,15 @@ layer {{ name: "fc_end" type: "InnerProduct" bottom: "pool_end" top: "fc_end"
   inner_product_param {{ num_output: 10 weight_filler {{ type: "xavier" }} }} }}
 layer {{ name: "loss" type: "SoftmaxWithLoss" bottom: "fc_end" bottom: "label" top: "loss" }}
 """
-# Iterations that are timed: more where one is short.
+# Number of timed iterations: more for short ones.
 STEPS = {"lenet": 50, "cifar10_quick": 50}
 FEWER_STEPS = 20
-# Batch of the plans whose results are compared with the CPU's.
+# Batch size of the plans whose results are compared with the CPU's.
 AGREE_BATCH = 8
 PRECISIONS = ("f32", "tf32", "bf16")
 MODES = ("train", "infer")
-# PyTorch's ways to run a net, see torch_step.py. The first one is the fastest as a rule
-# and does not take minutes to compile.
+# PyTorch's ways to run a net, see torch_step.py. The first one is usually the fastest and does
+# not take minutes to compile.
 VARIANTS = ("compile_graph", "channels_last", "compile_autotune", "compile",
             "eager")
 
@@ -67,12 +67,12 @@ def prototxt_of(net):
 
 
 def shapes_of(net):
-    """The shapes of the net's data tops."""
+    """Returns the shapes of the net's data tops."""
     return NETS[STARTS[net][0] if net in STARTS else net]
 
 
 def solver_of(net):
-    """The text of a solver for the net's file."""
+    """Returns the text of a solver for the net."""
     has_test = re.search(r"phase:\s*TEST", prototxt_of(net))
     return SOLVER.format(net=net + ".prototxt") + (TEST_FIELDS if has_test else "")
 
@@ -82,19 +82,20 @@ def steps_of(net):
 
 
 def shapes_text(shapes):
-    """BLOB=d,d,... for each blob."""
+    """Returns BLOB=d,d,... for each blob."""
     return ["{}={}".format(blob, ",".join(map(str, dims)))
             for blob, dims in shapes.items()]
 
 
 def agree_shapes(net):
-    """The shapes of the net's data tops in a comparison with the CPU."""
+    """Returns the shapes of the net's data tops in a comparison with the CPU."""
     return {blob: (min(dims[0], AGREE_BATCH),) + dims[1:]
             for blob, dims in shapes_of(net).items()}
 
 
 def shape_flags(net, shapes):
-    """brewc's flags that set `shapes`. Synthetic data have all but the batch."""
+    """Returns brewc's flags that set `shapes`. DummyData layers define all dimensions but the
+    batch."""
     flags = ["--batch={}".format(shapes["data"][0])]
     if "DummyData" not in prototxt_of(net):
         flags += ["--input-shape=" + text for text in shapes_text(shapes)]

@@ -1,7 +1,7 @@
-"""Packs brew-run with the libraries that it needs, and proves that they suffice.
+"""Packs brew-run with its libraries, and tests that they suffice.
 
-The machine with the GPU has a C library, NVIDIA's driver and NVIDIA's wheels; all else
-travels in lib/brew-run, where brew-run's RPATH finds it.
+The GPU machine has a C library, NVIDIA's driver and NVIDIA's wheels. All other libraries are
+packed in lib/brew-run, where brew-run's RPATH finds them.
 """
 
 import os
@@ -11,22 +11,22 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# The C library comes from the machine itself; a copy (lib/system) is for one that is
-# older than this machine's.
+# The C library of the GPU machine is used. A copy (lib/system) is for machines whose C library
+# is older than this machine's.
 SYSTEM = re.compile(r"^(ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.)")
-# NVIDIA's libraries, which the machine with the GPU has.
+# NVIDIA's libraries, which the GPU machine has.
 NVIDIA = re.compile(r"^lib(cuda|cudnn|cublas|cublasLt|nccl)\.so")
 ELF = b"\x7fELF"
-PROGRAM = "/gpu-check/bin/brew-run"  # in a root folder that holds a package
+PROGRAM = "/gpu-check/bin/brew-run"  # in a root folder with a package
 
 
 class ToolError(Exception):
-    """The tool would not start on the machine with the GPU."""
+    """The tool would not start on the GPU machine."""
 
 
 def copy_tool(package, binaries):
-    """Copies brew-run, its libraries and a brewc that hands out compiled plans into
-    `package`. Raises ToolError for what would not be found there."""
+    """Copies brew-run, its libraries and a brewc that returns compiled plans to `package`.
+    Raises ToolError for libraries that would be missing on the GPU machine."""
     (package / "bin").mkdir()
     libraries, system = (package / "lib" / name for name in ("brew-run", "system"))
     for folder in (libraries, system):
@@ -45,7 +45,7 @@ def copy_tool(package, binaries):
 
 
 def libraries_of(tool):
-    """The shared libraries that the loader maps for `tool` here."""
+    """Returns the shared libraries that the loader maps for `tool` on this machine."""
     listed = subprocess.run(["ldd", str(tool)], capture_output=True, text=True,
                             check=True).stdout
     if "not found" in listed:
@@ -55,15 +55,15 @@ def libraries_of(tool):
 
 
 def dynamic_entries(path):
-    """(tag, value) of the dynamic section of an ELF file: NEEDED, RPATH, RUNPATH."""
+    """Returns the NEEDED, RPATH and RUNPATH entries of an ELF file as (tag, value)."""
     text = subprocess.run(["readelf", "--dynamic", "--wide", str(path)],
                           capture_output=True, text=True, check=True).stdout
     return re.findall(r"\((NEEDED|RPATH|RUNPATH)\).*\[(.*)\]", text)
 
 
 def set_rpath(path, rpath):
-    """Replaces the RPATH of an ELF file, if it has one, by a shorter one: a library that
-    was built here names folders of this machine."""
+    """Replaces the RPATH of an ELF file, if it has one, by a shorter one: libraries that were
+    built here name folders of this machine."""
     for tag, value in dynamic_entries(path):
         if tag != "RPATH" or value == rpath:
             continue
@@ -83,8 +83,8 @@ def elf_files(folder):
 
 
 def require_closed(package):
-    """Raises ToolError if a packed ELF file has a RUNPATH, which hides brew-run's RPATH
-    from its own needs, or needs a library that neither travels nor is there."""
+    """Raises ToolError if a packed ELF file has a RUNPATH, which disables brew-run's RPATH for
+    its dependencies, or needs a library that is neither packed nor on the GPU machine."""
     files = [path for folder in ("bin", "lib") for path in elf_files(package / folder)]
     packed = {path.name for path in files}
     for path in files:
@@ -101,7 +101,7 @@ def require_closed(package):
 
 
 def make_root(root, package):
-    """A root folder that holds nothing but `package` and the C library."""
+    """Creates a root folder that contains only `package` and the C library."""
     shutil.copytree(package, root / "gpu-check", symlinks=True)
     for folder in ("lib64", "lib/x86_64-linux-gnu"):
         (root / folder).mkdir(parents=True)
@@ -111,9 +111,9 @@ def make_root(root, package):
 
 
 def isolated(root):
-    """The beginning of a command that runs a program with `root` as its root folder, or
-    None where that is not permitted."""
-    (root / "proc").mkdir(exist_ok=True)  # where the loader reads what $ORIGIN is
+    """Returns the beginning of a command that runs a program with `root` as its root folder,
+    or None if that is not permitted."""
+    (root / "proc").mkdir(exist_ok=True)  # the loader needs it to resolve $ORIGIN
     namespace = ["--mount", "--pid", "--fork", "--mount-proc=" + str(root / "proc"),
                  "chroot", str(root)]
     for start in (["unshare", *namespace], ["unshare", "--map-root-user", *namespace]):
@@ -121,22 +121,21 @@ def isolated(root):
             continue
         done = subprocess.run(start + [PROGRAM, "--version"], capture_output=True,
                               text=True)
-        # Where it is the program that fails, its loader says so.
+        # Also accepted if the program itself fails, which its loader reports.
         if done.returncode == 0 or "loading shared libraries" in done.stderr:
             return start
     return None
 
 
 def try_tool(root, package, commands):
-    """Runs each of the `commands` (words behind brew-run, paths from the root folder) in
-    a root of its own. Raises ToolError for the first that fails. Returns how it was
-    isolated."""
+    """Runs each of the `commands` (arguments of brew-run, with paths from the root folder) in
+    an isolated root folder. Raises ToolError for the first that fails. Returns a description
+    of the isolation."""
     make_root(root, package)
     start, program = isolated(root), PROGRAM
     how = "in a root folder of its own"
     if start is None:
-        # The cache of the system's libraries is not read; what is found elsewhere than
-        # in the package is an error.
+        # Ignores the system's library cache; libraries outside the package are an error.
         system = package / "lib" / "system"
         loader = next(system.glob("ld-linux*"))
         start = [str(loader), "--inhibit-cache", "--library-path", str(system)]
@@ -152,7 +151,7 @@ def try_tool(root, package, commands):
         if program != PROGRAM:
             words = [str(root) + word if word.startswith("/") else word
                      for word in words]
-        # brew-run need not restart itself, which with a loader it could not.
+        # GOMP_SPINCOUNT keeps brew-run from restarting itself, which fails under a loader.
         done = subprocess.run(start + [program, *words], capture_output=True, text=True,
                               env={"PATH": os.environ["PATH"],
                                    "GOMP_SPINCOUNT": "10000"})

@@ -1,6 +1,6 @@
-"""A Caffe net as a PyTorch module, for timing the very same prototxt.
+"""Builds a PyTorch module from a Caffe net, to time the same prototxt.
 
-Only what the benchmark nets use; any other layer is an error.
+Supports only the layers of the benchmark nets; any other layer is an error.
 """
 
 import math
@@ -14,11 +14,12 @@ from prototxt import get, layers_of
 
 
 class Unsupported(Exception):
-    """A layer that this reader does not know."""
+    """A layer or setting that is not supported."""
 
 
 def pair(parameter, name, default):
-    """kernel_size: 3, kernel_size: 3 kernel_size: 5, or kernel_h and kernel_w."""
+    """Returns (height, width) of a field such as kernel_size: 3, kernel_size: 3 kernel_size: 5,
+    or kernel_h and kernel_w."""
     short = {"kernel_size": "kernel", "stride": "stride", "pad": "pad"}.get(name)
     if short and short + "_h" in parameter:
         return (get(parameter, short + "_h"), get(parameter, short + "_w"))
@@ -69,8 +70,8 @@ class Channelwise(nn.Module):
 
 
 class Lstm(nn.Module):
-    """Whole sequences from a state of zeros: what Caffe's LSTM computes where its
-    `cont` is 0 at the first step and 1 at all others."""
+    """An LSTM over full sequences with an initial state of zeros: Caffe's LSTM with `cont` 0 at
+    the first step and 1 at all others."""
 
     def __init__(self, p, features):
         super().__init__()
@@ -105,7 +106,7 @@ def inner_product(layer, shape):
 
 
 def relu(layer):
-    """In place where it is in the prototxt."""
+    """Returns a ReLU, in place if it is in place in the prototxt."""
     slope = get(get(layer, "relu_param", {}), "negative_slope", 0)
     in_place = layer["bottom"] == layer["top"]
     return (nn.LeakyReLU(slope, in_place) if slope else nn.ReLU(in_place))
@@ -123,15 +124,15 @@ def softmax_axis(layer):
 
 def cross_entropy(axis):
     def loss(scores, labels):
-        # Caffe counts labels only; their shape need not say where they belong.
+        # Caffe only requires the right number of labels, in any shape.
         scores = scores.movedim(axis, -1)
         return F.cross_entropy(scores.flatten(0, -2), labels.flatten())
     return loss
 
 
 def scaled_norms(layers):
-    """Places of the BatchNorm layers whose values only a Scale with weight and
-    bias reads, right behind them: PyTorch's affine BatchNorm is both."""
+    """Returns the indices of BatchNorm layers that only a Scale layer with weight and bias
+    reads, directly after them: PyTorch's affine BatchNorm computes both."""
     places = set()
     for i, (norm, scale) in enumerate(zip(layers, layers[1:])):
         if (get(norm, "type"), get(scale, "type")) != ("BatchNorm", "Scale"):
@@ -146,7 +147,7 @@ def scaled_norms(layers):
 
 
 def build(layer, shapes):
-    """The module of a layer whose bottoms have `shapes`."""
+    """Returns the module of a layer whose bottoms have `shapes`."""
     kind = get(layer, "type")
     shape = shapes[0]
     if kind == "Convolution":
@@ -194,7 +195,7 @@ def build(layer, shapes):
 
 
 def smallest(inputs):
-    """Shapes with two images each, which tell all others but the batch."""
+    """Returns the shapes with a batch of at most 2, which suffices to infer all others."""
     return {name: (min(shape[0], 2),) + tuple(shape[1:])
             for name, shape in inputs.items()}
 
@@ -207,7 +208,7 @@ class CaffeNet(nn.Module):
     """
 
     def __init__(self, net, phase, inputs):
-        """`inputs`: shape of every data top."""
+        """`inputs` maps every data top to its shape."""
         super().__init__()
         self.steps = []
         self.modules_by_name = nn.ModuleList()
@@ -224,7 +225,7 @@ class CaffeNet(nn.Module):
                 self.add(layer, blobs, layers[i + 1] if i in norms else None)
 
     def add(self, layer, blobs, scale):
-        """`scale`: the Scale layer that a BatchNorm layer does as well."""
+        """Adds a layer. `scale` is a Scale layer that is fused into a BatchNorm layer."""
         kind = get(layer, "type")
         if kind in DATA_LAYERS + UNTIMED_LAYERS:
             return

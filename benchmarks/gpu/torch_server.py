@@ -1,4 +1,4 @@
-"""PyTorch's side of the measurements, in a process that has loaded it once."""
+"""Runs PyTorch's measurements in a process that loads PyTorch once."""
 
 import json
 import os
@@ -12,19 +12,19 @@ HERE = Path(__file__).resolve().parent
 
 
 class TorchServer:
-    """torch_step.py --serve, started when first asked and again after a row that
-    ran out of time."""
+    """A process `torch_step.py --serve`, started at the first request and restarted after a
+    row that ran out of time."""
 
     def __init__(self, folder, log, environment=None):
         self.folder, self.log, self.environment = folder, log, environment
         self.process = None
 
     def processes(self):
-        """Its id, which is to be spared when what is left of rows is killed."""
+        """Returns its process id, which must survive the cleanup after a row."""
         return [self.process.pid] if self.process else []
 
     def ask(self, words, limit):
-        """The result for these arguments. Raises RuntimeError."""
+        """Returns the result for these arguments. Raises RuntimeError."""
         if not self.process or self.process.poll() is not None:
             self.start()
         self.process.stdin.write((json.dumps(words) + "\n").encode())
@@ -50,7 +50,7 @@ class TorchServer:
                 stderr=log, start_new_session=True, env=self.environment)
 
     def stop(self):
-        """Ends it with all it has started: a session of its own."""
+        """Kills the process and its children, which have their own session."""
         if not self.process:
             return
         try:

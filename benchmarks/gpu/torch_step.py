@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Times steps of a net in PyTorch and prints JSON.
 
-A process of its own for every variant, so that memory and settings of one do
-not touch the next; with --serve each is forked from one that has loaded PyTorch
-already, for every line of arguments (JSON) on its standard input. On a GPU steps
-are timed by its events; on the CPU, by the clock.
+Every variant runs in its own process, so that memory and settings of one do not affect the
+next. With --serve, a process that has loaded PyTorch forks one for every line of arguments
+(JSON) on standard input. Steps on a GPU are timed by CUDA events, on the CPU by the clock.
 """
 
 import argparse
@@ -23,15 +22,15 @@ from timed_nets import VARIANTS  # noqa: E402
 from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
 
-# torch.compile's; the last two are CUDA graphs.
+# Modes of torch.compile; the last two use CUDA graphs.
 MODES = {"compile": "default", "compile_graph": "reduce-overhead",
          "compile_autotune": "max-autotune"}
-# For inference in bf16; timed_nets.VARIANTS has the others.
+# A variant for inference in bf16; timed_nets.VARIANTS has the others.
 BF16_WEIGHTS = "bf16_weights"
 
 
 def configure(precision):
-    """f32 means f32: TF32 only where it was asked for."""
+    """Enables TF32 only for the precision tf32."""
     tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
@@ -39,7 +38,7 @@ def configure(precision):
 
 
 def freeze_weights():
-    """Lets torch.compile fold normalisation into weights that stay."""
+    """Lets torch.compile fold normalisation into constant weights."""
     try:
         from torch._inductor import config
     except ImportError:
@@ -48,8 +47,7 @@ def freeze_weights():
 
 
 def step_marker(variant, device):
-    """What tells CUDA graphs that nobody needs the last step's results any
-    more."""
+    """Returns a function that marks the last step's results as unused for CUDA graphs."""
     mark = getattr(getattr(torch, "compiler", None),
                    "cudagraph_mark_step_begin", None)
     graphs = device.type == "cuda" and MODES.get(variant, "default") != "default"
@@ -57,7 +55,7 @@ def step_marker(variant, device):
 
 
 def make_optimiser(net, foreach, device):
-    """SGD with as few kernels as this PyTorch can."""
+    """Returns SGD with as few kernels as this PyTorch version supports."""
     choices = [{}]
     if foreach or device.type == "cuda":
         choices.insert(0, {"foreach": True})
@@ -74,7 +72,7 @@ def make_optimiser(net, foreach, device):
 
 def make_step(net, inputs, training, precision, variant, foreach, device):
     if variant == BF16_WEIGHTS:
-        # Rounded once; autocast would round them in every step.
+        # Rounds weights once; autocast would round them in every step.
         net = net.to(torch.bfloat16)
         inputs = {name: value.to(torch.bfloat16)
                   for name, value in inputs.items()}
@@ -128,23 +126,23 @@ def time_steps(step, count, device):
 
 
 def serve():
-    """Answers every line with the result, or what went wrong, on one line."""
+    """Answers every line with a line that contains the result or the error."""
     for line in sys.stdin:
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reader)
-            os.dup2(2, 1)  # what libraries print is no answer
+            os.dup2(2, 1)  # output of libraries must not mix with answers
             try:
                 answer = measure(json.loads(line))
-            except BaseException as error:  # of a row, not of the server
+            except BaseException as error:  # fails the row, not the server
                 answer = {"failed": "{}: {}".format(
                     type(error).__name__, str(error).strip()[-600:])}
             os.write(writer, json.dumps(answer).encode() + b"\n")
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as pipe:
-            text = pipe.readline().strip()  # workers may hold it open
+            text = pipe.readline().strip()  # not read(): workers may keep the pipe open
         _, status = os.waitpid(child, 0)
         print(text or json.dumps({"failed": "it ended with status %d" % status}),
               flush=True)
@@ -172,7 +170,7 @@ def measure(words):
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=15)
     parser.add_argument("--seconds", type=float,
-                        help="on the CPU: as many steps as take this long")
+                        help="on the CPU: time for about this long")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args(words)
 

@@ -1,4 +1,4 @@
-"""Unpacks what pack.py made, with tar or, where xz is missing, without."""
+"""Unpacks a package with tar, or with Python's tarfile if xz is missing."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-//===- AllReduceStep.cpp - A sum over GPUs as a step ----------------------===//
+//===- AllReduceStep.cpp - An all-reduce step on a GPU --------------------===//
 #include "runtime/cuda/AllReduceStep.h"
 
 #include "plan/Contract.h"

@@ -1,4 +1,4 @@
-//===- AllReduceStep.h - A sum over GPUs as a step --------------*- C++ -*-===//
+//===- AllReduceStep.h - An all-reduce step on a GPU ------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -10,18 +10,19 @@
 
 namespace brew::runtime::cuda {
 
-/// A part of a sum over ranks (plan::AllReduceCall). Of one rank alone, and
-/// where sums are not made in steps, only its copies.
+/// The start or the wait of an all-reduce over ranks (plan::AllReduceCall). On
+/// a single rank without NCCL, or if the steps of the current run do not reduce
+/// gradients, it only makes the copies.
 class AllReduceStep {
 public:
-  /// `address` gives the memory of a buffer; `nccl`, which outlives it, may be
-  /// null on one rank.
+  /// `address` returns the memory of a buffer. `nccl` must outlive this object;
+  /// it may be null on one rank.
   AllReduceStep(const plan::Manifest &manifest, const plan::AllReduceCall &call,
                 const std::function<CUdeviceptr(std::uint32_t)> &address,
                 Nccl *nccl);
 
   void enqueue(const Device &device, const Stream &stream) const;
-  /// What does it.
+  /// Returns "NCCL 2.27.3" or "one rank".
   std::string implementation() const;
 
 private:

@@ -1,4 +1,4 @@
-//===- Arenas.cpp - The memory of a plan on a GPU -------------------------===//
+//===- Arenas.cpp - A plan's arenas in GPU memory -------------------------===//
 #include "runtime/cuda/Arenas.h"
 
 #include "runtime/cpu/Arena.h"
@@ -8,7 +8,8 @@
 
 namespace brew::runtime::cuda {
 
-/// Samples in a batch of the plan's first program that has any.
+/// Returns the batch size of the first input with dimensions; 0 without such an
+/// input.
 static std::int64_t batchSizeOf(const plan::Manifest &manifest) {
   for (const plan::Program &program : manifest.programs())
     for (const plan::DataInput &feed : program.data_inputs())
@@ -49,7 +50,7 @@ std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
             ")";
   const std::int64_t batch = batchSizeOf(manifest);
   if (batch > 0 && transient > 0) {
-    // What belongs to a batch grows with it; the rest does not.
+    // Only the transient arena grows with the batch.
     const std::uint64_t fixed = total - transient;
     const auto fits = static_cast<std::int64_t>(
         free <= fixed
@@ -76,7 +77,7 @@ Arenas::Arenas(const Device &gpu, const Stream &stream,
     try {
       slabs.emplace_back(device, arena.size(), "allocating an arena");
     } catch (const Error &) {
-      slabs.clear(); // what is free is told as it was before
+      slabs.clear(); // so that freeMemory() includes them
       throw unavailable(
           outOfMemoryText(plan, device.freeMemory(), device.name()));
     }

@@ -1,4 +1,4 @@
-//===- Arenas.h - The memory of a plan on a GPU -----------------*- C++ -*-===//
+//===- Arenas.h - A plan's arenas in GPU memory -----------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -10,21 +10,21 @@
 
 namespace brew::runtime::cuda {
 
-/// One slab per arena, with its initial contents.
+/// One allocation per arena of the plan, with its initial contents.
 class Arenas {
 public:
-  /// Throws Error (3) when the GPU has too little memory free; it says how
-  /// much is needed and by which buffers, and which batch would fit.
+  /// Throws Error (3) if the GPU has too little free memory. The message names
+  /// the bytes needed, the largest buffers and the batch that would fit.
   Arenas(const Device &device, const Stream &stream,
          const plan::PlanFile &plan);
 
   CUdeviceptr address(std::uint32_t arena) const {
     return slabs[arena].address();
   }
-  /// Writes the initial contents to every arena (again).
+  /// Writes the initial contents of every arena.
   void initialise(const Stream &stream);
-  /// Writes the initial contents to the arenas of blobs and gradients, which
-  /// every run computes again.
+  /// Writes the initial contents of the TRANSIENT and GRADIENTS arenas, which
+  /// every run recomputes.
   void initialiseTransient(const Stream &stream);
 
 private:
@@ -35,7 +35,8 @@ private:
   std::vector<DeviceMemory> slabs;
 };
 
-/// "PLAN: out of GPU memory: ..." when `free` bytes are there for a plan.
+/// Returns the message "PLAN: out of GPU memory: ..." for a device with `free`
+/// bytes of free memory.
 std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
                             const std::string &device);
 

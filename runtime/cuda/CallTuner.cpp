@@ -1,4 +1,4 @@
-//===- CallTuner.cpp - Chooses how vendor calls are done ------------------===//
+//===- CallTuner.cpp - Autotuning of vendor library calls -----------------===//
 #include "runtime/cuda/CallTuner.h"
 
 #include "support/Error.h"
@@ -21,11 +21,12 @@ int CallTuner::choose(VendorCall &call, const Prepare &prepare) {
           call.workspaceBytes(i) != VendorCall::kUnusable)
         return i;
   const TuningResult measured = tune(call, prepare);
-  cache.saveOrWarn(); // what was measured outlives a run that is ended now
+  cache.saveOrWarn(); // keeps the choice if the process is killed
   return measured.fastest;
 }
 
-CallTuner::TuningResult CallTuner::tune(VendorCall &call, const Prepare &prepare) {
+CallTuner::TuningResult CallTuner::tune(VendorCall &call,
+                                        const Prepare &prepare) {
   if (prepare)
     prepare();
   const TuningResult measured = fastest(call);
@@ -39,22 +40,22 @@ int CallTuner::firstUsable(const VendorCall &call) const {
     if (call.workspaceBytes(i) != VendorCall::kUnusable)
       return i;
   throw unavailable("no engine can be used for " + call.key() +
-                     " within --workspace-limit");
+                    " within --workspace-limit");
 }
 
-/// The best candidate so far.
+/// State of a search: the best candidate so far and the shared workspace.
 struct CallTuner::Search {
   int best = -1, measured = 0;
-  int first = -1; ///< that could be measured
+  int first = -1; ///< first candidate that could be measured
   double firstSeconds = 0;
-  Time least;
-  std::string reason; ///< why the first that failed did
+  Timing least;
+  std::string reason; ///< error of the first candidate that failed
   DeviceMemory workspace;
-  /// Settings measured of each engine.
+  /// Number of measured settings by engine.
   std::map<std::string, int> perEngine;
 };
 
-/// Measures a candidate if it can be used.
+/// Measures a candidate if it is usable, and releases the losing one.
 void CallTuner::measureCandidate(VendorCall &call, int candidate,
                                  Search &search) {
   const std::uint64_t bytes = call.workspaceBytes(candidate);
@@ -66,7 +67,8 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
       search.workspace =
           DeviceMemory(device, bytes, "memory to try an engine in");
     }
-    const Time needed = timeOf(call, candidate, search.workspace, search.least);
+    const Timing needed =
+        timeOf(call, candidate, search.workspace, search.least);
     if (search.measured++ == 0) {
       search.first = candidate;
       search.firstSeconds = needed.seconds;
@@ -81,7 +83,7 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
     }
   } catch (const Error &error) {
     if (search.reason.empty())
-      search.reason = error.what(); // an engine that the library offers in vain
+      search.reason = error.what(); // the library suggests it but cannot run it
   }
   call.release(candidate);
 }
@@ -100,18 +102,18 @@ CallTuner::TuningResult CallTuner::fastest(VendorCall &call) {
       measureCandidate(call, i, search);
   if (search.best < 0)
     throw unavailable(search.reason.empty()
-                           ? "no engine can be used for " + call.key() +
-                                 " within --workspace-limit"
-                           : search.reason);
+                          ? "no engine can be used for " + call.key() +
+                                " within --workspace-limit"
+                          : search.reason);
   return {search.first, search.best, search.firstSeconds, search.least.seconds};
 }
 
-/// What enqueues a candidate: a graph of it, as programs are later; itself,
-/// where it cannot be captured.
+/// Returns a function that launches a CUDA graph of `run`, as programs do
+/// later, or `run` itself if it cannot be captured.
 static std::function<void()> makeLauncher(const Device &device,
-                                       const Stream &stream,
-                                       const std::function<void()> &run,
-                                       bool &isGraph) {
+                                          const Stream &stream,
+                                          const std::function<void()> &run,
+                                          bool &isGraph) {
   try {
     auto graph = std::make_shared<Graph>(Graph::capture(device, stream, run));
     isGraph = true;
@@ -122,11 +124,12 @@ static std::function<void()> makeLauncher(const Device &device,
   }
 }
 
-/// The least of a few runs, after ones that may load code; of one, if that is
-/// far from the best so far.
-CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
-                                  const DeviceMemory &workspace,
-                                  const Time &best) {
+/// Returns the minimum of a few runs, after warm-up runs that may load code.
+/// Stops after one timed run if that takes more than twice the best time so
+/// far.
+CallTuner::Timing CallTuner::timeOf(VendorCall &call, int candidate,
+                                    const DeviceMemory &workspace,
+                                    const Timing &best) {
   constexpr int kRuns = 3, kBatched = 10;
   constexpr double kShort = 20e-6;
   const std::string name = call.describe(candidate);
@@ -137,28 +140,28 @@ CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
   };
   run();
   stream.synchronize(name);
-  Time time;
-  std::function<void()> start;
-  const auto makeStarter = [&] {
-    start = makeLauncher(device, stream, run, time.isGraph);
+  Timing time;
+  std::function<void()> launch;
+  const auto updateLauncher = [&] {
+    launch = makeLauncher(device, stream, run, time.isGraph);
     if (time.isGraph) {
-      start();
+      launch();
       stream.synchronize(name);
     }
   };
   const Event begin(device, /*timed=*/true), end(device, /*timed=*/true);
   const auto secondsOfOne = [&] {
     begin.record(stream);
-    start();
+    launch();
     end.record(stream);
     end.synchronize(name);
     return end.secondsSince(begin) / calls;
   };
-  makeStarter();
+  updateLauncher();
   time.seconds = secondsOfOne();
   if (time.seconds < kShort) {
     calls = kBatched;
-    makeStarter();
+    updateLauncher();
     time.seconds = secondsOfOne();
   }
   for (int i = 1; i < kRuns && time.seconds <= 2 * best.seconds; ++i)

@@ -1,4 +1,4 @@
-//===- CallTuner.h - Chooses how vendor calls are done ----------*- C++ -*-===//
+//===- CallTuner.h - Autotuning of vendor library calls ---------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -11,17 +11,18 @@
 
 namespace brew::runtime::cuda {
 
-/// Chooses a candidate for each call: the one that the timing cache names, else
-/// the fastest of those measured now, else the library's first. Measured are
-/// two settings of each engine and, if these are fewer than 16, those that the
-/// library suggests next. Candidates that
-/// can be part of a CUDA graph are preferred: one that cannot would keep its
-/// whole program from being one. The time of a candidate is the least of three;
-/// calls shorter than 20 us are timed several at once, since events and the
-/// start of a graph take microseconds themselves.
+/// Chooses a candidate for each call: the one that the timing cache names;
+/// otherwise the fastest measured one; without measuring, the library's first.
+///
+/// It measures two settings of each engine and, if these are fewer than 16, the
+/// next suggestions of the library up to 16. It prefers candidates that can be
+/// captured into a CUDA graph, since one that cannot would prevent a graph of
+/// the whole program. The time of a candidate is the minimum of three runs.
+/// Calls shorter than 20 us are timed ten at a time, because events and graph
+/// launches take microseconds themselves.
 class CallTuner {
 public:
-  /// Without `measure`, always the library's first that can be used.
+  /// Without `measure`, choose() returns the library's first usable candidate.
   CallTuner(const Device &device, const Stream &stream, TimingCache &cache,
             bool measure)
       : device(device), stream(stream), cache(cache), measure(measure) {}
@@ -29,26 +30,26 @@ public:
   /// Fills a call's buffers before it is measured.
   using Prepare = std::function<void()>;
 
-  /// Runs the call on its buffers, whose contents it may change. Calls
-  /// `prepare` first if it measures anything, and writes the measurements to
-  /// the cache's file before it returns.
+  /// Returns the chosen candidate. May run the call on its buffers and change
+  /// their contents. If it measures, it calls `prepare` first and writes the
+  /// choice to the cache's file before it returns.
   int choose(VendorCall &call, const Prepare &prepare = {});
 
   struct TuningResult {
     int first = 0, fastest = 0;
     double firstSeconds = 0, fastestSeconds = 0;
   };
-  /// Measures the call, whatever the cache says of it, and keeps the fastest
-  /// candidate there.
+  /// Measures the call, ignoring the cache's entry, and stores the fastest
+  /// candidate in the cache.
   TuningResult tune(VendorCall &call, const Prepare &prepare = {});
 
 private:
   int firstUsable(const VendorCall &call) const;
   struct Search;
-  struct Time {
+  struct Timing {
     bool isGraph = false;
     double seconds = std::numeric_limits<double>::infinity();
-    bool operator<(const Time &other) const {
+    bool operator<(const Timing &other) const {
       return isGraph != other.isGraph ? isGraph : seconds < other.seconds;
     }
   };
@@ -57,8 +58,8 @@ private:
     return device.name() + " " + call.key();
   }
   void measureCandidate(VendorCall &call, int candidate, Search &search);
-  Time timeOf(VendorCall &call, int candidate, const DeviceMemory &workspace,
-              const Time &best);
+  Timing timeOf(VendorCall &call, int candidate, const DeviceMemory &workspace,
+                const Timing &best);
 
   const Device &device;
   const Stream &stream;

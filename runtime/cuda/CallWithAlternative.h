@@ -1,4 +1,4 @@
-//===- CallWithAlternative.h - A library call beside a kernel ---------*- C++ -*-===//
+//===- CallWithAlternative.h - Library call or generated kernel -*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/KernelLaunch.h"
@@ -10,12 +10,14 @@
 
 namespace brew::runtime::cuda {
 
-/// A call that a generated kernel can do as well, the last of its candidates.
+/// A library call with a generated kernel as an alternative, which is its last
+/// candidate.
 class CallWithAlternative : public VendorCall {
 public:
-  /// `generator`: what made the kernel, as other code takes other times.
+  /// `generator` identifies the compiler and architecture of the kernel. It is
+  /// part of the key, because other code has other times.
   CallWithAlternative(std::unique_ptr<VendorCall> library, KernelLaunch launch,
-                const Device &device, std::string generator)
+                      const Device &device, std::string generator)
       : library(std::move(library)), launch(std::move(launch)), device(device),
         generator(std::move(generator)) {}
 

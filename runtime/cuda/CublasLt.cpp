@@ -1,4 +1,4 @@
-//===- CublasLt.cpp - cuBLASLt, opened when first needed ------------------===//
+//===- CublasLt.cpp - cuBLASLt, opened at first use -----------------------===//
 #include "runtime/cuda/CublasLt.h"
 
 #include "support/Error.h"
@@ -17,8 +17,8 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
   }
   if (!library)
     throw unavailable("this plan needs cuBLASLt of CUDA 12 or later for its "
-                       "matrix products: " +
-                       tried);
+                      "matrix products: " +
+                      tried);
   std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
@@ -28,9 +28,9 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
 #undef BREW_LOOK_UP
   if (!missing.empty())
     throw unavailable("this plan needs cuBLASLt of CUDA 12 or later for its "
-                       "matrix products; found is " +
-                       (cublasLtGetVersion ? name() : "one without a version") +
-                       ", which lacks " + missing);
+                      "matrix products; found is " +
+                      (cublasLtGetVersion ? name() : "one without a version") +
+                      ", which lacks " + missing);
   check(cublasLtCreate(&opened), "starting the library");
 }
 
@@ -40,7 +40,7 @@ CublasLt::~CublasLt() {
 }
 
 std::string CublasLt::name() const {
-  // 130100 is 13.1.0; CUDA 12 counted likewise.
+  // 130100 is 13.1.0; CUDA 12 uses the same scheme.
   const std::size_t version = cublasLtGetVersion();
   return "cuBLASLt " + std::to_string(version / 10000) + "." +
          std::to_string(version / 100 % 100) + "." +
@@ -50,7 +50,7 @@ std::string CublasLt::name() const {
 void CublasLt::check(int status, const std::string &purpose) const {
   if (status != 0)
     throw unavailable(purpose +
-                       ": cuBLASLt: " + cublasLtGetStatusString(status));
+                      ": cuBLASLt: " + cublasLtGetStatusString(status));
 }
 
 } // namespace brew::runtime::cuda

@@ -1,6 +1,6 @@
-//===- CublasLt.h - cuBLASLt, opened when first needed ----------*- C++ -*-===//
+//===- CublasLt.h - cuBLASLt, opened at first use ---------------*- C++ -*-===//
 //
-// The few functions and numbers of cuBLASLt that Brew uses, declared here and
+// Declares the functions and constants of cuBLASLt that Brew uses. They are
 // looked up with dlopen; see DriverApi.h.
 //
 //===----------------------------------------------------------------------===//
@@ -86,11 +86,11 @@ enum : int {
             cublasLtMatrixLayout_t, void *, cublasLtMatrixLayout_t,            \
             const cublasLtMatmulAlgo_t *, void *, std::size_t, void *))
 
-/// The library with a handle for the thread's current context.
+/// The library and its handle for the thread's current CUDA context.
 class CublasLt {
 public:
-  /// Opens the first of `libraries` that can be. Throws Error (3) that names
-  /// them if none can.
+  /// Opens the first of `libraries` that dlopen accepts. Throws Error (3) with
+  /// the loader's messages if it accepts none.
   explicit CublasLt(const std::vector<std::string> &libraries);
   ~CublasLt();
   CublasLt(const CublasLt &) = delete;
@@ -101,9 +101,9 @@ public:
 #undef BREW_DECLARE
 
   cublasLtHandle_t handle() const { return opened; }
-  /// "cuBLASLt 13.1.0".
+  /// Returns "cuBLASLt 13.1.0".
   std::string name() const;
-  /// Throws Error (3), "PURPOSE: cuBLASLt: text", unless `status` is success.
+  /// Throws Error (3), "PURPOSE: cuBLASLt: TEXT", unless `status` is success.
   void check(int status, const std::string &purpose) const;
 
 private:

@@ -1,10 +1,10 @@
-//===- CublasLtInnerProduct.cpp - Inner products by cuBLASLt --------------------===//
+//===- CublasLtInnerProduct.cpp - Inner products by cuBLASLt --------------===//
 //
-// Whatever the number of dimensions, the product is one of matrices [M,K] and
-// [N,K], seen in place where strides allow it: the dimensions that make up an
-// index may lie in any order as long as they are evenly spaced and both
-// operands agree on it. Where they do not, the operand is copied to memory of
-// its own.
+// Computes inner products of tensors with any number of dimensions as products
+// of matrices [M,K] and [N,K]. An operand is used in place if its strides allow
+// a matrix view: the dimensions that form one matrix index may be in any order
+// in memory if they are evenly spaced and both operands have the same order.
+// Otherwise the operand is copied to dense memory.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/Matmul.h"
@@ -22,13 +22,13 @@ namespace brew::runtime::cuda {
 
 namespace {
 
-/// Consecutive dimensions of a buffer that form one index of the product.
+/// A half-open range of dimensions of a buffer that form one matrix index.
 struct DimRange {
   int begin, end;
 };
 
-/// The dimensions of a span longer than one, slowest first, counted from its
-/// begin.
+/// Returns the dimensions of `span` with an extent above 1, relative to its
+/// begin, in order of decreasing stride.
 std::vector<int> orderOf(const plan::Buffer &buffer, DimRange span) {
   std::vector<int> order;
   for (int d = span.begin; d < span.end; ++d)
@@ -40,8 +40,8 @@ std::vector<int> orderOf(const plan::Buffer &buffer, DimRange span) {
   return order;
 }
 
-/// The stride of the span as one index that runs through `order`, or nothing if
-/// the elements are not evenly spaced in that order.
+/// Returns the stride of `span` as one index that iterates in `order`, or
+/// nullopt if the elements are not evenly spaced in that order.
 std::optional<std::int64_t> strideOf(const plan::Buffer &buffer, DimRange span,
                                      const std::vector<int> &order) {
   for (std::size_t i = 0; i + 1 < order.size(); ++i)
@@ -58,10 +58,11 @@ std::int64_t countOf(const plan::Buffer &buffer, DimRange span) {
                          std::multiplies<>());
 }
 
-/// An operand that the product cannot take where it lies.
+/// A dense copy of an operand that cannot be used in place.
 struct StagedOperand {
   DeviceMemory memory;
-  std::optional<StridedTransfer> in, out; ///< before and after the product
+  std::optional<StridedTransfer> in,
+      out; ///< copies before and after the product
 };
 
 class Builder {
@@ -72,13 +73,15 @@ public:
     const int axis = static_cast<int>(call.axis());
     const int inner = x.buffer->dims_size() - axis;
     const DimRange m{0, axis}, k{axis, axis + inner};
-    const DimRange n = call.transpose() ? DimRange{inner, inner + 1} : DimRange{0, 1};
-    const DimRange wk = call.transpose() ? DimRange{0, inner} : DimRange{1, 1 + inner};
-    // x sets the order within M and K, so that it, the larger operand as a
-    // rule, is the one that stays in place.
+    const DimRange n =
+        call.transpose() ? DimRange{inner, inner + 1} : DimRange{0, 1};
+    const DimRange wk =
+        call.transpose() ? DimRange{0, inner} : DimRange{1, 1 + inner};
+    // x determines the order of dimensions within M and K, so that it, usually
+    // the larger operand, is used in place.
     std::vector<int> mOrder = orderOf(*x.buffer, m);
     const std::vector<int> kOrder = orderOf(*x.buffer, k);
-    if (!strideOf(*x.buffer, m, mOrder)) // to be moved anyway
+    if (!strideOf(*x.buffer, m, mOrder)) // x is copied in any case
       mOrder = orderOf(*y.buffer, m);
     const std::vector<int> nOrder = orderOf(*w.buffer, n);
     const plan::Direction direction = call.direction();
@@ -151,7 +154,7 @@ private:
          *column == 1)) {
       matrix.rowStride = *row;
       matrix.columnStride = *column;
-      // The bias runs along the rows of y's transpose.
+      // The bias is indexed by the rows of y's transpose.
       if (!written || call.direction() != plan::FORWARD ||
           !call.has_b_buffer_index() || *column == 1 || matrix.columns == 1)
         return matrix;
@@ -163,20 +166,21 @@ private:
     return matrix;
   }
 
-  /// Dense memory for an operand, rows outermost, with the copies it takes.
+  /// Allocates dense memory for an operand, rows outermost, and adds the copies
+  /// to and from it. Returns its address.
   CUdeviceptr stage(DeviceBuffer bound, DimRange rows, DimRange columns,
                     const std::vector<int> &rowOrder,
                     const std::vector<int> &columnOrder, bool written) {
     plan::Buffer dense = *bound.buffer;
     std::int64_t next = 1;
-    auto place = [&](DimRange span, const std::vector<int> &order) {
+    auto assignStrides = [&](DimRange span, const std::vector<int> &order) {
       for (auto d = order.rbegin(); d != order.rend(); ++d) {
         dense.set_strides(span.begin + *d, next);
         next *= dense.dims(span.begin + *d);
       }
     };
-    place(columns, columnOrder);
-    place(rows, rowOrder);
+    assignStrides(columns, columnOrder);
+    assignStrides(rows, rowOrder);
     StagedOperand result;
     result.memory = DeviceMemory(device,
                                  static_cast<std::uint64_t>(next) *
@@ -213,7 +217,7 @@ public:
   }
   std::uint64_t workspaceBytes(int candidate) const override {
     return std::max(product->workspaceBytes(candidate),
-                    after ? after->workspaceBytes(0) : 0);
+                    biasProduct ? biasProduct->workspaceBytes(0) : 0);
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
@@ -221,18 +225,19 @@ public:
       if (operand.in)
         operand.in->enqueue(device, stream);
     product->run(candidate, workspace, stream);
-    if (after)
-      after->run(0, workspace, stream);
+    if (biasProduct)
+      biasProduct->run(0, workspace, stream);
     for (const StagedOperand &operand : staged)
       if (operand.out)
         operand.out->enqueue(device, stream);
   }
 
 private:
-  void sumBiasSeparately(CublasLt &library, const Matrix &y, MatmulProblem &problem,
-                    const CallOptions &options, const std::string &where);
+  void sumBiasSeparately(CublasLt &library, const Matrix &y,
+                         MatmulProblem &problem, const CallOptions &options,
+                         const std::string &where);
   void addBiasSeparately(CublasLt &library, MatmulProblem &problem,
-                    const CallOptions &options, const std::string &where);
+                         const CallOptions &options, const std::string &where);
   CUdeviceptr makeOnes(plan::DataType type, std::int64_t count,
                        const std::string &where);
 
@@ -240,13 +245,13 @@ private:
   std::string keyText;
   std::vector<StagedOperand> staged;
   std::unique_ptr<Matmul> product;
-  /// What the product cannot do with the bias, as a product with ones: its
-  /// gradient y^T . ones, or y = act(y + ones . b^T).
-  std::unique_ptr<Matmul> after;
+  /// A second product, with a vector of ones, if the first one cannot compute
+  /// the bias: the bias gradient y^T . ones, or y = act(y + ones . b^T).
+  std::unique_ptr<Matmul> biasProduct;
   DeviceMemory ones;
 };
 
-/// `count` ones of a type, as bytes.
+/// Returns `count` ones of a floating-point type, as bytes.
 std::vector<std::byte> onesOf(plan::DataType type, std::int64_t count) {
   const std::size_t size = plan::elementSize(type);
   std::vector<std::byte> one(size);
@@ -278,21 +283,21 @@ CUdeviceptr InnerProduct::makeOnes(plan::DataType type, std::int64_t count,
 }
 
 void InnerProduct::sumBiasSeparately(CublasLt &library, const Matrix &y,
-                                MatmulProblem &problem,
-                                const CallOptions &options,
-                                const std::string &where) {
+                                     MatmulProblem &problem,
+                                     const CallOptions &options,
+                                     const std::string &where) {
   MatmulProblem sum;
   sum.a = y.transposed();
   sum.b = {y.type, makeOnes(y.type, y.rows, where), y.rows, 1, 1, y.rows};
   sum.d = {problem.biasType, problem.biasAddress, y.columns, 1, 1, y.columns};
   sum.accumulate = problem.accumulate;
-  after = std::make_unique<Matmul>(library, sum, options, where);
+  biasProduct = std::make_unique<Matmul>(library, sum, options, where);
   problem.bias = MatmulBias::None;
 }
 
 void InnerProduct::addBiasSeparately(CublasLt &library, MatmulProblem &problem,
-                                const CallOptions &options,
-                                const std::string &where) {
+                                     const CallOptions &options,
+                                     const std::string &where) {
   const std::int64_t rows = problem.d.rows, columns = problem.d.columns;
   MatmulProblem sum;
   sum.a = {problem.biasType, problem.biasAddress, rows, 1, 1, rows};
@@ -305,7 +310,7 @@ void InnerProduct::addBiasSeparately(CublasLt &library, MatmulProblem &problem,
   sum.d = problem.d;
   sum.accumulate = true;
   sum.relu = problem.relu;
-  after = std::make_unique<Matmul>(library, sum, options, where);
+  biasProduct = std::make_unique<Matmul>(library, sum, options, where);
   problem.bias = MatmulBias::None;
   problem.relu = false;
 }
@@ -317,28 +322,29 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
     : device(gpu) {
   if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
     throw unavailable(where + ": cuBLASLt cannot fuse a ReLU with a slope "
-                               "(compile the net with --no-library=ip)");
+                              "(compile the net with --no-library=ip)");
   Builder builder(device, call, x, w, y, where);
   MatmulProblem problem = builder.problem(b);
   staged = std::move(builder.staged);
   const bool gradient = problem.bias == MatmulBias::GradientA ||
                         problem.bias == MatmulBias::GradientB;
-  // The library's own bias gradient replaces what was there.
+  // The bias-gradient epilogue of cuBLASLt overwrites and cannot accumulate.
   if (gradient && problem.accumulate)
     sumBiasSeparately(library, builder.y, problem, options, where);
   product = std::make_unique<Matmul>(library, problem, options, where);
-  if (product->candidates() == 0 && b.buffer && !after) {
+  if (product->candidates() == 0 && b.buffer && !biasProduct) {
     if (gradient)
       sumBiasSeparately(library, builder.y, problem, options, where);
     else
       addBiasSeparately(library, problem, options, where);
     product = std::make_unique<Matmul>(library, problem, options, where);
   }
-  if (product->candidates() == 0 || (after && after->candidates() == 0))
-    throw unavailable(where + ": " + library.name() +
-                       " has no algorithm for " + problem.text() + " within " +
-                       std::to_string(options.workspaceLimit) +
-                       " bytes of workspace");
+  if (product->candidates() == 0 ||
+      (biasProduct && biasProduct->candidates() == 0))
+    throw unavailable(where + ": " + library.name() + " has no algorithm for " +
+                      problem.text() + " within " +
+                      std::to_string(options.workspaceLimit) +
+                      " bytes of workspace");
   keyText = library.name() + " product " + problem.text();
   if (options.math == plan::Target::TF32)
     keyText += " tf32";

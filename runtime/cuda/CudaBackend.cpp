@@ -1,13 +1,12 @@
 //===- CudaBackend.cpp - Runs a plan's steps on a GPU ---------------------===//
 //
-// Everything a step needs is resolved when the plan is loaded. Programs that
-// run together are a StepSequence.
+// Loading a plan resolves the kernels, library calls and addresses of every
+// step. Programs that run together form a StepSequence.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
-#include "runtime/cuda/TuningOperands.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/Inputs.h"
 #include "runtime/cuda/LibraryPaths.h"
@@ -15,6 +14,7 @@
 #include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
 #include "runtime/cuda/StepSequence.h"
+#include "runtime/cuda/TuningOperands.h"
 #include "runtime/executor/Backend.h"
 #include "runtime/executor/TimingCache.h"
 #include "support/Error.h"
@@ -35,13 +35,13 @@ class CudaBackend : public Backend {
 public:
   CudaBackend(std::shared_ptr<const plan::PlanFile> file,
               const ExecutorOptions &options);
-  /// What is still enqueued reads and writes memory of members, which are freed
-  /// in the context of the thread that ends here.
+  /// Waits for enqueued work, which reads and writes memory of members. The
+  /// members are freed in the CUDA context of the destroying thread.
   ~CudaBackend() override {
     try {
       device.makeCurrent();
     } catch (const Error &) {
-      // It is gone; so is what was in it.
+      // The context is gone, and its memory with it.
     }
     device.api().cuStreamSynchronize(compute.get());
     inputs.waitForCopies();
@@ -100,9 +100,11 @@ private:
   }
   void prepareCalls(bool tune);
   void allocateWorkspace();
-  std::vector<std::byte> mergeGaps(std::uint32_t buffer, const std::byte *bytes);
+  std::vector<std::byte> mergeGaps(std::uint32_t buffer,
+                                   const std::byte *bytes);
   std::unique_ptr<Nccl> connectNccl(const ExecutorOptions &options) const;
-  /// Waits for work in which other ranks may take part.
+  /// Waits for an event or a stream whose work may involve other ranks, and
+  /// throws Error (3) if an all-reduce has failed.
   template <typename Awaited>
   void wait(const Awaited &awaited, const std::string &purpose) {
     std::optional<Communicator::WaitScope> waiting;
@@ -119,7 +121,7 @@ private:
     enqueue(step, device, workspace.address(), compute);
   }
 
-  /// Results of a run on their way to the host.
+  /// Outputs of a run that are being copied to the host.
   struct InFlight {
     std::size_t slot;
     std::uint64_t size;
@@ -146,7 +148,7 @@ private:
   TimingCache timings;
   DeviceMemory workspace;
 
-  /// By programs, and whether gradients are added up over ranks in them.
+  /// By programs, and whether their steps all-reduce gradients.
   std::map<std::pair<std::vector<int>, bool>, StepSequence> sequences;
   Inputs inputs;
   std::map<std::uint32_t, ScalarArena> scalars; ///< by arena
@@ -199,17 +201,16 @@ static bool hasAllReduce(const plan::Manifest &manifest) {
   return false;
 }
 
-/// Where ranks train together; all of them do it. On one rank only if
-/// BREW_NCCL_SINGLE_RANK=1 (docs/distributed.md), to run NCCL on a machine with
-/// one GPU.
+/// Initialises NCCL if several ranks train together; every rank calls it. A
+/// single rank uses NCCL only if BREW_NCCL_SINGLE_RANK=1
+/// (docs/distributed.md), to exercise NCCL on a machine with one GPU.
 std::unique_ptr<Nccl>
 CudaBackend::connectNccl(const ExecutorOptions &options) const {
   Communicator *communicator = options.communicator.get();
   if (communicator && communicator->ranks() > 1)
     return std::make_unique<Nccl>(device, libraries.nccl, communicator);
   const char *setting = std::getenv("BREW_NCCL_SINGLE_RANK");
-  if (!setting || std::string_view(setting) != "1" ||
-      !hasAllReduce(manifest))
+  if (!setting || std::string_view(setting) != "1" || !hasAllReduce(manifest))
     return nullptr;
   auto single = std::make_unique<Nccl>(device, libraries.nccl, communicator);
   warn(plan->path() + ": " + single->name() +
@@ -217,11 +218,12 @@ CudaBackend::connectNccl(const ExecutorOptions &options) const {
   return single;
 }
 
-/// Chooses the engine of every call.
+/// Chooses the candidate of every library call.
 void CudaBackend::prepareCalls(bool tune) {
   CallTuner tuner(device, compute, timings, tune);
-  TuningOperands operands(device, compute, manifest,
-                        [this](std::uint32_t index) { return address(index); });
+  TuningOperands operands(
+      device, compute, manifest,
+      [this](std::uint32_t index) { return address(index); });
   bool any = false;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i)
@@ -231,11 +233,12 @@ void CudaBackend::prepareCalls(bool tune) {
         any = true;
       }
   if (any)
-    arenas.initialise(compute); // measuring wrote to it
+    arenas.initialise(compute); // measuring has overwritten them
   allocateWorkspace();
 }
 
-/// Gives all calls one slab of scratch: they run one after the other.
+/// Allocates the workspace that all calls share, since they run one after the
+/// other.
 void CudaBackend::allocateWorkspace() {
   std::uint64_t size = 0;
   for (const std::vector<DeviceStep> &steps : programs)
@@ -244,7 +247,7 @@ void CudaBackend::allocateWorkspace() {
         size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
   workspace =
       DeviceMemory(device, size,
-                   plan->path() + ": scratch of the vendor's calls (bounded by "
+                   plan->path() + ": workspace of library calls (bounded by "
                                   "--workspace-limit)");
 }
 
@@ -258,10 +261,10 @@ static bool isDense(const plan::Buffer &buffer) {
          buffer.size();
 }
 
-/// The elements that `bytes` have, and between them what belongs there: zeros,
-/// or other buffers' elements.
+/// Returns the bytes of the buffer's whole extent: its elements from `bytes`
+/// and, in the gaps between them, zeros or the elements of other buffers.
 std::vector<std::byte> CudaBackend::mergeGaps(std::uint32_t index,
-                                             const std::byte *bytes) {
+                                              const std::byte *bytes) {
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged(target.size());
   if (!target.zero_gaps())
@@ -271,7 +274,7 @@ std::vector<std::byte> CudaBackend::mergeGaps(std::uint32_t index,
 }
 
 void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
-  // An input that was fed before must not replace these bytes later.
+  // An input that was fed earlier must not overwrite these bytes later.
   flushInputs();
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged;
@@ -288,7 +291,7 @@ void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
 void CudaBackend::download(std::uint32_t index, std::byte *bytes) {
   const std::string purpose =
       "copying '" + buffer(index).name() + "' from the GPU";
-  // What is still on its way belongs to what was written last.
+  // Staged inputs are part of the buffer's current contents.
   flushInputs();
   device.api().check(device.api().cuMemcpyDtoHAsync(bytes, address(index),
                                                     buffer(index).size(),
@@ -343,7 +346,8 @@ void CudaBackend::flushInputs() {
     numbers.flush(compute);
 }
 
-/// With sums over ranks and without they are different work.
+/// Runs with and without all-reduces enqueue different work, so each has its
+/// own sequence.
 StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
   const bool sums = nccl && nccl->reducesInSteps();
   const auto [entry, isNew] = sequences.try_emplace({indices, sums});
@@ -380,7 +384,7 @@ bool CudaBackend::start(const std::vector<int> &sequence,
   std::uint64_t size = 0;
   for (std::uint32_t index : reads)
     size += buffer(index).size();
-  // As many slots as runs in flight, used in turn.
+  // Takes the first slot that no run in flight uses.
   std::size_t slot = 0;
   while (std::any_of(inFlight.begin(), inFlight.end(),
                      [&](const InFlight &run) { return run.slot == slot; }))
@@ -428,7 +432,8 @@ void CudaBackend::runTimed(
 }
 
 Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
-  // Two more: the first loads what libraries need, the second captures.
+  // Two warm-up runs: the first loads library code, the second captures the
+  // graph.
   for (int i = 0; i < 2; ++i)
     runAll(sequence);
   std::vector<Event> marks;
@@ -448,14 +453,15 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   return result;
 }
 
-/// Measuring writes blobs and gradients, which are zeros afterwards, as when
-/// the plan was loaded: labels and other indices are valid then.
+/// Measuring overwrites blobs and gradients. They are reset to their initial
+/// zeros afterwards, which are valid labels and indices.
 void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
   flushInputs();
-  timings.write(); // before what takes long
+  timings.write(); // fails early if the file is not writable
   CallTuner tuner(device, compute, timings, /*measure=*/true);
-  TuningOperands operands(device, compute, manifest,
-                        [this](std::uint32_t index) { return address(index); });
+  TuningOperands operands(
+      device, compute, manifest,
+      [this](std::uint32_t index) { return address(index); });
   std::map<std::string, CallTuner::TuningResult> known;
   for (std::size_t program = 0; program < programs.size(); ++program)
     for (std::size_t i = 0; i < programs[program].size(); ++i) {
@@ -466,19 +472,19 @@ void CudaBackend::tune(const std::function<void(const TunedCall &)> &report) {
       const auto [entry, isNew] = known.try_emplace(call.key());
       if (isNew) {
         operands.save(stepOf(program, i));
-        entry->second =
-            tuner.tune(call, [&] { operands.fillTransient(stepOf(program, i)); });
+        entry->second = tuner.tune(
+            call, [&] { operands.fillTransient(stepOf(program, i)); });
         operands.restore();
-        timings.write(); // what was measured outlives a run that is ended now
+        timings.write(); // keeps the choice if the process is killed
       }
       const CallTuner::TuningResult &tuned = entry->second;
       chosen->candidate = tuned.fastest;
       report({static_cast<int>(program),
-            i,
-            {call.describe(tuned.first), tuned.firstSeconds},
-            {call.describe(tuned.fastest), tuned.fastestSeconds}});
+              i,
+              {call.describe(tuned.first), tuned.firstSeconds},
+              {call.describe(tuned.fastest), tuned.fastestSeconds}});
     }
-  sequences.clear(); // graphs of the candidates before
+  sequences.clear(); // their graphs contain the previous candidates
   arenas.initialiseTransient(compute);
   allocateWorkspace();
 }

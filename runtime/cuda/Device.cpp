@@ -1,4 +1,4 @@
-//===- Device.cpp - A GPU and what is owned on it -------------------------===//
+//===- Device.cpp - A GPU and its memory, streams and graphs --------------===//
 #include "runtime/cuda/Device.h"
 
 #include "support/Error.h"
@@ -14,11 +14,11 @@ Device::Device(const DriverApi &api, int ordinal) : driver(api) {
   driver.check(driver.cuDeviceGetCount(&count), "counting GPUs");
   if (ordinal < 0 || ordinal >= count)
     throw unavailable("there is no GPU " + std::to_string(ordinal) +
-                       ": the CUDA driver finds " +
-                       (count == 0   ? "none"
-                        : count == 1 ? "one, number 0"
-                                     : std::to_string(count) + ", 0 to " +
-                                           std::to_string(count - 1)));
+                      ": the CUDA driver finds " +
+                      (count == 0   ? "none"
+                       : count == 1 ? "one, number 0"
+                                    : std::to_string(count) + ", 0 to " +
+                                          std::to_string(count - 1)));
   const std::string purpose = "opening GPU " + std::to_string(ordinal);
   driver.check(driver.cuDeviceGet(&device, ordinal), purpose);
   char text[256] = "";
@@ -44,7 +44,7 @@ void Device::makeCurrent() const {
 int Device::attribute(CUdevice_attribute attribute) const {
   int value = 0;
   driver.check(driver.cuDeviceGetAttribute(&value, attribute, device),
-               "asking for a property of the GPU");
+               "querying an attribute of the GPU");
   return value;
 }
 
@@ -52,7 +52,7 @@ unsigned Device::residentBlocks(CUfunction kernel, unsigned threads) const {
   int perMultiprocessor = 0;
   driver.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
                    &perMultiprocessor, kernel, static_cast<int>(threads), 0),
-               "asking how many blocks of a kernel are resident");
+               "querying how many blocks of a kernel are resident");
   return static_cast<unsigned>(
       perMultiprocessor * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
@@ -60,14 +60,14 @@ unsigned Device::residentBlocks(CUfunction kernel, unsigned threads) const {
 std::uint64_t Device::totalMemory() const {
   std::size_t bytes = 0;
   driver.check(driver.cuDeviceTotalMem(&bytes, device),
-               "asking for the memory of the GPU");
+               "querying the memory of the GPU");
   return bytes;
 }
 
 std::uint64_t Device::freeMemory() const {
   std::size_t free = 0, total = 0;
   driver.check(driver.cuMemGetInfo(&free, &total),
-               "asking for the memory of the GPU");
+               "querying the memory of the GPU");
   return free;
 }
 

@@ -1,4 +1,4 @@
-//===- Device.h - A GPU and what is owned on it -----------------*- C++ -*-===//
+//===- Device.h - A GPU and its memory, streams and graphs ------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/DriverApi.h"
@@ -10,8 +10,9 @@
 
 namespace brew::runtime::cuda {
 
-/// One GPU with its primary context, which is made the calling thread's.
-/// Everything below belongs to a device and must not outlive it.
+/// A GPU and its primary context. The constructor makes the context current in
+/// the calling thread. Objects of the classes below belong to a device and must
+/// not outlive it.
 class Device {
 public:
   /// Throws Error (3) if there is no GPU of this number.
@@ -21,20 +22,22 @@ public:
   Device &operator=(const Device &) = delete;
 
   const DriverApi &api() const { return driver; }
-  /// Makes the context the calling thread's.
+  /// Makes the context current in the calling thread.
   void makeCurrent() const;
 
   const std::string &name() const { return deviceName; }
   int attribute(CUdevice_attribute attribute) const;
-  /// Compute capability as a number: 90 for 9.0.
+  /// Returns the compute capability as a number: 90 for 9.0.
   int architecture() const { return arch; }
-  /// Version of CUDA that the driver is of: 13000 for 13.0.
+  /// Returns the CUDA version of the driver: 13000 for 13.0.
   int driverVersion() const { return version; }
   std::uint64_t totalMemory() const;
   std::uint64_t freeMemory() const;
-  /// Whether the blocks of a launch can wait for each other.
+  /// Returns whether the device supports cooperative launches, whose blocks can
+  /// wait for each other.
   bool supportsCooperativeLaunch() const { return cooperation; }
-  /// Blocks of `threads` threads of `kernel` that are resident together.
+  /// Returns how many blocks of `threads` threads of `kernel` are resident on
+  /// the device at once.
   unsigned residentBlocks(CUfunction kernel, unsigned threads) const;
 
 private:
@@ -46,12 +49,12 @@ private:
   bool cooperation = false;
 };
 
-/// Device memory.
+/// An owned allocation of device memory.
 class DeviceMemory {
 public:
   DeviceMemory() = default;
-  /// `size` bytes, not initialised; 256-byte aligned. Throws Error (3) that
-  /// starts with `purpose`.
+  /// Allocates `size` uninitialised bytes, 256-byte aligned. Throws Error (3)
+  /// whose message starts with `purpose`.
   DeviceMemory(const Device &device, std::uint64_t size,
                const std::string &purpose);
   DeviceMemory(DeviceMemory &&other) noexcept { swap(other); }
@@ -75,8 +78,8 @@ private:
   std::uint64_t bytes = 0;
 };
 
-/// Page-locked memory of the host, which copies can read and write while the
-/// host goes on.
+/// An owned allocation of page-locked host memory, which asynchronous copies
+/// can read and write.
 class PinnedMemory {
 public:
   PinnedMemory() = default;
@@ -104,7 +107,7 @@ private:
 
 class Event;
 
-/// Work in order, beside that of other streams.
+/// An owned CUDA stream, which does not synchronise with the default stream.
 class Stream {
 public:
   explicit Stream(const Device &device);
@@ -113,10 +116,10 @@ public:
   Stream &operator=(const Stream &) = delete;
 
   CUstream get() const { return stream; }
-  /// Waits on the host until all of it is done. Throws Error (3) if something
-  /// failed; `purpose` says what was going on.
+  /// Blocks the host until all work of the stream is done. Throws Error (3)
+  /// whose message starts with `purpose` if some of it failed.
   void synchronize(const std::string &purpose) const;
-  /// What is enqueued from now on waits for the event.
+  /// Makes all work that is enqueued later wait for the event.
   void wait(const Event &event) const;
 
 private:
@@ -124,7 +127,7 @@ private:
   CUstream stream = nullptr;
 };
 
-/// A point in a stream.
+/// An owned CUDA event.
 class Event {
 public:
   explicit Event(const Device &device, bool timed = false);
@@ -135,9 +138,11 @@ public:
 
   CUevent get() const { return event; }
   void record(const Stream &stream) const;
-  /// Waits on the host; at once if it was never recorded.
+  /// Blocks the host until the event has occurred. Returns at once if it was
+  /// never recorded.
   void synchronize(const std::string &purpose) const;
-  /// Seconds from `start` to this; both are timed and have happened.
+  /// Returns the seconds from `start` to this event. Both must be timed and
+  /// have occurred.
   double secondsSince(const Event &start) const;
 
 private:
@@ -145,7 +150,7 @@ private:
   CUevent event = nullptr;
 };
 
-/// Work captured from a stream, started at once.
+/// An owned executable CUDA graph.
 class Graph {
 public:
   Graph() = default;
@@ -156,7 +161,7 @@ public:
   }
   ~Graph();
 
-  /// Captures what `enqueue` puts into `stream`. Throws Error (3).
+  /// Captures the work that `enqueue` enqueues on `stream`. Throws Error (3).
   template <typename Enqueue>
   static Graph capture(const Device &device, const Stream &stream,
                        Enqueue &&enqueue) {
@@ -172,7 +177,7 @@ public:
 
   explicit operator bool() const { return exec != nullptr; }
   void launch(const Stream &stream) const;
-  /// Kernels, copies and clears in it.
+  /// Returns the number of nodes: kernels, copies and fills.
   std::size_t nodes() const { return nodeCount; }
 
 private:

@@ -1,4 +1,4 @@
-//===- DriverApi.cpp - The CUDA driver, opened when first needed ----------===//
+//===- DriverApi.cpp - The CUDA driver, opened at first use ---------------===//
 #include "runtime/cuda/DriverApi.h"
 
 #include "support/Error.h"
@@ -34,8 +34,8 @@ static std::unique_ptr<DriverApi> load(const std::string &library) {
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     throw unavailable(std::string("an NVIDIA GPU is needed, but the "
-                                   "CUDA driver cannot be opened: ") +
-                       dlerror());
+                                  "CUDA driver cannot be opened: ") +
+                      dlerror());
   auto api = std::make_unique<DriverApi>();
   std::string missing;
 #define BREW_LOOK_UP(NAME, SYMBOL, ARGUMENTS)                                  \
@@ -49,13 +49,13 @@ static std::unique_ptr<DriverApi> load(const std::string &library) {
     if (api->cuDriverGetVersion)
       api->cuDriverGetVersion(&version);
     throw unavailable("the CUDA driver is too old: it is of CUDA " +
-                       versionText(version) + " and lacks " + missing +
-                       "; Brew needs one of CUDA 12.0 or later");
+                      versionText(version) + " and lacks " + missing +
+                      "; Brew needs one of CUDA 12.0 or later");
   }
   const CUresult result = api->cuInit(0);
   if (result == CUDA_ERROR_NO_DEVICE)
     throw unavailable("an NVIDIA GPU is needed, but the CUDA driver "
-                       "finds none");
+                      "finds none");
   api->check(result, "the CUDA driver does not start");
   return api;
 }

@@ -1,8 +1,8 @@
-//===- DriverApi.h - The CUDA driver, opened when first needed --*- C++ -*-===//
+//===- DriverApi.h - The CUDA driver, opened at first use -------*- C++ -*-===//
 //
-// The few types and functions of the driver's API that Brew uses, by the
-// driver's own names and numbers. They are declared here, and looked up with
-// dlopen, so that Brew builds and runs on machines without CUDA.
+// Declares the types, functions and constants of the driver API that Brew uses,
+// under the driver's own names. They are looked up with dlopen, so that Brew
+// builds and runs on machines without CUDA.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -82,8 +82,8 @@ struct CUDA_MEMCPY2D {
   std::size_t WidthInBytes, Height;
 };
 
-// NAME(arguments), SYMBOL: the driver exports newer forms of some functions
-// under names with a version.
+// NAME, SYMBOL, (ARGUMENTS): the driver exports newer versions of some
+// functions under a symbol with a version suffix.
 #define BREW_DRIVER_FUNCTIONS(FUNCTION)                                        \
   FUNCTION(cuInit, cuInit, (unsigned))                                         \
   FUNCTION(cuDriverGetVersion, cuDriverGetVersion, (int *))                    \
@@ -153,25 +153,25 @@ struct CUDA_MEMCPY2D {
   FUNCTION(cuGetErrorName, cuGetErrorName, (CUresult, const char **))          \
   FUNCTION(cuGetErrorString, cuGetErrorString, (CUresult, const char **))
 
-/// The driver's functions.
+/// The functions of the driver.
 struct DriverApi {
 #define BREW_DECLARE(NAME, SYMBOL, ARGUMENTS)                                  \
   CUresult(*NAME) ARGUMENTS = nullptr;
   BREW_DRIVER_FUNCTIONS(BREW_DECLARE)
 #undef BREW_DECLARE
 
-  /// Opens the library of this name or path and initialises it; it stays open
-  /// until the process ends. Throws Error (3): no driver, one too old to have
-  /// a function that Brew needs, or one that does not start.
+  /// Opens and initialises the library of this name or path. It stays open
+  /// until the process ends. Throws Error (3) if the driver is missing, lacks a
+  /// function that Brew needs, or does not start.
   static const DriverApi &open(const std::string &library = "libcuda.so.1");
 
-  /// "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
+  /// Returns "out of memory (CUDA_ERROR_OUT_OF_MEMORY)".
   std::string text(CUresult result) const;
-  /// Throws Error (3), "PURPOSE: text", unless `result` is success.
+  /// Throws Error (3), "PURPOSE: TEXT", unless `result` is success.
   void check(CUresult result, const std::string &purpose) const;
 };
 
-/// "13.0" of the number 13000.
+/// Returns "13.0" for 13000.
 std::string versionText(int version);
 
 } // namespace brew::runtime::cuda

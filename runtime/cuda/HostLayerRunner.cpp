@@ -1,4 +1,4 @@
-//===- HostLayerRunner.cpp - A GPU's step that the host computes -------------===//
+//===- HostLayerRunner.cpp - A host layer in a GPU program ----------------===//
 #include "runtime/cuda/HostLayerRunner.h"
 
 #include "plan/PlanFile.h"
@@ -6,8 +6,8 @@
 namespace brew::runtime::cuda {
 
 HostLayerRunner::HostLayerRunner(HostLayerStep hostStep,
-                           std::vector<CUdeviceptr> operandAddresses,
-                           std::shared_ptr<PinnedMemory> pinned)
+                                 std::vector<CUdeviceptr> operandAddresses,
+                                 std::shared_ptr<PinnedMemory> pinned)
     : step(std::move(hostStep)), addresses(std::move(operandAddresses)),
       memory(std::move(pinned)) {
   for (const HostLayerStep::Operand &operand : step.operands()) {
@@ -28,36 +28,36 @@ void HostLayerRunner::run(const Device &device, const Stream &stream) {
   const std::string purpose =
       "computing layer '" + step.layer() + "' on the host";
   if (memory->size() < size) {
-    stream.synchronize(purpose); // copies of the step before
+    stream.synchronize(purpose); // copies of the previous step use the memory
     *memory = PinnedMemory(device, size);
   }
-  std::vector<std::byte *> places;
+  std::vector<std::byte *> pointers;
   for (std::uint64_t offset : offsets)
-    places.push_back(memory->data() + offset);
+    pointers.push_back(memory->data() + offset);
   auto fetch = [&](std::size_t i) {
-    api.check(api.cuMemcpyDtoHAsync(places[i], addresses[i],
+    api.check(api.cuMemcpyDtoHAsync(pointers[i], addresses[i],
                                     step.operands()[i].buffer->size(),
                                     stream.get()),
               purpose);
   };
-  for (std::size_t i = 0; i < places.size(); ++i)
+  for (std::size_t i = 0; i < pointers.size(); ++i)
     if (!step.operands()[i].written)
       fetch(i);
   // Copies of an earlier step may still read the memory.
   stream.synchronize(purpose);
-  step.compute(places);
-  device.makeCurrent(); // the layer may have used another
-  for (std::size_t i = 0; i < places.size(); ++i) {
+  step.compute(pointers);
+  device.makeCurrent(); // the layer may have changed the current context
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
     const HostLayerStep::Operand &operand = step.operands()[i];
     if (!operand.written)
       continue;
-    // Gaps hold other buffers' elements, those of the other tops perhaps.
+    // Gaps contain elements of other buffers, possibly of the other tops.
     if (hasGaps(*operand.buffer)) {
       fetch(i);
       stream.synchronize(purpose);
     }
-    step.store(i, places[i]);
-    api.check(api.cuMemcpyHtoDAsync(addresses[i], places[i],
+    step.store(i, pointers[i]);
+    api.check(api.cuMemcpyHtoDAsync(addresses[i], pointers[i],
                                     operand.buffer->size(), stream.get()),
               purpose);
   }

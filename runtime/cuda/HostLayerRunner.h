@@ -1,4 +1,4 @@
-//===- HostLayerRunner.h - A GPU's step that the host computes -----*- C++ -*-===//
+//===- HostLayerRunner.h - A host layer in a GPU program --------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -9,14 +9,14 @@
 
 namespace brew::runtime::cuda {
 
-/// Copies what a host layer reads to the host, waits, calls it, and starts
-/// copies of what it wrote.
+/// Copies the inputs of a host layer to the host, waits for them, calls the
+/// layer, and enqueues copies of its outputs to the device.
 class HostLayerRunner {
 public:
-  /// `addresses`: of the operands' buffers. `memory` may serve other steps of
-  /// the same stream too; it grows when it is first needed.
+  /// `addresses` are the device addresses of the operands. `memory` may be
+  /// shared by steps of the same stream; the first run grows it.
   HostLayerRunner(HostLayerStep step, std::vector<CUdeviceptr> addresses,
-               std::shared_ptr<PinnedMemory> memory);
+                  std::shared_ptr<PinnedMemory> memory);
 
   void run(const Device &device, const Stream &stream);
 
@@ -24,7 +24,7 @@ private:
   HostLayerStep step;
   std::vector<CUdeviceptr> addresses;
   std::shared_ptr<PinnedMemory> memory;
-  std::vector<std::uint64_t> offsets; ///< of each operand in `memory`
+  std::vector<std::uint64_t> offsets; ///< offset of each operand in `memory`
   std::uint64_t size = 0;
 };
 

@@ -1,10 +1,12 @@
-//===- InputStaging.cpp - Brings batches to a GPU while it works ----------===//
+//===- InputStaging.cpp - Asynchronous upload of an input -----------------===//
 #include "runtime/cuda/InputStaging.h"
 
 #include <cstring>
 
 namespace brew::runtime::cuda {
 
+/// Inputs of at most this many bytes have no staging buffer.
+/// Inputs of at most this many bytes have no staging buffer.
 static constexpr std::uint64_t kSmall = 64 << 10;
 
 static constexpr char kPurpose[] = "memory for the next batch on the GPU";
@@ -33,10 +35,10 @@ void InputStaging::allocateSlots() {
 }
 
 void InputStaging::stage(const std::byte *bytes, const Stream &copies,
-                       const Threads &workers) {
+                         const Threads &workers) {
   const Slot &slot = slots[next];
   slot.copied.synchronize("waiting for a batch to reach the GPU");
-  // One core copies no faster than the link to the device.
+  // A single core copies no faster than the link to the device.
   constexpr std::int64_t kPerThread = 1 << 20;
   workers.parallelFor(static_cast<std::int64_t>(size), kPerThread,
                       [&](std::int64_t begin, std::int64_t end) {
@@ -44,7 +46,7 @@ void InputStaging::stage(const std::byte *bytes, const Stream &copies,
                                     static_cast<std::size_t>(end - begin));
                       });
   pending = true;
-  if (direct())
+  if (isDirect())
     return;
   copies.wait(consumed);
   device.api().check(device.api().cuMemcpyHtoDAsync(staging.address(),
@@ -60,7 +62,7 @@ void InputStaging::commit(const Stream &compute) {
   pending = false;
   const Slot &slot = slots[next];
   next = 1 - next;
-  if (direct()) {
+  if (isDirect()) {
     device.api().check(device.api().cuMemcpyHtoDAsync(
                            target, slot.memory.data(), size, compute.get()),
                        "copying a batch to the GPU");

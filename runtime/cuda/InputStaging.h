@@ -1,4 +1,4 @@
-//===- InputStaging.h - Brings batches to a GPU while it works --*- C++ -*-===//
+//===- InputStaging.h - Asynchronous upload of an input ---------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/Threads.h"
@@ -11,47 +11,49 @@
 
 namespace brew::runtime::cuda {
 
-/// The way of one input buffer to the device: page-locked memory (two, in
-/// turn), from there by a copy stream to a staging buffer on the device while
-/// the previous batch is still computed with, and from there, in the order of
-/// the compute stream, to the buffer itself. Small ones (labels) skip the
-/// staging buffer: the copies would take longer than what they hide.
+/// Uploads batches of one input buffer. A batch is copied to page-locked memory
+/// (two allocations, used in turn), then on the copy stream to a staging buffer
+/// on the device while the previous batch is still in use, and finally on the
+/// compute stream to the input buffer. Small inputs (labels) skip the staging
+/// buffer, whose copies would cost more than they hide.
 class InputStaging {
 public:
-  /// Enqueues what makes the buffer of the bytes at `staging`.
+  /// Enqueues the work that writes the input buffer from the bytes at
+  /// `staging`.
   using Consume =
       std::function<void(CUdeviceptr staging, const Stream &compute)>;
 
-  /// Bytes that become the buffer as they are.
+  /// Copies the staged bytes to `target`.
   InputStaging(const Device &device, CUdeviceptr target, std::uint64_t size);
-  /// Bytes that `consume` turns into it.
+  /// Calls `consume` to convert the staged bytes.
   InputStaging(const Device &device, std::uint64_t size, Consume consume);
   InputStaging(const InputStaging &) = delete;
   InputStaging &operator=(const InputStaging &) = delete;
 
-  /// Takes a batch; `bytes` may be reused when this returns.
+  /// Starts the upload of a batch. `bytes` may be reused when this returns.
   void stage(const std::byte *bytes, const Stream &copies,
-           const Threads &workers);
-  /// Enqueues the last step for a batch that was stage; else does nothing.
+             const Threads &workers);
+  /// Enqueues the final copy or conversion of a staged batch. No-op without a
+  /// staged batch.
   void commit(const Stream &compute);
-  /// A batch that was stage is not wanted after all.
+  /// Discards a staged batch.
   void discard() { pending = false; }
 
-  /// Bytes held on the device beside the buffer itself.
+  /// Returns the bytes of device memory in addition to the input buffer.
   std::uint64_t stagingBytes() const { return staging.size(); }
 
 private:
   void allocateSlots();
-  bool direct() const { return staging.size() == 0; }
+  bool isDirect() const { return staging.size() == 0; }
 
   const Device &device;
-  CUdeviceptr target = 0; ///< of small buffers
+  CUdeviceptr target = 0; ///< the input buffer; 0 with a caller's `consume`
   std::uint64_t size;
   Consume consume;
   DeviceMemory staging; ///< empty for small buffers
   struct Slot {
     PinnedMemory memory;
-    Event copied; ///< to the staging buffer
+    Event copied; ///< the page-locked memory may be overwritten
   };
   std::vector<Slot> slots;
   Event consumed; ///< the staging buffer may be overwritten

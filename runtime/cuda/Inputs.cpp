@@ -1,4 +1,4 @@
-//===- Inputs.cpp - What is fed to a plan on a GPU ------------------------===//
+//===- Inputs.cpp - Uploads of a plan's inputs to a GPU -------------------===//
 #include "runtime/cuda/Inputs.h"
 
 namespace brew::runtime::cuda {

@@ -1,4 +1,4 @@
-//===- Inputs.h - What is fed to a plan on a GPU ----------------*- C++ -*-===//
+//===- Inputs.h - Uploads of a plan's inputs to a GPU -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Modules.h"
@@ -9,7 +9,7 @@
 
 namespace brew::runtime::cuda {
 
-/// The ways of all buffers that are fed before runs, made on first use.
+/// The uploads of all input buffers. Each is created at its first use.
 class Inputs {
 public:
   using Address = std::function<CUdeviceptr(std::uint32_t buffer)>;
@@ -19,20 +19,20 @@ public:
       : device(device), manifest(manifest), modules(modules), workers(workers),
         copies(device), address(std::move(address)) {}
 
-  /// Bytes of a dense buffer, for the next run.
+  /// Stages the bytes of a dense buffer for the next run.
   void stage(std::uint32_t buffer, const std::byte *bytes);
   /// A PixelBlock for the first top of a feed with a PixelConversion.
   void stagePixels(const plan::DataInput &feed, const std::byte *block);
   void setPixelMean(const plan::DataInput &feed, const std::vector<float> &mean,
                     const Stream &stream);
 
-  /// Enqueues the last step of all that was stage.
+  /// Enqueues the final copies and conversions of all staged inputs.
   void commit(const Stream &compute);
 
-  /// Waits for copies that are under way, whatever becomes of them.
+  /// Waits for pending copies to the device and ignores their errors.
   void waitForCopies() const { device.api().cuStreamSynchronize(copies.get()); }
 
-  /// Bytes held on the device beside the buffers themselves.
+  /// Returns the bytes of device memory in addition to the input buffers.
   std::uint64_t deviceBytes() const;
 
 private:
@@ -47,7 +47,7 @@ private:
   const Threads &workers;
   Stream copies;
   Address address;
-  // By buffer. A buffer may be fed either way, but one at a time.
+  // By buffer. A buffer may be in both maps, but only one has a staged batch.
   std::map<std::uint32_t, InputStaging> plain;
   std::map<std::uint32_t, PixelInput> pixels;
 };

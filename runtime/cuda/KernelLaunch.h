@@ -1,4 +1,4 @@
-//===- KernelLaunch.h - A generated kernel, ready to start ------*- C++ -*-===//
+//===- KernelLaunch.h - A launch of a generated kernel ----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -8,15 +8,17 @@
 
 namespace brew::runtime::cuda {
 
+/// A launch of a generated kernel with resolved arguments.
+/// A launch of a generated kernel with resolved arguments.
 struct KernelLaunch {
   CUfunction function = nullptr;
   unsigned blocks = 1, threads = 1;
   std::vector<CUdeviceptr> arguments;
   std::string symbol;
-  /// Of a kernel that has several, which are launched one by one unless it
-  /// cooperates; else 0.
+  /// Number of stages of a fused kernel; 0 for a kernel with a single stage.
   unsigned stages = 0;
-  bool cooperates = false;
+  /// Launches all stages at once, cooperatively; otherwise one after the other.
+  bool cooperative = false;
 
   void enqueue(const Device &device, const Stream &stream) const;
 };

@@ -1,4 +1,4 @@
-//===- LibraryPaths.cpp - Which CUDA libraries a plan runs on ----------------===//
+//===- LibraryPaths.cpp - Paths of the CUDA libraries of a plan -----------===//
 #include "runtime/cuda/LibraryPaths.h"
 
 #include "runtime/cuda/DriverApi.h"
@@ -30,7 +30,7 @@ static bool hasGpu(const LibraryPaths &libraries) {
 }
 
 LibraryPaths chooseLibraryPaths(const plan::Target &target,
-                          const std::string &planPath) {
+                                const std::string &planPath) {
   LibraryPaths libraries;
   bool simulated = false, real = false;
   for (const std::string &arch : target.archs())
@@ -42,9 +42,9 @@ LibraryPaths chooseLibraryPaths(const plan::Target &target,
   std::error_code error;
   if (!fs::exists(folder / "libcuda.so.1", error))
     throw unavailable(planPath +
-                       ": the plan was built for the simulator of Brew's own "
-                       "tests (--gpu-arch sim), which is not in '" +
-                       folder.string() + "'; set BREW_CUDASIM to its folder");
+                      ": the plan was built for the simulator of Brew's own "
+                      "tests (--gpu-arch sim), which is not in '" +
+                      folder.string() + "'; set BREW_CUDASIM to its folder");
   libraries.driver = (folder / "libcuda.so.1").string();
   libraries.cublasLt = {(folder / "libcublasLt.so.13").string()};
   libraries.nccl = {(folder / "libnccl.so.2").string()};

@@ -1,4 +1,4 @@
-//===- LibraryPaths.h - Which CUDA libraries a plan runs on --------*- C++ -*-===//
+//===- LibraryPaths.h - Paths of the CUDA libraries of a plan ---*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -8,25 +8,26 @@
 
 namespace brew::runtime::cuda {
 
-/// Names or paths for dlopen.
+/// Names or paths of shared libraries for dlopen.
 struct LibraryPaths {
   std::string driver = "libcuda.so.1";
-  /// The first that opens is taken.
+  /// Alternatives; the first that can be opened is used.
   std::vector<std::string> cublasLt = {"libcublasLt.so.13",
                                        "libcublasLt.so.12"};
-  /// Likewise.
+  /// Alternatives, as above.
   std::vector<std::string> nccl = {"libnccl.so.2"};
-  /// A shared object that exports brewVendorTable; empty: cuDNN.
+  /// A shared library that exports brewVendorTable; empty for cuDNN.
   std::string vendorTable;
-  /// Whether these are the stand-ins of Brew's own tests.
+  /// Whether these are the libraries of the CUDA simulator.
   bool simulated = false;
 };
 
-/// The machine's own libraries; for a plan with code for the architecture `sim`
-/// the stand-ins in $BREW_CUDASIM, or beside the executable in
-/// ../lib/cudasim, if the plan has no other code or there is no GPU for it.
-/// Throws Error (3) if a plan needs them and they are not there.
+/// Returns the system's libraries, or the CUDA simulator's if the plan
+/// has code for the architecture `sim` and either no other code or no GPU to
+/// run it on. The simulator is in $BREW_CUDASIM, or else in ../lib/cudasim
+/// relative to the executable's folder. Throws Error (3) if the plan needs the
+/// simulator and it is missing.
 LibraryPaths chooseLibraryPaths(const plan::Target &target,
-                          const std::string &planPath);
+                                const std::string &planPath);
 
 } // namespace brew::runtime::cuda

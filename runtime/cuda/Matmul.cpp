@@ -1,4 +1,4 @@
-//===- Matmul.cpp - One cuBLASLt product ----------------------------------===//
+//===- Matmul.cpp - A cuBLASLt matrix product -----------------------------===//
 #include "runtime/cuda/Matmul.h"
 
 #include "support/Error.h"
@@ -23,7 +23,7 @@ int libraryType(plan::DataType type) {
   case plan::U8:
     break;
   }
-  throw Error(ExitStatus::Bug, "a product of integers was asked for");
+  throw Error(ExitStatus::Bug, "products of integers are not supported");
 }
 
 void *pointer(CUdeviceptr address) { return reinterpret_cast<void *>(address); }
@@ -45,7 +45,7 @@ int epilogueOf(const MatmulProblem &problem) {
 } // namespace
 
 std::array<std::uint32_t, 4> MatmulProblem::alignments() const {
-  // C is D; a bias is read, or written, together with the result.
+  // C is D; the library accesses the bias with the alignment of the result.
   std::uint32_t result = alignmentOf(d.address);
   if (bias != MatmulBias::None)
     result = std::min(result, alignmentOf(biasAddress));
@@ -67,8 +67,8 @@ std::string MatmulProblem::text() const {
 }
 
 Matmul::Matmul(CublasLt &lt, const MatmulProblem &description,
-               const CallOptions &options, const std::string &place)
-    : library(lt), problem(description), where(place) {
+               const CallOptions &options, const std::string &step)
+    : library(lt), problem(description), where(step) {
   const bool isDouble = problem.d.type == plan::F64;
   const bool tf32 =
       options.math == plan::Target::TF32 && problem.a.type == plan::F32;
@@ -101,7 +101,7 @@ Matmul::Matmul(CublasLt &lt, const MatmulProblem &description,
     if (problem.biasType != problem.d.type)
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
   }
-  suggest(options);
+  queryAlgorithms(options);
 }
 
 Matmul::~Matmul() {
@@ -118,8 +118,8 @@ void Matmul::set(int attribute, const void *value, std::size_t size) {
       where);
 }
 
-/// The library's matrices are column by column; one that is row by row is the
-/// transpose of such a one.
+/// The library's matrices are column-major; a row-major matrix is described as
+/// the transpose of a column-major one.
 cublasLtMatrixLayout_t Matmul::layout(const Matrix &matrix, bool &transposed) {
   transposed = matrix.rowStride != 1 && matrix.rows != 1;
   if (transposed && matrix.columnStride != 1 && matrix.columns != 1)
@@ -127,8 +127,8 @@ cublasLtMatrixLayout_t Matmul::layout(const Matrix &matrix, bool &transposed) {
                 where + ": an operand of the product is dense neither in its "
                         "rows nor in its columns");
   const Matrix stored = transposed ? matrix.transposed() : matrix;
-  // A single column's stride is never taken, but must not be less than a
-  // column.
+  // The library requires leading >= rows, even for a single column, which never
+  // uses it.
   const std::int64_t leading = stored.columns == 1
                                    ? stored.rows
                                    : std::max(stored.columnStride, stored.rows);
@@ -141,13 +141,13 @@ cublasLtMatrixLayout_t Matmul::layout(const Matrix &matrix, bool &transposed) {
   return result;
 }
 
-void Matmul::suggest(const CallOptions &options) {
-  constexpr int kMost = 16;
+void Matmul::queryAlgorithms(const CallOptions &options) {
+  constexpr int kMaxAlgorithms = 16;
   cublasLtMatmulPreference_t preference = nullptr;
   library.check(library.cublasLtMatmulPreferenceCreate(&preference), where);
   const std::uint64_t limit = options.workspaceLimit;
-  // Sums in place depend on which block comes first: never taken, so that a run
-  // repeated gives the same bits.
+  // Excludes in-step reductions, whose result depends on the order of blocks:
+  // repeated runs must be bitwise equal.
   const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE |
                                    CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE;
   library.cublasLtMatmulPreferenceSetAttribute(
@@ -162,11 +162,11 @@ void Matmul::suggest(const CallOptions &options) {
         preference,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + static_cast<int>(operand),
         &alignments[operand], sizeof alignments[operand]);
-  cublasLtMatmulHeuristicResult_t results[kMost] = {};
+  cublasLtMatmulHeuristicResult_t results[kMaxAlgorithms] = {};
   int count = 0;
   const int status = library.cublasLtMatmulAlgoGetHeuristic(
       library.handle(), operation, layouts[0], layouts[1], layouts[2],
-      layouts[2], preference, kMost, results, &count);
+      layouts[2], preference, kMaxAlgorithms, results, &count);
   library.cublasLtMatmulPreferenceDestroy(preference);
   if (status != 0)
     return;
@@ -181,7 +181,7 @@ void Matmul::run(int candidate, CUdeviceptr workspace,
   const float oneSingle = 1, zeroSingle = 0;
   const bool isDouble = problem.d.type == plan::F64;
   const void *alpha = isDouble ? static_cast<const void *>(&one) : &oneSingle;
-  const void *nothing =
+  const void *betaZero =
       isDouble ? static_cast<const void *>(&zero) : &zeroSingle;
   const cublasLtMatmulHeuristicResult_t &chosen =
       algorithms[static_cast<std::size_t>(candidate)];
@@ -189,7 +189,7 @@ void Matmul::run(int candidate, CUdeviceptr workspace,
       library.cublasLtMatmul(
           library.handle(), operation, alpha, pointer(problem.a.address),
           layouts[0], pointer(problem.b.address), layouts[1],
-          problem.accumulate ? alpha : nothing, pointer(problem.d.address),
+          problem.accumulate ? alpha : betaZero, pointer(problem.d.address),
           layouts[2], pointer(problem.d.address), layouts[2], &chosen.algo,
           pointer(workspace), chosen.workspaceSize, stream.get()),
       where);

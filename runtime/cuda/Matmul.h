@@ -1,4 +1,4 @@
-//===- Matmul.h - One cuBLASLt product --------------------------*- C++ -*-===//
+//===- Matmul.h - A cuBLASLt matrix product ---------------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/CublasLt.h"
@@ -12,8 +12,8 @@
 
 namespace brew::runtime::cuda {
 
-/// A matrix in memory: element (r, c) is at address + r * rowStride + c *
-/// columnStride (in elements); one of the strides is 1.
+/// A matrix in device memory. Element (r, c) is at address + r * rowStride + c
+/// * columnStride; strides are in elements, and one of them is 1.
 struct Matrix {
   plan::DataType type = plan::F32;
   CUdeviceptr address = 0;
@@ -28,8 +28,8 @@ struct Matrix {
 enum class MatmulBias {
   None,
   Add,       ///< adds bias[row] to the result
-  GradientA, ///< also writes the sums of a's rows
-  GradientB  ///< also writes the sums of b's columns
+  GradientA, ///< writes the row sums of a to the bias
+  GradientB  ///< writes the column sums of b to the bias
 };
 
 struct MatmulProblem {
@@ -40,18 +40,18 @@ struct MatmulProblem {
   CUdeviceptr biasAddress = 0;
   plan::DataType biasType = plan::F32;
 
-  /// Bytes of which the addresses of a, b, c and d are multiples: the library
-  /// suggests other algorithms where these are less.
+  /// Returns the alignments, in bytes, of the addresses of a, b, c and d, on
+  /// which the library's suggestions depend.
   std::array<std::uint32_t, 4> alignments() const;
-  /// All that decides what the library suggests; equal for problems that can
-  /// share a choice.
+  /// Returns a key of everything that the library's suggestions depend on,
+  /// apart from CallOptions. Problems with equal keys can share a choice.
   std::string text() const;
 };
 
-/// A product with the algorithms that the library suggests for it.
+/// A matrix product and the algorithms that the library suggests for it.
 class Matmul {
 public:
-  /// No candidates if the library supports none with this epilogue.
+  /// Has no candidates if the library does not support the epilogue.
   Matmul(CublasLt &library, const MatmulProblem &problem,
          const CallOptions &options, const std::string &where);
   ~Matmul();
@@ -65,7 +65,7 @@ public:
   void run(int candidate, CUdeviceptr workspace, const Stream &stream) const;
 
 private:
-  void suggest(const CallOptions &options);
+  void queryAlgorithms(const CallOptions &options);
   cublasLtMatrixLayout_t layout(const Matrix &matrix, bool &transposed);
   void set(int attribute, const void *value, std::size_t size);
 

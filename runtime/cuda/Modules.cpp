@@ -1,4 +1,4 @@
-//===- Modules.cpp - A plan's kernels on a GPU ----------------------------===//
+//===- Modules.cpp - The loaded kernels of a plan -------------------------===//
 #include "runtime/cuda/Modules.h"
 
 #include "plan/Contract.h"
@@ -14,7 +14,7 @@ namespace {
 struct Arch {
   bool ptx;
   int number;
-  char suffix; ///< 'a': this architecture alone; 'f': its generation; 0
+  char suffix; ///< 'a': only this architecture; 'f': its generation; 0: none
 };
 
 Arch parseArch(const std::string &text) {
@@ -72,7 +72,7 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
     try {
       reason = load(plan, arch);
     } catch (...) {
-      unload(); // no destructor runs for an object that never was
+      unload(); // the destructor does not run if the constructor throws
       throw;
     }
     if (reason.empty()) {
@@ -93,7 +93,8 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
                       : ": " + reason));
 }
 
-/// An older driver would only say that an image is invalid.
+/// Reports the cause, which an older driver would not: it only rejects the
+/// image as invalid.
 void Modules::checkArgumentBytes(const plan::PlanFile &plan) const {
   if (device.driverVersion() >= plan::kLargeArgumentLimitVersion)
     return;
@@ -120,14 +121,13 @@ void Modules::unload() {
   functions.clear();
 }
 
-/// Why the code of `arch` cannot be loaded; "" if it was.
+/// Loads the code of `arch`. Returns why it cannot be loaded, or "".
 ///
-/// Sessions load modules of their own, never each other's: a module may have
-/// device memory in which the blocks of a launch count themselves, and launches
-/// of two sessions may overlap, while those of one follow each other on its
-/// stream. Loading sets the counters to 0, and each launch leaves them so.
-/// One that is aborted does not, but takes the context with it: every module of
-/// that context is lost, and those that follow are loaded anew.
+/// Sessions never share modules. A module may contain block counters in device
+/// memory, and launches of two sessions may overlap, while the launches of one
+/// session are ordered by its stream. Loading sets the counters to 0, and each
+/// launch leaves them at 0. An aborted launch does not, but it also invalidates
+/// the context with all its modules, so later sessions load them again.
 std::string Modules::load(const plan::PlanFile &plan, const std::string &arch) {
   for (const plan::Kernel &kernel : plan.manifest().kernels()) {
     const auto image =
@@ -135,7 +135,7 @@ std::string Modules::load(const plan::PlanFile &plan, const std::string &arch) {
                      [&](const plan::KernelImage &candidate) {
                        return candidate.arch() == arch;
                      });
-    // The validator has seen to it that each architecture has an image.
+    // The plan validator guarantees an image for each architecture.
     const std::uint32_t segment = image->segment_index();
     if (!modules.count(segment)) {
       const std::string reason =
@@ -159,7 +159,7 @@ std::string Modules::loadImage(const plan::PlanFile &plan,
   const std::uint64_t size =
       plan.manifest().segments(static_cast<int>(segment)).size();
   const auto *bytes = reinterpret_cast<const char *>(plan.segment(segment));
-  // The driver takes PTX as a string with an end, machine code as it is.
+  // The driver expects PTX as a null-terminated string.
   std::string text;
   if (ptx) {
     text.assign(bytes, size);

@@ -1,4 +1,4 @@
-//===- Modules.h - A plan's kernels on a GPU --------------------*- C++ -*-===//
+//===- Modules.h - The loaded kernels of a plan -----------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -11,26 +11,25 @@
 
 namespace brew::runtime::cuda {
 
-/// The architectures of `archs` whose code can run on a GPU of compute
-/// capability `device` (90 for 9.0), best first: machine code of the very
-/// architecture, of an earlier one of the same generation, then PTX.
+/// Returns the architectures of `archs` whose code can run on a GPU of compute
+/// capability `device` (90 for 9.0), best first: machine code of the exact
+/// architecture, machine code of an earlier one of the same generation, PTX.
 std::vector<std::string> usableArchs(const std::vector<std::string> &archs,
                                      int device);
 
-/// All of a plan's kernels, loaded for one device and unloaded with this
-/// object.
+/// All kernels of a plan, loaded on one device. The destructor unloads them.
 class Modules {
 public:
-  /// `simulated` takes the code for `sim`. Throws Error (3) if none of the
-  /// plan's code suits the device and its driver, (1) if a kernel is not in
-  /// its image.
+  /// Loads the code for `sim` if `simulated`. Throws Error (3) if the plan has
+  /// no code for the device and its driver, Error (1) if an image lacks its
+  /// kernel.
   Modules(const Device &device, const plan::PlanFile &plan, bool simulated);
   ~Modules();
   Modules(const Modules &) = delete;
   Modules &operator=(const Modules &) = delete;
 
   CUfunction function(std::uint32_t kernel) const { return functions[kernel]; }
-  /// The architecture whose code was taken.
+  /// Returns the architecture whose code was loaded.
   const std::string &arch() const { return chosen; }
 
 private:

@@ -1,4 +1,4 @@
-//===- Nccl.cpp - Sums over GPUs of several ranks -------------------------===//
+//===- Nccl.cpp - All-reduces over GPUs by NCCL ---------------------------===//
 #include "runtime/cuda/Nccl.h"
 
 #include "support/Error.h"
@@ -10,9 +10,10 @@
 
 namespace brew::runtime::cuda {
 
-/// Between two looks for errors.
+/// Time between two polls for errors.
 static constexpr std::chrono::milliseconds kPollInterval{50};
-/// In which a thread that starts sums goes on, or waits for other ranks.
+/// Time after which a thread that starts all-reduces is considered blocked by
+/// other ranks.
 static constexpr std::chrono::seconds kAbortTimeout{1};
 
 Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
@@ -28,8 +29,8 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
   }
   if (!library)
     throw unavailable("adding gradients up over GPUs needs NCCL, which cannot "
-                       "be opened: " +
-                       tried);
+                      "be opened: " +
+                      tried);
   std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
@@ -39,8 +40,8 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
 #undef BREW_LOOK_UP
   if (!missing.empty())
     throw unavailable("adding gradients up over GPUs needs NCCL 2.9 or later; "
-                       "what is found lacks " +
-                       missing);
+                      "the installed one lacks " +
+                      missing);
   ncclUniqueId id = {};
   if (!ranks || ranks->isRoot())
     check(ncclGetUniqueId(&id), "starting NCCL");
@@ -55,7 +56,7 @@ Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
   try {
     watcher = startThreadWithoutSignals([this] { watch(); });
   } catch (...) {
-    ncclCommDestroy(opened); // no destructor will
+    ncclCommDestroy(opened); // the destructor does not run
     throw;
   }
 }
@@ -84,14 +85,15 @@ void Nccl::check(int status, const std::string &purpose) const {
     throw unavailable(purpose + ": NCCL: " + ncclGetErrorString(status));
 }
 
-void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums, const Stream &compute) {
+void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums,
+                          const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
-  // The first sums connect the ranks, for which those wait for one another.
+  // The first all-reduce connects the ranks, which wait for each other.
   std::optional<Communicator::WaitScope> waiting;
   if (ranks)
     waiting.emplace(*ranks);
-  // It may be given up meanwhile.
+  // The watcher may have aborted the communicator meanwhile.
   const std::lock_guard<std::timed_mutex> lock(mutex);
   throwIfFailed();
   const char *purpose = "adding gradients up over GPUs";
@@ -104,7 +106,7 @@ void Nccl::startAllReduce(const std::vector<AllReduceBuffer> &sums, const Stream
                              sum.isDouble ? ncclFloat64 : ncclFloat32, ncclSum,
                              opened, stream.get());
   }
-  // Whatever failed: no other group could begin else.
+  // Always end the group; otherwise the next one cannot start.
   const int ended = ncclGroupEnd();
   check(status, purpose);
   check(ended, purpose);
@@ -116,23 +118,23 @@ void Nccl::waitForAllReduce(const Stream &compute) {
 }
 
 void Nccl::checkForErrors() {
-  // An abort that is under way ends first: graphs that contain sums may be
-  // destroyed next.
+  // Waits for an abort in progress: the caller may destroy graphs that contain
+  // all-reduces next.
   const std::lock_guard<std::timed_mutex> lock(mutex);
   throwIfFailed();
 }
 
-/// `failureText` does not change after `failed` is set, so no lock is needed.
+/// Needs no lock: `failureText` does not change once `failed` is set.
 void Nccl::throwIfFailed() const {
   if (failed)
     throw unavailable(failureText);
 }
 
-/// Ends what waits for ranks that will not come, so that the thread that trains
-/// goes on to checkForErrors(). The watcher calls it once.
+/// Aborts all-reduces that wait for failed ranks, so that the training thread
+/// reaches checkForErrors(). Called at most once, by the watcher.
 void Nccl::fail(const std::string &reason) {
-  // A thread that starts sums may wait for those ranks itself, and has the
-  // lock: the abort is what ends that.
+  // A thread that starts all-reduces may hold the lock while it waits for the
+  // failed ranks. Only the abort ends that wait, so do not insist on the lock.
   const std::unique_lock<std::timed_mutex> lock(mutex, kAbortTimeout);
   failureText = reason;
   failed = true;

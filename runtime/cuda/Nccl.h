@@ -1,9 +1,9 @@
-//===- Nccl.h - Sums over GPUs of several ranks -----------------*- C++ -*-===//
+//===- Nccl.h - All-reduces over GPUs by NCCL -------------------*- C++ -*-===//
 //
-// The few functions and numbers of NCCL that Brew uses, declared here and
-// looked up with dlopen; see DriverApi.h. The ranks' communicator hands NCCL's
-// id round and sees to failures: it stays what connects the ranks, beside
-// gradients. One rank needs no such communicator.
+// Declares the functions and constants of NCCL that Brew uses. They are looked
+// up with dlopen; see DriverApi.h. The ranks' Communicator broadcasts NCCL's
+// unique id and detects failed ranks; it remains the connection between ranks
+// for everything but gradients. A single rank needs no Communicator.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -48,43 +48,46 @@ enum : int {
       (const void *, void *, std::size_t, int, int, ncclComm_t, CUstream))     \
   FUNCTION(ncclGetErrorString, const char *, (int))
 
-/// Numbers on the device that are added up over the ranks, in place.
+/// Numbers in device memory that are all-reduced (summed) in place.
 struct AllReduceBuffer {
   CUdeviceptr data;
   std::size_t count;
   bool isDouble; ///< f64, else f32
 };
 
+/// An NCCL communicator with a stream of its own for all-reduces, and a thread
+/// that watches for errors.
 class Nccl {
 public:
-  /// All ranks do it; `ranks` is null for a single one. Throws Error (3): no
-  /// NCCL, or it fails.
+  /// Must be called by all ranks; `ranks` is null for a single one. Throws
+  /// Error (3) if NCCL is missing or fails.
   Nccl(const Device &device, const std::vector<std::string> &libraries,
        Communicator *ranks);
   ~Nccl();
   Nccl(const Nccl &) = delete;
   Nccl &operator=(const Nccl &) = delete;
 
-  /// Null for a single rank.
+  /// Returns the communicator of the constructor; null for a single rank.
   Communicator *communicator() const { return ranks; }
-  /// Whether the steps of the current run add gradients up. A single rank
-  /// always does: its sums change nothing.
+  /// Returns whether the steps of the current run all-reduce gradients. Always
+  /// true for a single rank, whose all-reduces change nothing.
   bool reducesInSteps() const {
     return !ranks || ranks->ranks() == 1 || ranks->reducesInSteps;
   }
 
-  /// Begins to add up what is there when all of `compute` is done, on a stream
-  /// of its own; may be captured. Every rank makes the same calls in the same
+  /// Enqueues all-reduces on NCCL's stream, after the work that is already on
+  /// `compute`. May be captured. All ranks must make the same calls in the same
   /// order.
-  void startAllReduce(const std::vector<AllReduceBuffer> &sums, const Stream &compute);
-  /// What comes behind in `compute` waits for all sums that were started.
+  void startAllReduce(const std::vector<AllReduceBuffer> &sums,
+                      const Stream &compute);
+  /// Makes later work on `compute` wait for all started all-reduces.
   void waitForAllReduce(const Stream &compute);
 
-  /// Throws Error (3) if sums have failed, here or on another rank: then what
-  /// was waited for did not end as it should.
+  /// Throws Error (3) if an all-reduce has failed on this or another rank. The
+  /// results of work that waited for it are then invalid.
   void checkForErrors();
 
-  /// "NCCL 2.27.3".
+  /// Returns "NCCL 2.27.3".
   std::string name() const;
 
 private:
@@ -102,13 +105,13 @@ private:
   ncclComm_t opened = nullptr;
   Stream stream;
   Event ready, done;
-  /// Held while sums are started, and while they are aborted unless a thread
-  /// that starts sums holds it for too long.
+  /// Locked while all-reduces are started and while they are aborted. The abort
+  /// proceeds without it if the starting thread blocks for too long.
   std::timed_mutex mutex;
   std::string failureText; ///< written once, before `failed` is set
   std::atomic<bool> failed{false};
   std::atomic<bool> closing{false};
-  std::thread watcher; ///< asks NCCL for errors
+  std::thread watcher; ///< polls NCCL for errors
 };
 
 } // namespace brew::runtime::cuda

@@ -1,11 +1,12 @@
-//===- PixelInput.cpp - Images that a GPU makes of bytes -------------------===//
+//===- PixelInput.cpp - Images that a GPU converts from bytes -------------===//
 #include "runtime/cuda/PixelInput.h"
 
 namespace brew::runtime::cuda {
 
-PixelInput::PixelInput(const Device &gpu, const plan::PixelConversion &conversion,
-                     const plan::Kernel &planKernel, CUfunction planFunction,
-                     const plan::Buffer &top, CUdeviceptr address)
+PixelInput::PixelInput(const Device &gpu,
+                       const plan::PixelConversion &conversion,
+                       const plan::Kernel &planKernel, CUfunction planFunction,
+                       const plan::Buffer &top, CUdeviceptr address)
     : device(gpu), kernel(planKernel), function(planFunction), target(address),
       layout(PixelBlock::of(top, conversion)),
       staging(gpu, layout.size,
@@ -14,7 +15,7 @@ PixelInput::PixelInput(const Device &gpu, const plan::PixelConversion &conversio
               }) {}
 
 void PixelInput::setMean(const std::vector<float> &values,
-                        const Stream &stream) {
+                         const Stream &stream) {
   if (values.empty())
     return;
   const std::string purpose = "copying the mean of the images to the GPU";

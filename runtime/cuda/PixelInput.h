@@ -1,4 +1,4 @@
-//===- PixelInput.h - Images that a GPU makes of bytes -----------*- C++ -*-===//
+//===- PixelInput.h - Images that a GPU converts from bytes -----*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/InputStaging.h"
@@ -8,27 +8,26 @@
 
 namespace brew::runtime::cuda {
 
-/// The feed of a Data layer whose pixels are converted on the device: a quarter
-/// of the bytes travel, and the staging buffer is read by the plan's kernel
-/// instead of being copied.
+/// The upload of a data layer's images as bytes, which a kernel of the plan
+/// converts to the top blob. It transfers a quarter of the bytes of f32 images.
 class PixelInput {
 public:
-  /// `top` is the buffer that `kernel`, of `function`, writes at `address`, of
-  /// images as `conversion` says.
+  /// `kernel`, loaded as `function`, writes the buffer `top` at `address` from
+  /// images in the layout that `conversion` describes.
   PixelInput(const Device &device, const plan::PixelConversion &conversion,
-            const plan::Kernel &kernel, CUfunction function,
-            const plan::Buffer &top, CUdeviceptr address);
+             const plan::Kernel &kernel, CUfunction function,
+             const plan::Buffer &top, CUdeviceptr address);
 
   void setMean(const std::vector<float> &values, const Stream &stream);
   /// Like InputStaging, with a PixelBlock.
   void stage(const std::byte *block, const Stream &copies,
-           const Threads &workers) {
+             const Threads &workers) {
     staging.stage(block, copies, workers);
   }
   void commit(const Stream &compute) { staging.commit(compute); }
   void discard() { staging.discard(); }
 
-  /// Bytes held on the device beside the buffer itself.
+  /// Returns the bytes of device memory in addition to the top buffer.
   std::uint64_t deviceBytes() const {
     return staging.stagingBytes() + mean.size();
   }
@@ -41,7 +40,7 @@ private:
   CUfunction function;
   CUdeviceptr target;
   PixelBlock layout;
-  DeviceMemory mean; ///< empty where the kernel has none
+  DeviceMemory mean; ///< empty if the kernel subtracts no mean
   InputStaging staging;
 };
 

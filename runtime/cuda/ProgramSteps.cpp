@@ -1,4 +1,4 @@
-//===- ProgramSteps.cpp - A program made ready for a GPU ------------------===//
+//===- ProgramSteps.cpp - Executable steps of a GPU program ---------------===//
 #include "runtime/cuda/ProgramSteps.h"
 
 #include "runtime/cuda/CallWithAlternative.h"
@@ -58,18 +58,18 @@ KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
   return result;
 }
 
-/// All stages in one launch of as many blocks as are resident together, unless
-/// NCCL's kernels run beside those of the program, for which such a launch
-/// leaves no place.
+/// Puts all stages into one cooperative launch of as many blocks as are
+/// resident at once. With NCCL, stages are launched separately: a cooperative
+/// launch would leave no room for NCCL's concurrent kernels.
 void StepBuilder::configureStages(std::uint32_t stages,
-                               KernelLaunch &launch) const {
+                                  KernelLaunch &launch) const {
   launch.stages = stages;
   const unsigned resident =
       device.supportsCooperativeLaunch() && !nccl
           ? device.residentBlocks(launch.function, launch.threads)
           : 0;
-  launch.cooperates = resident > 0;
-  if (launch.cooperates)
+  launch.cooperative = resident > 0;
+  if (launch.cooperative)
     launch.blocks = std::min(launch.blocks, resident);
 }
 
@@ -100,7 +100,8 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     if (call.has_b_buffer_index())
       bias = deviceBuffer(call.b_buffer_index());
     return ChosenCall{
-        makeInnerProduct(device, cublasLt(), call, deviceBuffer(call.x_buffer_index()),
+        makeInnerProduct(device, cublasLt(), call,
+                         deviceBuffer(call.x_buffer_index()),
                          deviceBuffer(call.w_buffer_index()), bias,
                          deviceBuffer(call.y_buffer_index()), options, where),
         0};
@@ -146,11 +147,11 @@ void KernelLaunch::enqueue(const Device &device, const Stream &stream) const {
     return start();
   unsigned long long running = (1ull << stages) - 1;
   pointers.push_back(&running);
-  if (cooperates) {
+  if (cooperative) {
     const CUresult result =
         api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads, 1, 1, 0,
                                       stream.get(), pointers.data());
-    // Others may have a part of the device for themselves.
+    // Other processes may occupy part of the device; launch stage by stage.
     if (result != CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE &&
         result != CUDA_ERROR_NOT_SUPPORTED)
       return check(result);

@@ -1,4 +1,4 @@
-//===- ProgramSteps.h - A program made ready for a GPU ----------*- C++ -*-===//
+//===- ProgramSteps.h - Executable steps of a GPU program -------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -23,21 +23,26 @@
 
 namespace brew::runtime::cuda {
 
+/// A library call and the candidate that runs it.
+/// A library call and the candidate that runs it.
 struct ChosenCall {
   std::unique_ptr<VendorCall> call;
   int candidate = 0;
 };
 
+/// A step of a program with resolved kernels and addresses.
+/// A step of a program with resolved kernels and addresses.
 using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
                                 HostLayerRunner, AllReduceStep>;
 
-/// Whether the host computes the step, which then cannot be part of a graph.
+/// Returns whether the host computes the step. Such a step cannot be part of a
+/// CUDA graph.
 inline bool isHostLayer(const DeviceStep &step) {
   return std::holds_alternative<HostLayerRunner>(step);
 }
 
-/// Turns the steps of a plan into what the device executes. LibraryPaths are
-/// opened when the first call needs them.
+/// Converts the steps of a plan to device steps. Opens each library when the
+/// first call needs it.
 class StepBuilder {
 public:
   using Address = std::function<CUdeviceptr(std::uint32_t buffer)>;
@@ -69,19 +74,20 @@ private:
   HostLayers &hostLayers;
   Nccl *nccl; ///< may be null on one rank
   Address address;
-  /// Steps of the host run one after the other: one place serves all.
+  /// Shared by all host layers, which run one after the other.
   std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();
-  // Calls refer to their library.
+  // Must outlive the calls.
   std::unique_ptr<VendorLibrary> vendorLibrary;
   std::unique_ptr<CublasLt> products;
 };
 
-/// Enqueues a step; `workspace` serves its call. One of the host waits for all
-/// before it, and is called; what it throws comes out.
+/// Enqueues a step. `workspace` is the scratch of a library call. A host layer
+/// is run at once, after all work before it; its exceptions propagate.
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
              const Stream &stream);
 
-/// "kernel", "copy", "zero", "host", a library's engine or "NCCL 2.27.3".
+/// Returns "kernel", "copy", "zero", "host", the candidate of a library call,
+/// "NCCL 2.27.3" or "one rank".
 std::string describe(const DeviceStep &step);
 
 } // namespace brew::runtime::cuda

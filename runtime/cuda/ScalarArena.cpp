@@ -1,4 +1,4 @@
-//===- ScalarArena.cpp - A solver's numbers on their way to a GPU ---------===//
+//===- ScalarArena.cpp - Asynchronous upload of solver scalars ------------===//
 #include "runtime/cuda/ScalarArena.h"
 
 #include <cstring>
@@ -7,9 +7,9 @@ namespace brew::runtime::cuda {
 
 void ScalarArena::write(std::uint64_t offset, const void *bytes,
                         std::size_t size) {
-  std::byte *place = image.data() + offset;
-  changed |= std::memcmp(place, bytes, size) != 0;
-  std::memcpy(place, bytes, size);
+  std::byte *current = image.data() + offset;
+  changed |= std::memcmp(current, bytes, size) != 0;
+  std::memcpy(current, bytes, size);
 }
 
 void ScalarArena::flush(const Stream &stream) {

@@ -1,4 +1,4 @@
-//===- ScalarArena.h - A solver's numbers on their way to a GPU -*- C++ -*-===//
+//===- ScalarArena.h - Asynchronous upload of solver scalars ----*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/Device.h"
@@ -9,17 +9,17 @@
 
 namespace brew::runtime::cuda {
 
-/// Solver scalars are written on the host and copied before the next run.
-/// Programs that run meanwhile keep reading the values they were started with:
-/// the copy is in order with them, from memory that nothing else touches until
-/// it has happened.
+/// A host copy of the solver scalars that is uploaded before the next run.
+/// Programs in flight keep reading the values with which they were started,
+/// because the copy is ordered with them on the stream and reads page-locked
+/// memory that is not reused before it is done.
 class ScalarArena {
 public:
   ScalarArena(const Device &device, CUdeviceptr target, std::uint64_t size)
       : device(device), target(target), image(size) {}
 
   void write(std::uint64_t offset, const void *bytes, std::size_t size);
-  /// Enqueues the copy if a number has changed.
+  /// Enqueues the copy if a scalar has changed.
   void flush(const Stream &stream);
 
 private:
@@ -32,7 +32,7 @@ private:
   CUdeviceptr target;
   std::vector<std::byte> image;
   bool changed = false;
-  std::vector<Slot> slots; ///< two, in turn
+  std::vector<Slot> slots; ///< two, used in turn
   std::size_t next = 0;
 };
 

@@ -1,4 +1,4 @@
-//===- StepSequence.cpp - Steps that run again and again ------------------===//
+//===- StepSequence.cpp - Repeated steps as CUDA graphs -------------------===//
 #include "runtime/cuda/StepSequence.h"
 
 #include "support/Error.h"

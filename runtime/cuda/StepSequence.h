@@ -1,4 +1,4 @@
-//===- StepSequence.h - Steps that run again and again ----------*- C++ -*-===//
+//===- StepSequence.h - Repeated steps as CUDA graphs -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/ProgramSteps.h"
@@ -11,27 +11,26 @@
 
 namespace brew::runtime::cuda {
 
-/// Steps of one or several programs, in order. Their first run enqueues them
-/// one by one, so that libraries load what they need; from the second on they
-/// are one CUDA graph, or, where the host computes some of them, one for each
-/// segment between those.
+/// Steps of one or several programs, in order. The first run enqueues them one
+/// by one, so that libraries load their code. Later runs launch one CUDA graph,
+/// or one graph for each segment between host layers.
 class StepSequence {
 public:
-  /// The steps stay where they are, and outlive it.
+  /// Appends a step, which must outlive the sequence at the same address.
   void add(DeviceStep &step);
 
-  /// `warn` is told, once, why steps cannot be a graph and are enqueued one by
-  /// one.
+  /// Runs the steps. If they cannot be captured, calls `warn` once with the
+  /// reason and enqueues them one by one from then on.
   void run(const Device &device, CUdeviceptr workspace, const Stream &stream,
            const std::function<void(const std::string &)> &warn);
 
-  /// Kernels, copies and clears in its graphs.
+  /// Returns the number of nodes of all graphs: kernels, copies and fills.
   std::size_t graphNodes() const;
 
 private:
   struct GraphSegment {
     std::vector<DeviceStep *> steps;
-    DeviceStep *host = nullptr; ///< behind them; null at the end
+    DeviceStep *host = nullptr; ///< the host layer after them; null at the end
     std::uint64_t runs = 0;
     Graph graph;
   };

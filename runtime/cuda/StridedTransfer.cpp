@@ -1,4 +1,4 @@
-//===- StridedTransfer.cpp - Copy and clear views on a GPU ----------------===//
+//===- StridedTransfer.cpp - Strided copies and fills on a GPU ------------===//
 #include "runtime/cuda/StridedTransfer.h"
 
 #include "support/Error.h"
@@ -13,8 +13,8 @@ struct Axis {
   std::uint64_t dim, source, target; // strides in bytes
 };
 
-/// Axes longer than one, outermost first in the target, merged where both sides
-/// step through them as through one.
+/// Returns the axes with an extent above 1 in order of decreasing target
+/// stride. Merges neighbours that both sides can iterate as a single axis.
 std::vector<Axis> mergedAxes(const plan::Buffer &source,
                              const plan::Buffer &target) {
   const std::uint64_t size = plan::elementSize(target.type());

@@ -1,4 +1,4 @@
-//===- StridedTransfer.h - Copy and clear views on a GPU --------*- C++ -*-===//
+//===- StridedTransfer.h - Strided copies and fills on a GPU ----*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -10,35 +10,37 @@
 
 namespace brew::runtime::cuda {
 
-/// Copies or clears the elements of a buffer by the driver's rectangular copies
-/// and fills; analysed once, enqueued often. Each rectangle is a node of the
-/// CUDA graph, so there are few: where elements change their order the compiler
-/// generates a kernel.
+/// Copies or clears the elements of a buffer with the driver's two-dimensional
+/// copies and fills. The rectangles are computed once. Each one is a node of
+/// the CUDA graph, so their number is limited; the compiler generates a kernel
+/// for transfers that reorder elements.
 ///
-/// The pitch of a rectangle is the distance of its rows. CUDA's documentation
-/// allows cuMemcpy2DAsync to fail within a device where cuMemAllocPitch did not
-/// compute the pitches, and above the device's maximum (2 GiB). Drivers accept
-/// all pitches below that, and copy faster than row by row; where one refuses,
-/// few rows are copied one by one.
+/// The pitch of a rectangle is the distance between its rows. CUDA's
+/// documentation allows cuMemcpy2DAsync to fail within a device if the pitches
+/// are not from cuMemAllocPitch or exceed the device's maximum (2 GiB). Drivers
+/// accept all pitches below that and copy rectangles faster than single rows.
+/// If a driver rejects a pitch, few rows are copied one by one.
 class StridedTransfer {
 public:
-  /// Rectangles of a transfer, and rows copied one by one, at most.
+  /// The maximum number of rectangles of a transfer, and of rows that are
+  /// copied one by one.
   static constexpr std::uint64_t kMaxRectangles = 64;
 
-  /// Copies between buffers of equal dimensions, whatever the strides. Throws
-  /// Error (70), starting with `where`, if that takes more than kMaxRectangles
-  /// rectangles.
+  /// Returns a copy between buffers of equal dimensions and any strides. Throws
+  /// Error (70), whose message starts with `where`, if it takes more than
+  /// kMaxRectangles rectangles.
   static StridedTransfer copy(const plan::Buffer &source,
                               CUdeviceptr sourceAddress,
                               const plan::Buffer &target,
                               CUdeviceptr targetAddress,
                               const std::string &where);
-  /// Sets the elements to zero bytes; the gaps of the strides stay.
+  /// Returns a transfer that sets the elements, but not the gaps between them,
+  /// to zero bytes.
   static StridedTransfer zero(const plan::Buffer &buffer, CUdeviceptr address,
                               const std::string &where);
 
-  /// Throws Error (3) if the driver refuses, also a rectangle of more rows than
-  /// can be copied one by one.
+  /// Throws Error (3) if the driver fails, or rejects a pitch and the rows are
+  /// too many to be copied one by one.
   void enqueue(const Device &device, const Stream &stream) const;
   bool clears() const { return !copies; }
 

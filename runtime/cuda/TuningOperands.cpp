@@ -1,4 +1,4 @@
-//===- TuningOperands.cpp - Random operands for tuning ----------------------===//
+//===- TuningOperands.cpp - Random operands for tuning --------------------===//
 #include "runtime/cuda/TuningOperands.h"
 
 #include "runtime/executor/Executor.h"
@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t(4) << 20;
 
-/// Random numbers of either sign with magnitudes in [1/16, 1): any bit pattern
-/// between those of 1/16 and 1.
+/// Returns random numbers of either sign with magnitudes in [1/16, 1). `Bits`
+/// is an integer as wide as the element; `sixteenth` and `one` are the bit
+/// patterns of 1/16 and 1.
 template <typename Bits>
 std::vector<std::byte> randomBlock(Bits sixteenth, Bits one) {
   std::mt19937_64 random(1);
@@ -29,7 +30,7 @@ std::vector<std::byte> randomBlock(Bits sixteenth, Bits one) {
   return block;
 }
 
-/// Empty for types that calls do not compute with.
+/// Returns an empty vector for integer types, which calls do not compute with.
 std::vector<std::byte> randomBlock(plan::DataType type) {
   switch (type) {
   case plan::F32:
@@ -45,7 +46,7 @@ std::vector<std::byte> randomBlock(plan::DataType type) {
   }
 }
 
-/// Buffers that a library call writes.
+/// Returns the buffers that a library call writes.
 std::vector<std::uint32_t> writtenBy(const plan::Step &step) {
   const auto written = [](const auto &call) -> std::vector<std::uint32_t> {
     switch (call.direction()) {
@@ -126,7 +127,7 @@ void TuningOperands::fill(std::uint32_t index) {
   const CUdeviceptr first = address(index);
   std::uint64_t filled = std::min(size, block.size());
   copy(first, block.address(), filled);
-  // Twice as much each time: few copies, whatever the size.
+  // Doubles the filled range with each copy: few copies for any size.
   while (filled < size) {
     const std::uint64_t next = std::min(filled, size - filled);
     copy(first + filled, first, next);
@@ -135,7 +136,7 @@ void TuningOperands::fill(std::uint32_t index) {
 }
 
 void TuningOperands::copy(CUdeviceptr target, CUdeviceptr source,
-                        std::uint64_t bytes) const {
+                          std::uint64_t bytes) const {
   device.api().check(
       device.api().cuMemcpyDtoDAsync(target, source, bytes, stream.get()),
       "preparing to measure calls");

@@ -1,4 +1,4 @@
-//===- TuningOperands.h - Random operands for tuning --------------*- C++ -*-===//
+//===- TuningOperands.h - Random operands for tuning ------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -11,26 +11,26 @@
 
 namespace brew::runtime::cuda {
 
-/// Fills the buffers of library calls that are to be measured with random
-/// numbers. On zeros a GPU switches fewer transistors, draws less power and
+/// Fills the buffers of library calls with random numbers before the calls are
+/// measured. On zeros a GPU switches fewer transistors, draws less power and
 /// clocks higher: an H100 is up to 13 % faster than on data.
 class TuningOperands {
 public:
   /// `address` returns the memory of a buffer.
   TuningOperands(const Device &device, const Stream &stream,
-               const plan::Manifest &manifest,
-               std::function<CUdeviceptr(std::uint32_t)> address)
+                 const plan::Manifest &manifest,
+                 std::function<CUdeviceptr(std::uint32_t)> address)
       : device(device), stream(stream), manifest(manifest),
         address(std::move(address)) {}
 
   /// Fills all buffers of a call, including gaps between elements, with numbers
-  /// of their types between -1 and 1. Call it before parameters are loaded, and
-  /// initialise the arenas afterwards.
+  /// of their types between -1 and 1. Must be called before parameters are
+  /// loaded; the arenas must be initialised afterwards.
   void fillAll(const plan::Step &call);
-  /// Fills only the buffers that every run computes again.
+  /// Fills only the buffers that every run recomputes.
   void fillTransient(const plan::Step &call);
-  /// Saves the buffers that a call writes and that outlive a run, for
-  /// restore().
+  /// Saves the buffers that the call writes and whose contents outlive a run;
+  /// restore() writes them back.
   void save(const plan::Step &call);
   void restore();
 
@@ -38,7 +38,7 @@ private:
   const plan::Buffer &buffer(std::uint32_t index) const {
     return manifest.buffers(static_cast<int>(index));
   }
-  /// Whether every run computes the buffer again.
+  /// Returns whether every run recomputes the buffer.
   bool isTransient(std::uint32_t index) const;
   void fill(std::uint32_t index);
   const DeviceMemory &randomBlockOf(plan::DataType type);
@@ -48,7 +48,7 @@ private:
   const Stream &stream;
   const plan::Manifest &manifest;
   const std::function<CUdeviceptr(std::uint32_t)> address;
-  std::map<plan::DataType, DeviceMemory> blocks; ///< of random numbers
+  std::map<plan::DataType, DeviceMemory> blocks; ///< random numbers by type
   struct Saved {
     CUdeviceptr address;
     DeviceMemory bytes;

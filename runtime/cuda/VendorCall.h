@@ -1,4 +1,4 @@
-//===- VendorCall.h - One library call of a CUDA plan -----------*- C++ -*-===//
+//===- VendorCall.h - Vendor library calls of a CUDA plan -------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -13,51 +13,56 @@ namespace brew::runtime::cuda {
 class CublasLt;
 class VendorLibrary;
 
-/// A buffer of the plan and where it lies on the device.
+/// A buffer of the plan and its device address.
 struct DeviceBuffer {
   const plan::Buffer *buffer = nullptr;
   CUdeviceptr address = 0;
 };
 
-/// What all calls of a plan have in common.
+/// Options that apply to all library calls of a plan.
 struct CallOptions {
   plan::Target::Math math = plan::Target::STRICT;
-  /// Only candidates whose results repeat to the bit.
+  /// Allows only candidates with bitwise reproducible results.
   bool deterministic = false;
-  /// Bytes of scratch that a candidate may ask for.
+  /// Maximum bytes of scratch of a candidate.
   std::uint64_t workspaceLimit = 0;
 };
 
-/// A library knows several ways ("candidates") to do a call on this device, the
-/// most promising first; the timings choose one (CallTuner.h).
+/// A call of a vendor library (cuDNN, cuBLASLt). The library has one or more
+/// implementations of it ("candidates") for the device, ordered by its own
+/// estimate, fastest first. CallTuner chooses one.
 class VendorCall {
 public:
   virtual ~VendorCall() = default;
 
-  /// What is computed, on which shapes and types, by which library, and what
-  /// else decides which candidates there are: equal for calls that can share a
-  /// choice.
+  /// Returns the timing cache's key: the computation, shapes, types, library
+  /// and everything else that determines the candidates. Calls with equal keys
+  /// can share a choice.
   virtual std::string key() const = 0;
   virtual int candidates() const = 0;
-  /// The same in every run with this library and device.
+  /// Returns a candidate's name, which is stable across runs with the same
+  /// library and device.
   virtual std::string describe(int candidate) const = 0;
-  /// What candidates that differ in settings alone have in common.
+  /// Returns the name of the candidate's engine. Candidates that differ only in
+  /// settings have the same engine.
   virtual std::string engine(int candidate) const {
     return describe(candidate);
   }
-  /// Gives back what the library has built for a candidate that has run to its
-  /// end; it is built again if it is asked for.
+  /// Frees the library's resources of a candidate, none of whose runs may be
+  /// pending. They are rebuilt at its next use.
   virtual void release(int) {}
-  /// Bytes of scratch; kUnusable for a candidate that turns out so.
+  /// Returns the bytes of scratch, or kUnusable if the library or the limit
+  /// rejects the candidate.
   virtual std::uint64_t workspaceBytes(int candidate) const = 0;
   static constexpr std::uint64_t kUnusable = ~std::uint64_t(0);
-  /// Enqueues the call; `workspace` has the candidate's size, 256-byte aligned.
+  /// Enqueues the call. `workspace` has workspaceBytes(candidate) bytes and is
+  /// 256-byte aligned.
   virtual void run(int candidate, CUdeviceptr workspace,
                    const Stream &stream) = 0;
 };
 
-/// Creates calls. `where` says which step it is, in errors. Throw Error (3) if
-/// the library cannot do the call on this device.
+/// Create calls. `where` identifies the step in error messages. Throw Error (3)
+/// if the library does not support the call on this device.
 std::unique_ptr<VendorCall>
 makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
                 DeviceBuffer x, DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
@@ -68,8 +73,8 @@ makeInnerProduct(const Device &device, CublasLt &library,
                  DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
                  const CallOptions &options, const std::string &where);
 
-/// The largest power of two that `address` is a multiple of; at most 256, which
-/// device memory is aligned to.
+/// Returns the alignment of `address` in bytes, a power of two; at most 256,
+/// the alignment of device allocations.
 std::uint32_t alignmentOf(CUdeviceptr address);
 
 } // namespace brew::runtime::cuda

@@ -1,4 +1,4 @@
-//===- VendorConvolution.cpp - Convolutions through the vendor table ------===//
+//===- VendorConvolution.cpp - Convolutions by the vendor library ---------===//
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/cuda/VendorLibrary.h"
 
@@ -12,8 +12,9 @@ namespace brew::runtime::cuda {
 
 namespace {
 
-/// The table knows no line: of one, a plane of one row is made, whose rows
-/// would lie as far apart as all of it is long.
+/// Turns a one-dimensional tensor [N,C,W] into a plane [N,C,1,W], since the
+/// vendor table has two- and three-dimensional convolutions only. The stride of
+/// the height is the extent of the row, in elements.
 void expandToPlane(BrewVendorTensor &tensor) {
   tensor.dims[3] = tensor.dims[2];
   tensor.strides[3] = tensor.strides[2];
@@ -41,10 +42,10 @@ class Convolution : public VendorCall {
 public:
   Convolution(VendorLibrary &vendor, const BrewVendorConvolution &description,
               const CallOptions &options, std::string text, DeviceBuffer x,
-              DeviceBuffer w, DeviceBuffer b, DeviceBuffer y, std::string place)
+              DeviceBuffer w, DeviceBuffer b, DeviceBuffer y, std::string step)
       : library(vendor), keyText(std::move(text)),
-        where(std::move(place)), addresses{x.address, w.address, b.address,
-                                           y.address} {
+        where(std::move(step)), addresses{x.address, w.address, b.address,
+                                          y.address} {
     char message[BREW_VENDOR_MESSAGE_SIZE] = "";
     if (library.table().create_convolution(library.context(), &description,
                                            options.workspaceLimit, &call,
@@ -81,7 +82,7 @@ public:
                             pointer(addresses[3]), pointer(workspace),
                             stream.get(), message) != 0)
       throw unavailable(where + ": " + library.name() + ", " +
-                         describe(candidate) + ": " + message);
+                        describe(candidate) + ": " + message);
   }
 
 private:
@@ -157,8 +158,8 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
 }
 
 std::uint32_t alignmentOf(CUdeviceptr address) {
-  constexpr CUdeviceptr kMost = 256;
-  const CUdeviceptr bits = address | kMost;
+  constexpr CUdeviceptr kMaxAlignment = 256;
+  const CUdeviceptr bits = address | kMaxAlignment;
   return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 

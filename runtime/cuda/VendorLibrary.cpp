@@ -1,4 +1,4 @@
-//===- VendorLibrary.cpp - The table of vendor calls, opened --------------===//
+//===- VendorLibrary.cpp - An opened vendor library -----------------------===//
 #include "runtime/cuda/VendorLibrary.h"
 
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
@@ -14,14 +14,13 @@ VendorLibrary::VendorLibrary(const std::string &path) {
   } else {
     void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
-      throw unavailable(std::string("the table of vendor calls cannot be "
-                                     "opened: ") +
-                         dlerror());
+      throw unavailable(std::string("the vendor library cannot be opened: ") +
+                        dlerror());
     functions =
         static_cast<const BrewVendorTable *>(dlsym(handle, "brewVendorTable"));
     if (!functions || functions->version != BREW_VENDOR_TABLE_VERSION)
-      throw unavailable(path + ": no table of vendor calls of version " +
-                         std::to_string(BREW_VENDOR_TABLE_VERSION));
+      throw unavailable(path + ": exports no vendor table of version " +
+                        std::to_string(BREW_VENDOR_TABLE_VERSION));
   }
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   if (functions->open(&opened, message) != 0)

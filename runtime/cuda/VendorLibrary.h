@@ -1,4 +1,4 @@
-//===- VendorLibrary.h - The table of vendor calls, opened ------*- C++ -*-===//
+//===- VendorLibrary.h - An opened vendor library ---------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/VendorTable.h"
@@ -7,11 +7,12 @@
 
 namespace brew::runtime::cuda {
 
-/// A table of vendor calls and its context on the thread's current device.
+/// A vendor table and its context on the thread's current device.
 class VendorLibrary {
 public:
-  /// Opens the shared object at `path`, which exports brewVendorTable, or the
-  /// machine's cuDNN without one. Throws Error (3) that says what is missing.
+  /// Opens the shared library at `path`, which exports brewVendorTable, or the
+  /// system's cuDNN if `path` is empty. Throws Error (3) that names the missing
+  /// library or function.
   explicit VendorLibrary(const std::string &path);
   ~VendorLibrary();
   VendorLibrary(const VendorLibrary &) = delete;
@@ -19,7 +20,7 @@ public:
 
   const BrewVendorTable &table() const { return *functions; }
   BrewVendorContext *context() const { return opened; }
-  /// "cuDNN 9.19.0".
+  /// Returns "cuDNN 9.19.0".
   std::string name() const { return functions->name(opened); }
 
 private:

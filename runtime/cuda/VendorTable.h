@@ -1,14 +1,13 @@
-//===- VendorTable.h - The vendor calls that a CUDA plan needs --*- C++ -*-===//
+//===- VendorTable.h - The interface of vendor libraries --------*- C++ -*-===//
 //
-// Brew's own narrow view of a library of neural-network primitives. On a device
-// the cuDNN adapter (CudnnAdapter.h) stands behind it; where there is no device
-// the tests stage a stand-in there, built as a shared object that exports
-// `brewVendorTable`. Plain C structures, so that the two need not share a
-// compiler or anything else.
+// Brew's interface of a library of neural-network primitives: a table of
+// functions. On a GPU the cuDNN adapter (CudnnAdapter.h) implements it. For the
+// CUDA simulator a shared library does, which exports `brewVendorTable`. The
+// structures are plain C, so that the two sides may use different compilers.
 //
-// A call is created once, from shapes and layouts; the library may know several
-// ways to do it ("candidates", the most promising first). Which one is used,
-// and where its scratch lies, is decided by the caller.
+// A call is created once, from shapes and layouts. The library may have several
+// implementations of it ("candidates"), fastest first by its own estimate. The
+// caller chooses the candidate and provides its scratch.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -24,7 +23,7 @@ extern "C" {
 #define BREW_VENDOR_MAX_RANK 8
 #define BREW_VENDOR_MAX_SPATIAL 3
 
-/// The numbers of plan.proto's DataType.
+/// Values as in plan.proto's DataType.
 enum BrewVendorType {
   BREW_VENDOR_F32 = 1,
   BREW_VENDOR_F64 = 2,
@@ -32,17 +31,18 @@ enum BrewVendorType {
   BREW_VENDOR_F16 = 6
 };
 
-/// Elements' type, extents and strides (in elements); any order, gaps allowed.
+/// Element type, extents and strides (in elements) of a tensor. Dimensions may
+/// be in any order in memory, with gaps.
 struct BrewVendorTensor {
   int32_t type; ///< BrewVendorType
   int32_t rank;
-  /// Bytes that its address is a multiple of: a power of two.
+  /// Alignment of its address in bytes, a power of two.
   int64_t alignment;
   int64_t dims[BREW_VENDOR_MAX_RANK];
   int64_t strides[BREW_VENDOR_MAX_RANK];
 };
 
-/// The numbers of plan.proto's Direction.
+/// Values as in plan.proto's Direction.
 enum BrewVendorDirection {
   BREW_VENDOR_FORWARD = 1,
   BREW_VENDOR_BACKWARD_DATA = 2,
@@ -54,24 +54,24 @@ enum BrewVendorMath {
   BREW_VENDOR_TF32 = 2    ///< products may round F32 operands to TF32
 };
 
-/// Cross-correlation over x [N,C,H,W], w [K,C/groups,R,S], b [K], y [N,K,P,Q],
-/// or with a depth before height and width: x [N,C,D,H,W] and so on. For a
-/// gradient its tensor takes the place of the value's. Written is
+/// A cross-correlation of x [N,C,H,W], w [K,C/groups,R,S], b [K] and y
+/// [N,K,P,Q], or with a depth before height and width: x [N,C,D,H,W] and so on.
+/// In the backward directions, the written tensors and y are gradients:
 ///   FORWARD           y = act(conv(x, w) + b [+ y])
 ///   BACKWARD_DATA     x = [x +] conv'(y, w)
 ///   BACKWARD_WEIGHTS  w = [w +] conv'(x, y), and with has_bias also
 ///                     b = [b +] sum of y over all but K
-/// where [] depends on `accumulate` and act(v) is v, or with `relu` v > 0 ? v :
-/// negative_slope * v.
+/// The terms in [] are added if `accumulate` is set. act(v) is v, or with
+/// `relu` v > 0 ? v : negative_slope * v.
 struct BrewVendorConvolution {
   int32_t direction; ///< BrewVendorDirection
   int32_t math;      ///< BrewVendorMath
-  /// Only candidates that give the same bits every time.
+  /// Allows only candidates with bitwise reproducible results.
   int32_t deterministic;
   int32_t has_bias;
   struct BrewVendorTensor x, w, b, y;
-  /// Along each spatial dimension, of which there are x.rank - 2; the padding
-  /// before the first element and behind the last.
+  /// One value per spatial dimension (x.rank - 2 of them). `pad` is the padding
+  /// before the first element, `pad_end` the padding after the last.
   int64_t pad[BREW_VENDOR_MAX_SPATIAL];
   int64_t pad_end[BREW_VENDOR_MAX_SPATIAL];
   int64_t stride[BREW_VENDOR_MAX_SPATIAL];
@@ -82,56 +82,55 @@ struct BrewVendorConvolution {
   float negative_slope;
 };
 
-/// A device (the thread's current context) and the library's handle on it.
+/// The library's state for a device (the thread's current CUDA context).
 struct BrewVendorContext;
-/// One call with its candidates.
+/// A call and its candidates.
 struct BrewVendorCall;
 
-/// Room for a sentence about what went wrong, ended by a zero byte.
+/// Size of a buffer for an error message, including the null terminator.
 #define BREW_VENDOR_MESSAGE_SIZE 512
 
-/// Functions that can fail return 0 for success and else fill `message`; the
-/// library lacks something or does not support the call.
+/// Functions that can fail return 0 on success. Otherwise they write `message`.
 struct BrewVendorTable {
   uint32_t version; ///< BREW_VENDOR_TABLE_VERSION
 
   /// Opens the library for the calling thread's current CUDA context.
   int (*open)(struct BrewVendorContext **context, char *message);
   void (*close)(struct BrewVendorContext *context);
-  /// Name and version, "cuDNN 9.19.0"; part of the timing cache's keys. Lives
-  /// as long as the context.
+  /// Returns name and version, "cuDNN 9.19.0", which are part of the timing
+  /// cache's keys. Valid as long as the context.
   const char *(*name)(struct BrewVendorContext *context);
 
-  /// Fails if no candidate is known. Which of them the library can really
-  /// build, within `workspace_limit` bytes of scratch, may only turn out when
-  /// workspace() asks for one.
+  /// Fails if there is no candidate. workspace() reports which candidates the
+  /// library can build within `workspace_limit` bytes of scratch.
   int (*create_convolution)(struct BrewVendorContext *context,
                             const struct BrewVendorConvolution *description,
                             uint64_t workspace_limit,
                             struct BrewVendorCall **call, char *message);
   void (*destroy)(struct BrewVendorCall *call);
 
-  /// At least 1.
+  /// Returns the number of candidates, at least 1.
   int32_t (*candidates)(struct BrewVendorCall *call);
-  /// What a candidate is called, unique within the call and the same in every
-  /// run with this library and device. Lives as long as the call.
+  /// Returns a candidate's name, which is unique within the call and stable
+  /// across runs with the same library and device. Valid as long as the call.
   const char *(*describe)(struct BrewVendorCall *call, int32_t candidate);
-  /// The engine that a candidate is a setting of. Lives as long as the call.
+  /// Returns the name of the engine of which the candidate is a setting. Valid
+  /// as long as the call.
   const char *(*engine)(struct BrewVendorCall *call, int32_t candidate);
-  /// Gives back what workspace() and run() have built for a candidate; they
-  /// build it again when they are asked. None of its runs may be under way.
+  /// Frees the resources that workspace() and run() have built for a candidate;
+  /// they rebuild them when needed. None of its runs may be pending.
   void (*release)(struct BrewVendorCall *call, int32_t candidate);
-  /// Bytes of scratch; UINT64_MAX for a candidate that cannot be used.
+  /// Returns the bytes of scratch, or UINT64_MAX for an unusable candidate.
   uint64_t (*workspace)(struct BrewVendorCall *call, int32_t candidate);
 
-  /// Enqueues the call on a stream (a CUstream), which may be capturing. `x`,
-  /// `w`, `b` and `y` are device addresses of the tensors, `b` null without a
-  /// bias; `workspace` is 256-byte aligned scratch of the candidate's size.
+  /// Enqueues the call on `stream` (a CUstream), which may be capturing. `x`,
+  /// `w`, `b` and `y` are the tensors' device addresses; `b` is null without a
+  /// bias. `workspace` is scratch of the candidate's size, 256-byte aligned.
   int (*run)(struct BrewVendorCall *call, int32_t candidate, void *x, void *w,
              void *b, void *y, void *workspace, void *stream, char *message);
 };
 
-/// What a stand-in's shared object exports.
+/// The symbol that a shared library with a vendor table exports.
 extern const struct BrewVendorTable brewVendorTable;
 
 #ifdef __cplusplus

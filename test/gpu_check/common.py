@@ -1,4 +1,4 @@
-"""What the tests of scripts/gpu-check share; they need no GPU."""
+"""Helpers of the tests of scripts/gpu-check, which need no GPU."""
 
 import json
 import stat
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks" / "gpu"))
 
-# Needs a loss in training, has statistics, and layers of one phase only.
+# A net with a loss, BatchNorm statistics, and layers of a single phase.
 NET = """
     layer { name: "in" type: "Data" top: "x" top: "label"
             include { phase: TRAIN } }
@@ -33,7 +33,7 @@ def write_tool(path, text):
 
 
 def write_index(folder, **more):
-    """The index of a package in `folder`."""
+    """Writes the index of a package to `folder`."""
     (folder / "bench").mkdir(exist_ok=True)
     index = {"rows": [], "nets": {}, "plans": {}, "expected_errors": {}, "losses": {}}
     (folder / "bench" / "index.json").write_text(json.dumps(dict(index, **more)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests how scripts/gpu-check runs rows: in which order, within which time, what it keeps,
-and that nothing of a row is left behind. With stand-ins for brew-run."""
+"""Tests how scripts/gpu-check runs rows: their order and time limits, the saved results, and
+the cleanup of processes. Uses fakes of brew-run."""
 
 import contextlib
 import io
@@ -97,7 +97,7 @@ class Processes(Folder):
         self.assertIn("\n20000\nwrong\n[status 3, ", log)
 
     def test_hanging_programs_are_killed(self):
-        # One process in the group, one in a session of its own.
+        # One process in the group, one in its own session.
         script = "sleep 77.25 & setsid sleep 77.25 & sleep 77.25"
         begin = time.monotonic()
         with self.assertRaisesRegex(processes.OutOfTime, "out of time after 1 s: sh -c"):
@@ -126,7 +126,7 @@ class Processes(Folder):
 
 
 class FakePackage(package.Package):
-    """Whose brew-run answers with its version."""
+    """A package that runs programs without CUDA's libraries."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -135,7 +135,7 @@ class FakePackage(package.Package):
 
 
 class Device(Folder):
-    """Rows `brew` that do what a test wants."""
+    """Rows that fail or succeed as a test requires."""
 
     def setUp(self):
         super().setUp()
@@ -171,7 +171,7 @@ class Device(Folder):
             "resnet50 train bf16 torch channels_last",
             "resnet50 train bf16 torch compile_graph", "rates", "cases cuda"])
         self.assertEqual(self.ran, [row.name for row in schedule.first_call()])
-        # The second call has its own rows, then all others.
+        # The second call runs its own rows first, then all others.
         self.call(device.run_calls, True, 180, None)
         second = [row.name for row in schedule.second_call()]
         self.assertEqual(self.ran[:len(second)], second)
@@ -188,7 +188,7 @@ class Device(Folder):
         self.assertIn("FAILED: it broke", printed)
         kept = results.read(self.folder / "results" / "results.jsonl")
         self.assertEqual(kept["vgg16 train bf16 brew"]["error"], 2)
-        # A failed row is a result, unless it is to be repeated.
+        # A failed row is only repeated with `again`.
         self.assertEqual(self.rows(only=["vgg16 train bf16 brew$", "rates"])[0], 0)
         self.assertEqual(self.ran, [])
         self.failing.clear()
@@ -204,7 +204,7 @@ class Device(Folder):
             status, printed = self.call(device.run_calls, False, 520, copy, again=True)
             self.assertEqual(status, device.SMOKE_FAILED)
             self.assertEqual(self.ran[-1], name)
-            self.assertIn("this is the end", printed)
+            self.assertIn("the smoke test failed", printed)
             self.assertIn("no GPU", (copy / "results.jsonl").read_text())
 
     def test_a_row_that_usually_needs_longer_is_skipped(self):
@@ -222,7 +222,7 @@ class Device(Folder):
         self.assertEqual(status, 0)
         self.assertEqual(self.ran, ["lenet train bf16 brew", "resnet50 train bf16 brew"])
         self.assertEqual(limits, [60, 30])
-        self.assertIn("2 left for want of time: vgg16 train bf16 brew, losses f32",
+        self.assertIn("2 skipped for lack of time: vgg16 train bf16 brew, losses f32",
                       printed)
 
     def test_lack_of_time_is_no_failure(self):
@@ -235,8 +235,8 @@ class Device(Folder):
         with mock.patch.dict(rows.KINDS, {"brew": work}):
             status, printed = self.rows(45, ["^lenet train bf16 brew$"])
             self.assertEqual(status, 0)
-            self.assertIn("1 left for want of time: lenet train bf16 brew", printed)
-            # With all the time of its kind it is one.
+            self.assertIn("1 skipped for lack of time: lenet train bf16 brew", printed)
+            # With the full time limit of its kind it is a failure.
             self.assertEqual(self.rows(600, ["resnet50 train bf16 brew$"])[0], 1)
 
     def test_a_row_that_ran_out_of_time_while_tuning_is_repeated(self):
@@ -255,15 +255,15 @@ class Device(Folder):
             return self.work(made, row)
         with mock.patch.dict(rows.KINDS, {"brew": work}):
             status, printed = self.rows(600, ["^lenet train bf16 brew$"])
-            self.assertEqual(status, device.SMOKE_FAILED)  # it measured twice in vain
+            self.assertEqual(status, device.SMOKE_FAILED)  # two attempts did not suffice
             self.assertEqual(len(tuned), 2)
-            self.assertEqual(printed.count("once more"), 1)
-            # The next call repeats it.
+            self.assertEqual(printed.count("repeating"), 1)
+            # The next call repeats the row.
             self.assertEqual(self.rows(600, ["^lenet train bf16 brew$"])[0], 0)
-            # Without a new engine it hangs, and is not repeated in the same call.
+            # A row without new engines hangs, and is not repeated in the same call.
             tuned.append(0)
             status, printed = self.rows(600, ["^resnet50 train bf16 brew$"])
-            self.assertEqual(printed.count("once more"), 0)
+            self.assertEqual(printed.count("repeating"), 0)
 
     def test_a_second_call_begins_with_a_failed_smoke_test(self):
         self.failing = {"lenet train bf16 brew": RuntimeError("no GPU")}
@@ -276,10 +276,10 @@ class Device(Folder):
                                         "resnet50 infer bf16 brew"])
 
     def test_remaining_gpu_processes_end_the_run(self):
-        with mock.patch.object(processes, "clear", return_value=[4711]):
+        with mock.patch.object(processes, "kill_leftovers", return_value=[4711]):
             status, printed = self.rows()
         self.assertEqual((status, len(self.ran)), (1, 1))
-        self.assertIn("processes 4711 do not leave the GPU", printed)
+        self.assertIn("processes 4711 still use the GPU", printed)
 
     def test_results_and_logs_are_copied_after_every_row(self):
         copy = self.folder / "out"
@@ -313,7 +313,7 @@ class Device(Folder):
             status, printed = self.rows(only=["rates", "machine"],
                                         copy=self.folder / "out")
         self.assertEqual((status, self.ran), (1, ["rates", "machine"]))
-        self.assertEqual(printed.count("the results cannot be kept: [Errno 28]"), 1)
+        self.assertEqual(printed.count("the results cannot be saved: [Errno 28]"), 1)
 
     def test_a_line_that_was_cut_off_is_measured_again(self):
         self.rows(only=["rates", "machine"])
@@ -377,7 +377,7 @@ class Results(Folder):
         timing.write_text("format 2\n")
         results.adopt(own, earlier.parent)
         self.assertEqual(timing.read_text(), "format 2\n")
-        # Out again, whether there are results yet or not.
+        # Copies the engines, even without results.
         results.copy(own, self.folder / "copy")
         self.assertEqual((self.folder / "copy/r.timing").read_text(), "format 2\n")
         self.assertFalse((self.folder / "copy/r.jsonl").exists())

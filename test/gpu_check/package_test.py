@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests how scripts/gpu-check packs, with a stand-in for brewc."""
+"""Tests the packing of scripts/gpu-check, with a fake brewc."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from unittest import mock
 
 from common import NET, ROOT, Folder, write_tool
 
+import cpu_reference
 import deploy
 import machine
 import pack
@@ -23,11 +24,10 @@ import table
 import timed_nets
 import tool
 import unpack
-import cpu_reference
 
 BINARIES = Path(os.environ.get("BREW_BIN", ROOT / "build/release/bin"))
-# Compiles for the CPU; of plans for GPUs it prints a report and writes its arguments, and
-# knows no bf16 there.
+# A brewc that compiles for the CPU. For GPUs it only prints a report and writes its arguments
+# as the plan, and rejects bf16.
 BREWC = """#!/usr/bin/env python3
 import json, os, sys
 arguments = sys.argv[1:]
@@ -136,7 +136,7 @@ class PlanStore(Folder):
         done = self.store("net.prototxt", "--target", "cuda", "-o", "p.plan",
                           BREW_PLAN_COMPILER=str(self.folder / "brewc"), **kept)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Elsewhere, under another name.
+        # Returns the plan for equal contents under another name.
         (self.folder / "same.prototxt").write_text("one")
         done = self.store("same.prototxt", "--target", "cuda", "-o", "q.plan",
                           **kept)
@@ -149,7 +149,7 @@ class PlanStore(Folder):
             done = self.store(*arguments, "-o", "r.plan", **kept)
             self.assertEqual(done.returncode, 3)
             self.assertIn("no plan was compiled for", done.stderr)
-        # What could not be compiled says why.
+        # Returns the error of a plan that could not be compiled.
         (self.folder / "net.prototxt").write_text("three")
         for compiler in (str(self.folder / "brewc"), ""):
             done = self.store("net.prototxt", "--precision=bf16", "-o", "r.plan",
@@ -165,7 +165,7 @@ class PlanStore(Folder):
 
 
 class Tool(Folder):
-    """The real brew-run, and libraries with faults."""
+    """Tests with the real brew-run, and with faulty libraries."""
 
     def library(self, name, *options, source=""):
         path = self.folder / "lib" / "brew-run" / name
@@ -192,7 +192,7 @@ class Tool(Folder):
         with mock.patch.object(tool, "isolated", return_value=None):
             self.assertEqual(tool.try_tool(self.folder / "root2", made,
                                            [["--version"]]), "by its own loader")
-        # Without one of its libraries it does not start, whatever this machine has.
+        # Without a packed library it does not start, even if this machine has the library.
         (made / "lib" / "brew-run" / "liblmdb.so.0").unlink()
         with self.assertRaisesRegex(tool.ToolError, "liblmdb.so.0, which is not packed"):
             tool.require_closed(made)
@@ -234,7 +234,7 @@ class Tool(Folder):
 
 class Pack(Folder):
     def make(self, rows, shared=None):
-        """Packs `rows` with the real tools, and a brewc that knows no bf16 on GPUs."""
+        """Packs `rows` with the real tools and the fake brewc."""
         tools = self.folder / "bin"
         tools.mkdir()
         for name in ("brew-run", "brew-data"):
@@ -265,11 +265,11 @@ class Pack(Folder):
                      "bench/mnist_lmdb/data.mdb",
                      "bench/lenet-infer-agree-cpu-f32.plan"):
             self.assertTrue((package / name).exists(), name)
-        # Yardsticks are computed here; their plans do not travel.
+        # Plans of expected errors and losses are not packed.
         self.assertFalse(list((package / "bench").glob("*-other*")))
         self.assertFalse(list((package / "bench").glob("losses-*-*")))
         index = json.loads((package / "bench/index.json").read_text())
-        # Rows of recorded cases need these.
+        # Without the recorded cases, their rows are left out.
         self.assertEqual(index["rows"], [
             row.name for row in rows if "cases" not in row.name])
         expected_errors = index["expected_errors"]["agree lenet train f32"]
@@ -281,7 +281,7 @@ class Pack(Folder):
         timed = (package / "bench/lenet-train-cuda-f32.plan").read_text()
         self.assertIn("--gpu-arch=sm_90", timed)
         self.assertIn("--batch=64 --input-shape=data=64,1,28,28", timed)
-        # Inference is of a net without a loss, as one would run it.
+        # Inference uses a net without a loss.
         timed = (package / "bench/lenet-infer-cuda-f32.plan").read_text()
         self.assertTrue(timed.startswith("lenet_deploy.prototxt "), timed)
         self.assertIn("dim: 64 dim: 1 dim: 28", (
@@ -289,7 +289,7 @@ class Pack(Folder):
         scores = (package / "bench/lenet_scores.prototxt").read_text()
         self.assertIn("dim: 8 dim: 1 dim: 28", scores)
         self.assertNotIn("Softmax", scores)
-        # The table of nothing is empty but whole.
+        # Without results the table is empty.
         done = subprocess.run([sys.executable, str(package / "gpu-check"), "table"],
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -3,11 +3,11 @@
 
   test/gpu_check/rehearse.py [--bin build/release/bin] [--shared ../shared]
 
-Packs small nets under the names of the real ones for the CUDA simulator, then does both
-calls of `gpu-check all`, with stand-ins for PyTorch, nvidia-smi, ncu and
-compute-sanitizer. Then once more with faults: a row that hangs (and leaves a process in a
-session of its own), one that crashes, one that prints nothing, a full disk, and a tool
-that does not work at all. Takes about ten minutes; needs the build of scripts/build.
+Packs small nets under the names of the real ones for the CUDA simulator, and makes both calls
+of `gpu-check all`, with fakes of PyTorch, nvidia-smi, ncu and compute-sanitizer. Also runs it
+with faults: a row that hangs and leaves a process in its own session, one that crashes, one
+that prints nothing, a full disk, and a tool that does not start. Takes about ten minutes;
+needs the build of scripts/build.
 """
 
 import argparse
@@ -59,7 +59,7 @@ for line in sys.stdin:
 RATES = """print('{"device": "simulator", "torch": "stand-in", "cuda": "13.0", '
       '"bytes_per_second": 1e9, "flops": {"f32": 1e9, "tf32": 1e9, "bf16": 1e9}}')
 """
-# They run what follows their own options.
+# Fake ncu and compute-sanitizer: run the command after their own options.
 PROFILER = """#!/bin/sh
 names=
 while [ $# -gt 0 ]; do
@@ -73,7 +73,7 @@ done
 [ -z "$names" ] || echo "$names"
 exec "$@"
 """
-# A brew-run whose rows go wrong.
+# A brew-run that fails in some rows.
 FAULTS = """#!/bin/sh
 case "$*" in
   *resnet50-train-cuda-bf16-without-join-launches*)
@@ -87,7 +87,7 @@ HANG_LIMIT = 12
 
 
 def shrink_nets(folder):
-    """Has the scripts pack small nets under the names of the real ones."""
+    """Makes the scripts pack small nets under the names of the real ones."""
     lenet = timed_nets.prototxt_of("lenet")
     for text, small in (("num_output: 20", "num_output: 4"),
                         ("num_output: 50 ", "num_output: 6 "),
@@ -108,7 +108,7 @@ def shrink_nets(folder):
     timed_nets.AGREE_BATCH = 4
     timed_nets.STEPS.clear()
     timed_nets.FEWER_STEPS = 2
-    # No limit that these nets would reach, and no architecture beside the simulator.
+    # A memory limit that these nets do not reach.
     schedule.ABLATIONS["with rematerialization"] = ["--memory-limit=100M"]
 
 
@@ -139,7 +139,7 @@ class Rehearsal:
         return package
 
     def gpu_check(self, package, *words):
-        """(exit status, seconds) of a call; prints what it prints."""
+        """Runs gpu-check. Returns (exit status, seconds)."""
         print("$ gpu-check " + " ".join(map(str, words)), flush=True)
         begin = time.monotonic()
         done = subprocess.run([sys.executable, package / "gpu-check", *words],
@@ -204,7 +204,7 @@ class Rehearsal:
             subprocess.run(["umount", copy], check=True)
 
     def full_disk(self, folder):
-        """Mounts a file system of 16 kB there, if that is permitted."""
+        """Mounts a file system of 16 kB at `folder`. Returns whether that is permitted."""
         folder.mkdir()
         done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs",
                                folder], capture_output=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests the rows of scripts/gpu-check: what they run, what they accept, their table."""
+"""Tests the rows of scripts/gpu-check: their commands, checks and table."""
 
 import json
 import math
@@ -10,15 +10,15 @@ from pathlib import Path
 from common import NET, Folder, write_index, write_tool
 
 import compare
+import cpu_reference
 import deploy
 import package
 import rows
 import schedule
 import table
 import timed_nets
-import cpu_reference
 
-# Keeps its arguments; what it prints and computes is in files.
+# A brew-run that appends its arguments to a file; its output and results come from files.
 BREW_RUN = """#!/bin/sh
 echo "$@" "$BREW_NCCL_SINGLE_RANK" >> commands
 cat printed >&2
@@ -60,7 +60,7 @@ class Rows(Folder):
         write_index(self.folder, plans=plans, nets={
             "net": {"steps": 7, "inputs": ["x=4,3,8,8", "label=4"],
                     "agree_inputs": ["x=2,3,8,8", "label=2"]}},
-            cpu_reference={"agree net train bf16": {"data/c": 0.02, "data/d": 0.02}},
+            expected_errors={"agree net train bf16": {"data/c": 0.02, "data/d": 0.02}},
             losses={name: {"losses": [2.0, 1.0], "tolerance": 0.001}
                     for name in ("f32", "deterministic", "one_rank")})
         self.bench = self.folder / "bench"
@@ -149,7 +149,7 @@ class Rows(Folder):
         self.assertIn("--no-tune", on_gpu)
         self.assertNotIn("--no-tune", on_cpu)
         self.assertIn("--gradients", on_gpu)
-        # One row has the engines that were measured.
+        # One row uses the measured engines.
         self.assertEqual([row.name for row in schedule.select()
                           if row.kind == "agree" and rows.is_tuned(row)],
                          ["agree lenet train bf16"])
@@ -270,8 +270,8 @@ class Rows(Folder):
 
 
 class Judging(unittest.TestCase):
-    def test_a_yardstick_that_is_small_by_chance(self):
-        # Expected: the median of the others, without what no step has changed.
+    def test_an_expected_error_that_is_small_by_chance(self):
+        # Expected: the median of the others, without zeros.
         expected_errors = {"diff/a": 0.0, "diff/b": 0.01, "diff/c": 0.02, "diff/d": 0.03,
                      "diff/e": 0.0}
         found = dict(expected_errors, **{"diff/a": 0.05})
@@ -281,20 +281,20 @@ class Judging(unittest.TestCase):
         with self.assertRaisesRegex(compare.Disagreement, "diff/a has an error of 0.07"):
             compare.judge(dict(found, **{"diff/a": 0.07}), expected_errors, "bf16")
 
-    def test_groups_have_yardsticks_of_their_own(self):
+    def test_groups_have_separate_expected_errors(self):
         expected_errors = {"data/loss": 1e-5, "diff/a": 0.1, "diff/b": 0.1}
         with self.assertRaisesRegex(compare.Disagreement, "data/loss has an error of 0.1"):
             compare.judge({"data/loss": 0.1, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "bf16")
-        # What a single number may be off.
+        # An error of a single number that is always accepted.
         compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors, "bf16")
         with self.assertRaises(compare.Disagreement):
             compare.judge({"data/loss": 5e-3, "diff/a": 0.1, "diff/b": 0.1}, expected_errors,
                           "f32")
 
-    def test_yardsticks_that_say_nothing(self):
+    def test_expected_errors_that_are_too_large(self):
         good = {"diff/%d" % i: 0.1 for i in range(4)}
-        # What is as large as the values themselves is not compared.
+        # Datasets with an expected error as large as their values are not compared.
         worst = compare.judge(dict(good, **{"diff/x": 99.0}),
                               dict(good, **{"diff/x": 1.2}), "bf16")
         self.assertEqual(worst["compared"], 4)
@@ -303,7 +303,7 @@ class Judging(unittest.TestCase):
                                     "only 0 of 4 datasets in diff have an expected error"):
             compare.judge(good, bad, "bf16")
 
-    def test_what_has_no_yardstick(self):
+    def test_datasets_without_an_expected_error(self):
         for found in ({"a": 0.0, "b": 0.0}, {}):
             with self.assertRaisesRegex(compare.Disagreement, "no expected errors for"):
                 compare.judge(found, {"a": 0.0}, "f32")
@@ -358,7 +358,7 @@ class Table(Folder):
                 "3.00 | 8 | 32 | 22 | 50% |",
                 "| lenet, 64 | infer | f32 | failed |  | not run |  |  |  |  |  "
                 "|  |",
-                "- lenet without fuse-launches: 0.200 ms (22 graph nodes); as it is: "
+                "- lenet without fuse-launches: 0.200 ms (22 graph nodes); normally: "
                 "0.100 ms",
                 "- lenet train f32 torch channels_last: no"):
             self.assertIn(line, text.splitlines())

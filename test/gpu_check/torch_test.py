@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests PyTorch's side of scripts/gpu-check, on the CPU."""
+"""Tests the PyTorch part of scripts/gpu-check, on the CPU."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ class TorchNet(unittest.TestCase):
                 self.assertTrue(module.inplace)
         loss = net({"data": torch.rand(2, 3, 32, 32),
                     "label": torch.zeros(2, dtype=torch.long)})
-        loss.backward()  # which what is done in place must not spoil
+        loss.backward()  # fails if in-place layers overwrite needed values
         self.assertTrue(all(p.grad is not None for p in net.parameters()))
 
     def test_norms_that_others_read_keep_their_scale(self):
@@ -98,13 +98,13 @@ class TorchNet(unittest.TestCase):
         self.assertAlmostEqual(loss.item(), wanted.item(), places=5)
 
     def test_caffes_pooling(self):
-        # A window may reach over the border, but must begin inside.
+        # Windows may extend over the border, but must begin inside.
         pool = torch_net.Pooling(prototxt.parse(
             "pool: AVE kernel_size: 3 stride: 2 pad: 1"))
         x = torch.ones(1, 1, 6, 6)
         y = pool(x)
         self.assertEqual(tuple(y.shape), (1, 1, 4, 4))
-        # Caffe divides by the window clipped to the padded picture.
+        # Caffe divides by the size of the window, clipped to the padded image.
         self.assertAlmostEqual(y[0, 0, 0, 0].item(), 4 / 9, places=6)
         self.assertAlmostEqual(y[0, 0, 3, 3].item(), 1 / 4, places=6)
 

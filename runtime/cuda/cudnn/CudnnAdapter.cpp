@@ -1,12 +1,12 @@
-//===- CudnnAdapter.cpp - cuDNN behind the table of vendor calls ----------===//
+//===- CudnnAdapter.cpp - The cuDNN implementation of VendorTable ---------===//
 //
-// A forward convolution with a bias or a ReLU has two kinds of candidates: one
-// graph that does all of it, where cuDNN supports that on the device, and the
-// bare convolution followed by what is missing, in place.
+// A forward convolution with a bias or a ReLU has two kinds of candidates: a
+// fused graph, if cuDNN supports it on the device, and the bare convolution
+// followed by an in-place epilogue (CudnnEpilogue.h).
 //
-// Calls of one context that compute the same share a graph, and with it the
-// heuristics' answer and the compiled engines: of the 149 calls of ResNet-50's
-// training 51 are distinct.
+// Equal calls of one context share a graph, and with it the results of the
+// heuristics and the compiled engines: of the 149 calls of ResNet-50's training
+// 51 are distinct.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
@@ -26,7 +26,7 @@ using namespace brew::runtime::cuda::cudnn;
 struct BrewVendorContext {
   const Api &api;
   Handle handle = nullptr;
-  Descriptor properties; ///< of a device that is not here
+  Descriptor properties; ///< of an absent device
   std::string name;
 
   BrewVendorContext() : api(Api::open()), name(api.name()) {
@@ -42,13 +42,15 @@ struct BrewVendorContext {
     if (handle)
       api.cudnnDestroy(handle);
   }
-  Device device() const {
-    return handle ? Device{handle, nullptr} : Device{nullptr, &properties};
+  TargetDevice device() const {
+    return handle ? TargetDevice{handle, nullptr}
+                  : TargetDevice{nullptr, &properties};
   }
 
-  /// The graph of the bare convolution, or the fused one; null if cuDNN has no
-  /// such fused pattern.
-  std::shared_ptr<Graph> findOrCreateGraph(const BrewVendorConvolution &call, bool fused);
+  /// Returns the cached or new graph of the bare or the fused convolution; null
+  /// if cuDNN does not support the fused pattern.
+  std::shared_ptr<Graph> findOrCreateGraph(const BrewVendorConvolution &call,
+                                           bool fused);
 
 private:
   struct CachedGraph {
@@ -59,13 +61,15 @@ private:
 };
 
 std::shared_ptr<Graph>
-BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call, bool fused) {
-  // F16 and BF16 are for tensor cores; only F32 has digits to lose there.
+BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call,
+                                     bool fused) {
+  // Tensor cores round F32 operands; F16 and BF16 operands lose nothing.
   const EngineConstraints constraints{call.math == BREW_VENDOR_STRICT &&
-                              call.x.type == BREW_VENDOR_F32,
-                          call.deterministic != 0};
+                                          call.x.type == BREW_VENDOR_F32,
+                                      call.deterministic != 0};
   CachedGraph &known =
-      graphs[operationsKey(call, fused) + (constraints.strict ? " strict" : "") +
+      graphs[operationsKey(call, fused) +
+             (constraints.strict ? " strict" : "") +
              (constraints.deterministic ? " deterministic" : "")];
   if (known.isUnsupported)
     return nullptr;
@@ -80,7 +84,7 @@ BrewVendorContext::findOrCreateGraph(const BrewVendorConvolution &call, bool fus
   } catch (const Failure &) {
     if (!fused)
       throw;
-    known.isUnsupported = true; // the bare convolution remains
+    known.isUnsupported = true; // the caller uses the bare convolution
     return nullptr;
   }
   known.graph = graph;
@@ -91,12 +95,12 @@ struct BrewVendorCall {
   BrewVendorContext &context;
   const BrewVendorConvolution call;
   const std::uint64_t limit;
-  std::shared_ptr<Graph> fused, bare; ///< shared with calls that do the same
+  std::shared_ptr<Graph> fused, bare; ///< shared with equal calls
   Epilogue epilogue;                  ///< of the bare one
 
   struct Candidate {
     Graph *graph;
-    std::size_t engine; ///< of the graph's
+    std::size_t engine; ///< index into graph->engines
     std::string name, kind;
   };
   std::vector<Candidate> candidates;
@@ -108,7 +112,8 @@ struct BrewVendorCall {
     const Candidate &chosen = candidates[static_cast<std::size_t>(candidate)];
     return chosen.graph->engines[chosen.engine];
   }
-  /// Its scratch, or the largest number if cuDNN refuses it or the limit does.
+  /// Returns the bytes of scratch, or UINT64_MAX if cuDNN rejects the candidate
+  /// or it exceeds the limit.
   std::uint64_t workspace(int candidate);
   void run(int candidate, void *x, void *w, void *b, void *y, void *scratch,
            void *stream);
@@ -168,7 +173,8 @@ void BrewVendorCall::run(int candidate, void *x, void *w, void *b, void *y,
 
 namespace {
 
-/// Runs `body`; a Failure's text goes to `message`.
+/// Runs `body`. Returns 1 and copies the exception's text to `message` if it
+/// throws, else 0.
 template <typename Body> int guarded(char *message, Body &&body) {
   try {
     body();
@@ -248,7 +254,7 @@ const BrewVendorTable &brew::runtime::cuda::cudnnVendorTable() {
 
 BrewVendorContext *
 brew::runtime::cuda::makeOfflineCudnnContext(const std::string &properties,
-                                    std::string &message) {
+                                             std::string &message) {
   BrewVendorContext *context = nullptr;
   char text[BREW_VENDOR_MESSAGE_SIZE] = "";
   guarded(text, [&] { context = new BrewVendorContext(properties); });

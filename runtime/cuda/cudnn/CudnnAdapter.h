@@ -1,4 +1,4 @@
-//===- CudnnAdapter.h - cuDNN behind the table of vendor calls --*- C++ -*-===//
+//===- CudnnAdapter.h - The cuDNN implementation of VendorTable -*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/VendorTable.h"
@@ -7,14 +7,14 @@
 
 namespace brew::runtime::cuda {
 
-/// The table whose calls are graphs of cuDNN 9. The library is opened with the
-/// first context.
+/// Returns the vendor table that is implemented by graphs of cuDNN 9. Opening
+/// the first context opens the library.
 const BrewVendorTable &cudnnVendorTable();
 
-/// A context for a device that is not here, described by cuDNN's own JSON of
-/// its properties: calls can be created and their candidates looked at, not
-/// run. Null with a `message` if cuDNN is not there or too old for that.
+/// Returns a context for a device that is absent, from cuDNN's JSON of its
+/// properties. Calls can be created and their candidates built, but not run.
+/// Returns null and sets `message` if cuDNN is missing or older than 9.8.
 BrewVendorContext *makeOfflineCudnnContext(const std::string &properties,
-                                  std::string &message);
+                                           std::string &message);
 
 } // namespace brew::runtime::cuda

@@ -1,4 +1,4 @@
-//===- CudnnApi.cpp - cuDNN 9, opened when first needed -------------------===//
+//===- CudnnApi.cpp - cuDNN 9, opened at first use ------------------------===//
 #include "runtime/cuda/cudnn/CudnnApi.h"
 
 #include <dlfcn.h>
@@ -17,12 +17,13 @@ static std::string versionOf(std::size_t version) {
 }
 
 static std::unique_ptr<Api> load() {
-  const std::string needs =
-      "this plan needs cuDNN " + versionOf(kMinimumVersion) + " or later of version 9";
+  const std::string needs = "this plan needs cuDNN " +
+                            versionOf(kMinimumVersion) +
+                            " or later of version 9";
   void *library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const std::string reason = dlerror();
-    // An older one may be there under its own name.
+    // Looks for an older version, to report it.
     for (const char *older : {"libcudnn.so.8", "libcudnn.so.7"})
       if ((library = dlopen(older, RTLD_NOW | RTLD_LOCAL))) {
         auto version = reinterpret_cast<std::size_t (*)()>(

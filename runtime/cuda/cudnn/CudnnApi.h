@@ -1,8 +1,8 @@
-//===- CudnnApi.h - cuDNN 9, opened when first needed -----------*- C++ -*-===//
+//===- CudnnApi.h - cuDNN 9, opened at first use ----------------*- C++ -*-===//
 //
-// The functions and numbers of cuDNN that Brew uses, declared here and looked
-// up with dlopen; see DriverApi.h. A unit test compares the numbers with
-// cuDNN's own header where that is installed.
+// Declares the functions and constants of cuDNN that Brew uses. They are looked
+// up with dlopen; see DriverApi.h. A unit test compares the constants with
+// cuDNN's header if it is installed.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +17,8 @@
 
 namespace brew::runtime::cuda::cudnn {
 
-/// What is refused, in cuDNN's words. Never leaves the adapter.
+/// An error that cuDNN reports, with its message. The adapter converts it to a
+/// status; it never propagates to callers of the vendor table.
 class Failure : public std::runtime_error {
 public:
   using std::runtime_error::runtime_error;
@@ -27,7 +28,7 @@ enum Status : int { Success = 0 };
 
 enum DataType : int { Float = 0, Double = 1, Half = 2, BFloat16 = 9 };
 
-/// Of the older functions.
+/// Constants of the legacy API.
 inline constexpr int PropagateNan = 1;
 inline constexpr int ActivationRelu = 1;
 enum OpTensor : int { OpTensorMin = 2, OpTensorMax = 3 };
@@ -197,16 +198,16 @@ struct Api {
   BREW_CUDNN_FUNCTIONS(BREW_DECLARE)
 #undef BREW_DECLARE
 
-  /// Opens the library; it stays open until the process ends. Throws Failure
-  /// if it is missing or too old, with the version needed and found.
+  /// Opens the library, which stays open until the process ends. Throws Failure
+  /// with the needed and the found version if it is missing or too old.
   static const Api &open();
-  /// Throws Failure, "WHAT: cuDNN's words", unless `status` is success.
+  /// Throws Failure, "WHAT: MESSAGE OF CUDNN", unless `status` is success.
   void check(int status, const char *what) const;
-  /// "cuDNN 9.19.0".
+  /// Returns "cuDNN 9.19.0".
   std::string name() const;
 };
 
-/// A descriptor of cuDNN's backend API, owned.
+/// An owning handle of a descriptor of cuDNN's backend API.
 class Descriptor {
 public:
   Descriptor() = default;
@@ -238,11 +239,11 @@ public:
   Descriptor &set(Attribute attribute, const Descriptor &value) {
     return set(attribute, TypeBackendDescriptor, value.get());
   }
-  /// Makes it complete; nothing can be set afterwards.
+  /// Finalizes the descriptor; attributes cannot be set afterwards.
   Descriptor &finalize();
 
   std::int64_t count(Attribute attribute, AttributeType type) const;
-  /// Up to `most` values; descriptors among them must have been created.
+  /// Returns at most `most` values of an attribute.
   template <typename Value>
   std::vector<Value> get(Attribute attribute, AttributeType type,
                          std::int64_t most) const {
@@ -252,7 +253,8 @@ public:
     values.resize(static_cast<std::size_t>(std::min(found, most)));
     return values;
   }
-  /// Fills created descriptors in `targets`; returns how many.
+  /// Reads descriptors into `targets`, which must have been created. Returns
+  /// the number of descriptors read.
   std::int64_t get(Attribute attribute, std::vector<Descriptor> &targets) const;
 
 private:

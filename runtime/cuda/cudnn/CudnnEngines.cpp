@@ -1,4 +1,4 @@
-//===- CudnnEngines.cpp - The engines that run a cuDNN graph --------------===//
+//===- CudnnEngines.cpp - The engines of a cuDNN graph --------------------===//
 #include "runtime/cuda/cudnn/CudnnEngines.h"
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 namespace brew::runtime::cuda::cudnn {
 
 KnobChoices::KnobChoices(const Api &api) {
-  constexpr int kMost = 44; // kinds of knobs there are
-  for (int i = 0; i < kMost; ++i)
+  constexpr int kKnobKinds = 44;
+  for (int i = 0; i < kKnobKinds; ++i)
     choices.emplace_back(api, KnobChoiceDescriptor);
 }
 
@@ -25,7 +25,7 @@ std::string KnobChoices::describe(const Descriptor &configuration) {
   return text;
 }
 
-Engine::Engine(const Api &owner, Device target, Descriptor config,
+Engine::Engine(const Api &owner, TargetDevice target, Descriptor config,
                KnobChoices &knobs)
     : api(&owner), device(target), configuration(std::move(config)) {
   std::vector<Descriptor> engine;
@@ -44,11 +44,11 @@ bool Engine::satisfies(const EngineConstraints &constraints) const {
   };
   if (constraints.deterministic && has(NoteNondeterministic))
     return false;
-  // Sums are of F32 and operands keep their range, whatever their type.
+  // For every type, sums must be F32 and operands must keep their range.
   if (has(NoteDownConvertInputs) || has(NoteReducedPrecisionReduction))
     return false;
-  // F32 through tensor cores is TF32; large Winograd tiles and FFT lose digits
-  // that F32 has.
+  // Tensor cores compute F32 as TF32; large Winograd tiles and FFTs are less
+  // accurate than F32.
   return !constraints.strict ||
          !(has(NoteTensorCore) || has(NoteFft) || has(NoteWinogradTile6x6) ||
            has(NoteWinogradTile13x13));
@@ -85,7 +85,7 @@ void Engine::run(const std::vector<std::int64_t> &ids,
              "running an engine");
 }
 
-Graph::Graph(const Api &owner, Device target, Operations description,
+Graph::Graph(const Api &owner, TargetDevice target, Operations description,
              const EngineConstraints &constraints)
     : api(owner), device(target), operations(std::move(description)),
       graph(owner, OperationGraphDescriptor) {
@@ -100,8 +100,9 @@ Graph::Graph(const Api &owner, Device target, Operations description,
     queryHeuristics(mode, constraints, knobs);
 }
 
-void Graph::queryHeuristics(int mode, const EngineConstraints &constraints, KnobChoices &knobs) {
-  constexpr std::int64_t kMost = 24;
+void Graph::queryHeuristics(int mode, const EngineConstraints &constraints,
+                            KnobChoices &knobs) {
+  constexpr std::int64_t kMaxConfigurations = 24;
   try {
     Descriptor heuristics(api, EngineHeuristicsDescriptor);
     if (device.properties)
@@ -112,7 +113,7 @@ void Graph::queryHeuristics(int mode, const EngineConstraints &constraints, Knob
     std::int64_t count =
         heuristics.count(HeuristicsResults, TypeBackendDescriptor);
     std::vector<Descriptor> found;
-    for (count = std::min(count, kMost); count > 0; --count)
+    for (count = std::min(count, kMaxConfigurations); count > 0; --count)
       found.emplace_back(api, EngineConfigDescriptor);
     if (found.empty())
       return;
@@ -128,7 +129,7 @@ void Graph::queryHeuristics(int mode, const EngineConstraints &constraints, Knob
         engines.push_back(std::move(engine));
     }
   } catch (const Failure &) {
-    // A mode that knows no engine for this graph; the others may.
+    // This mode has no engine for the graph; other modes may have one.
   }
 }
 

@@ -1,4 +1,4 @@
-//===- CudnnEpilogue.cpp - What a bare convolution leaves to be done ------===//
+//===- CudnnEpilogue.cpp - Epilogue of a bare convolution -----------------===//
 #include "runtime/cuda/cudnn/CudnnEpilogue.h"
 
 #include "runtime/cuda/cudnn/CudnnGraph.h"
@@ -9,7 +9,8 @@ namespace brew::runtime::cuda::cudnn {
 
 namespace {
 
-/// A factor in the type that cuDNN reads it in.
+/// A scaling factor, stored as both types that cuDNN may read: double for F64
+/// tensors, float for all others.
 class Scale {
 public:
   Scale(double value, bool isDouble)
@@ -29,16 +30,16 @@ private:
 Epilogue::Epilogue(const Api &owner, const BrewVendorConvolution &what)
     : api(owner), call(what) {
   try {
-    describe();
+    createDescriptors();
   } catch (...) {
-    destroy(); // no destructor runs for an object that never was
+    destroyDescriptors(); // ~Epilogue() does not run in this case
     throw;
   }
 }
 
-Epilogue::~Epilogue() { destroy(); }
+Epilogue::~Epilogue() { destroyDescriptors(); }
 
-void Epilogue::describe() {
+void Epilogue::createDescriptors() {
   const int rank = call.y.rank;
   int dims[BREW_VENDOR_MAX_RANK], strides[BREW_VENDOR_MAX_RANK];
   for (int d = 0; d < rank; ++d) {
@@ -79,7 +80,7 @@ void Epilogue::describe() {
             "describing a ReLU");
 }
 
-void Epilogue::destroy() {
+void Epilogue::destroyDescriptors() {
   if (output)
     api.cudnnDestroyTensorDescriptor(output);
   if (bias)

@@ -1,8 +1,8 @@
-//===- CudnnEpilogue.h - What a bare convolution leaves to be done --------===//
+//===- CudnnEpilogue.h - Epilogue of a bare convolution ---------*- C++ -*-===//
 //
-// The bias, the ReLU and the gradient of the bias, by cuDNN's older functions:
-// they take every layout and type that a convolution has, where graphs of such
-// operations alone have no engine for some (F32 in Caffe's own order).
+// Computes the bias, the ReLU and the bias gradient with cuDNN's legacy
+// functions, which accept every layout and type of a convolution. cuDNN has no
+// engine for some graphs of these operations alone (F32 in NCHW order).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,20 +20,22 @@ public:
   Epilogue(const Epilogue &) = delete;
   Epilogue &operator=(const Epilogue &) = delete;
 
-  /// Enqueues it on the handle's stream: FORWARD y = act(y + b) in place;
-  /// BACKWARD_WEIGHTS b = [b +] the sums of y; else nothing. Throws Failure.
+  /// Enqueues the epilogue on the handle's stream: FORWARD y = act(y + b) in
+  /// place; BACKWARD_WEIGHTS b = [b +] sum of y over all but K; BACKWARD_DATA
+  /// nothing. Throws Failure.
   void run(Handle handle, void *b, void *y) const;
 
 private:
-  void describe();
-  void destroy();
+  void createDescriptors();
+  void destroyDescriptors();
   void applyRelu(Handle handle, void *y) const;
 
   const Api &api;
   const BrewVendorConvolution call;
   LegacyTensor output = nullptr, bias = nullptr;
   LegacyActivation relu = nullptr;
-  LegacyOpTensor minOrMax = nullptr; ///< of y and slope * y: ReLU with a slope
+  /// Maximum or minimum of y and slope * y: a ReLU with a negative slope.
+  LegacyOpTensor minOrMax = nullptr;
 };
 
 } // namespace brew::runtime::cuda::cudnn

@@ -1,4 +1,4 @@
-//===- CudnnGraph.cpp - Convolutions as operations of cuDNN ---------------===//
+//===- CudnnGraph.cpp - Convolutions as cuDNN operations ------------------===//
 #include "runtime/cuda/cudnn/CudnnGraph.h"
 
 #include <algorithm>
@@ -9,7 +9,8 @@ namespace brew::runtime::cuda::cudnn {
 
 namespace {
 
-constexpr std::int64_t kMaxAlignment = 16; // that any engine makes use of
+/// The largest alignment, in bytes, that any engine uses.
+constexpr std::int64_t kMaxAlignment = 16;
 
 class Builder {
 public:
@@ -22,12 +23,12 @@ public:
                {tensor.strides, tensor.strides + tensor.rank}, id,
                tensor.alignment);
   }
-  /// A value virtualTensor operations, of y's shape, in the type of the arithmetic.
+  /// Adds a virtual tensor of y's shape and the compute type.
   std::size_t virtualTensor(std::int64_t id) {
     return add(compute, {call.y.dims, call.y.dims + call.y.rank},
                {call.y.strides, call.y.strides + call.y.rank}, id, 0);
   }
-  /// The bias, broadcast over all but the channels.
+  /// Adds the bias, broadcast over all dimensions but the channels.
   std::size_t bias() {
     const std::int64_t channels = call.b.dims[0];
     const auto rank = static_cast<std::size_t>(call.y.rank);
@@ -125,7 +126,8 @@ public:
   Operations take() { return std::move(result); }
 
 private:
-  /// Without an alignment: a value that has no memory.
+  /// Adds a tensor and returns its index. An alignment of 0 makes it virtual:
+  /// it has no memory.
   std::size_t add(DataType type, std::vector<std::int64_t> dims,
                   std::vector<std::int64_t> strides, std::int64_t id,
                   std::int64_t alignment) {
@@ -190,7 +192,8 @@ Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
   const std::size_t y = builder.tensor(call.y, IdY);
   if (call.has_bias) {
     const std::size_t bias = builder.bias();
-    const std::size_t sum = call.relu ? builder.virtualTensor(IdVirtual + 1) : y;
+    const std::size_t sum =
+        call.relu ? builder.virtualTensor(IdVirtual + 1) : y;
     builder.addBias(value, bias, sum);
     value = sum;
   }
@@ -226,7 +229,7 @@ std::string operationsKey(const BrewVendorConvolution &call, bool fused) {
   if (call.has_bias)
     addTensor(call.b);
   if (call.relu) {
-    // All digits, unlike std::to_string.
+    // The bits distinguish all values, unlike std::to_string.
     std::uint32_t bits;
     std::memcpy(&bits, &call.negative_slope, sizeof bits);
     key += "; relu";

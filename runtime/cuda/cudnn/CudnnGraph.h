@@ -1,7 +1,6 @@
-//===- CudnnGraph.h - Convolutions as operations of cuDNN -------*- C++ -*-===//
+//===- CudnnGraph.h - Convolutions as cuDNN operations ----------*- C++ -*-===//
 //
-// Describes a convolution as a list of cuDNN operations. Nothing here needs a
-// device.
+// Describes a convolution as a list of cuDNN operations. Needs no device.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,27 +13,34 @@
 
 namespace brew::runtime::cuda::cudnn {
 
-/// What tensors are called in graphs and variant packs.
-enum TensorId : std::int64_t { IdX = 1, IdW = 2, IdB = 3, IdY = 4, IdVirtual = 10 };
-
-/// Operations with the descriptors that they refer to.
-struct Operations {
-  std::vector<Descriptor> tensors, parameters, operations;
-  std::vector<std::int64_t> ids; ///< tensors that a run gives memory for
+/// Unique ids of tensors in graphs and variant packs.
+enum TensorId : std::int64_t {
+  IdX = 1,
+  IdW = 2,
+  IdB = 3,
+  IdY = 4,
+  IdVirtual = 10
 };
 
-/// cuDNN's number of a type. Throws Failure for one it has no arithmetic for.
+/// Operations and the descriptors that they refer to.
+struct Operations {
+  std::vector<Descriptor> tensors, parameters, operations;
+  std::vector<std::int64_t> ids; ///< tensors that the caller provides
+};
+
+/// Returns cuDNN's constant of a BrewVendorType. Throws Failure if cuDNN cannot
+/// compute with the type.
 DataType dataType(int32_t type);
 
-/// The bare convolution of any direction; with `accumulate` its result is
-/// added.
+/// Returns the bare convolution of any direction. With `accumulate` it adds to
+/// its output.
 Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call);
 
-/// act(conv(x, w) + b) as one graph, for the forward direction.
+/// Returns act(conv(x, w) + b) as one graph, for the forward direction.
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call);
 
-/// Equal for calls for which convolutionFused(), or convolutionOnly() unless
-/// `fused`, makes equal operations.
+/// Returns a key that is equal for calls with equal operations of
+/// convolutionFused(), if `fused`, or of convolutionOnly().
 std::string operationsKey(const BrewVendorConvolution &call, bool fused);
 
 } // namespace brew::runtime::cuda::cudnn

@@ -1,8 +1,9 @@
-//===- Context.h - Where a simulated thread stands --------------*- C++ -*-===//
+//===- Context.h - The state of the simulated thread ------------*- C++ -*-===//
 //
-// What an image and the engine (libcudasim.so) share: the indices of the thread
-// that runs, descriptions of a launch's arguments, and the engine's entry
-// points. RemoveConstReference C++ without library headers, since every kernel includes it.
+// The interface between kernel images and the engine (libcudasim.so): the
+// indices of the running thread, descriptions of a launch's arguments, and the
+// engine's entry points. Uses no library headers, since every kernel includes
+// it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_CONTEXT_H
@@ -19,9 +20,10 @@ struct Index3 {
   unsigned x, y, z;
 };
 
-/// A *stamp* says who touched an element last. Upper half: which block (see
-/// below). Lower half, from the top: 2 bits of ReaderSpan, 10 bits counting the
-/// block's barriers, 10 bits counting the warp's, 10 bits thread in block.
+/// A *stamp* identifies the last thread that accessed an element. The upper
+/// half identifies its block (see below). The lower half is, from the top: 2
+/// bits of ReaderSpan, 10 bits counting the block's barriers, 10 bits counting
+/// the warp's barriers, 10 bits of the thread's number in the block.
 enum : unsigned {
   kThreadBits = 10,
   kWarpEpochShift = 10,
@@ -30,7 +32,7 @@ enum : unsigned {
   kEpochMask = 0x3ff
 };
 
-/// Which threads a stamp of readers stands for.
+/// The set of threads that a reader's stamp represents.
 enum ReaderSpan : unsigned {
   OneThread = 0,
   OneWarp = 1,
@@ -38,22 +40,23 @@ enum ReaderSpan : unsigned {
   Grid = 3
 };
 
-/// Global memory: the upper half of a stamp is 10 bits counting launches (so
-/// that stamps of earlier launches count for nothing) and 22 bits of block. A
-/// block gets a new number before the bits of its barriers begin again.
+/// For global memory, the upper half of a stamp is 10 bits counting launches
+/// (so that stamps of earlier launches are ignored) and 22 bits of block
+/// number. A block gets a new number before its barrier count wraps around.
 enum : unsigned { kLaunchShift = 54 };
 
 struct Context {
   Index3 threadIdx, blockIdx, blockDim, gridDim;
   /// Lower half of the running thread's stamps.
   unsigned self;
-  /// Upper halves of its stamps, in place.
+  /// Upper halves of its stamps, already shifted.
   Stamp globalBlock;
   Stamp sharedBlock;
-  unsigned stage; // that runs, of a kernel with stages
+  unsigned stage; // the running stage of a kernel with stages
 };
 
-/// Stages: no memory, but a number whose bits exitWithFinding which stages run.
+/// The access of a kernel to an argument. Stages: the argument is not memory
+/// but a bit mask of the stages to run.
 enum class Access : unsigned char { In, Out, InOut, Stages };
 
 /// An argument of the current launch.
@@ -63,10 +66,10 @@ struct Argument {
   unsigned long long count; // elements
   unsigned elementSize;     // bytes
   Access access;
-  /// Stamps per element: several where another argument that shares the memory
-  /// has smaller elements.
+  /// Stamps per element: several if an argument that shares the memory has
+  /// smaller elements.
   unsigned span;
-  /// Stamps of the first element; null for an Access::In or Stages.
+  /// Stamps of the first element; null for Access::In and Access::Stages.
   Stamp *writers;
   Stamp *readers;
 };
@@ -77,17 +80,17 @@ struct SharedInfo {
   unsigned elementSize;
 };
 
-/// __launch_bounds__ of a kernel. `minimumBlocks`: blocks that one
-/// multiprocessor must have room for; 0 if the text does not exitWithFinding.
+/// __launch_bounds__ of a kernel. `minimumBlocks` is the required number of
+/// resident blocks per multiprocessor; 0 if the text names none.
 struct LaunchBounds {
   unsigned threads, minimumBlocks;
 };
 
-/// What an image exports about a kernel.
+/// Attributes of a kernel, which its image exports.
 struct KernelAttributes {
   unsigned arguments;
   LaunchBounds bounds;
-  /// Bytes of static shared memory, known once the image is loaded.
+  /// Bytes of static shared memory; valid once the image is loaded.
   const unsigned *sharedBytes;
 };
 
@@ -97,36 +100,39 @@ enum class Shuffle : unsigned { Xor, Down };
 extern "C" {
 extern Context cudasim_context;
 
-/// Checks a launch as a whole and gives its arguments their stamps.
+/// Checks the arguments and dimensions of a launch and sets the stamps of its
+/// arguments.
 void cudasim_begin_launch(const char *kernel,
                           const KernelAttributes *attributes,
                           const unsigned *grid, const unsigned *block,
                           Argument *arguments);
 void cudasim_end_launch();
-/// What follows is stage `stage`: blocks of stages before it have ended.
+/// Begins stage `stage`. All blocks of earlier stages must have ended.
 void cudasim_begin_stage(unsigned stage);
-/// Sets blockIdx and the stamps of the next block.
+/// Begins a block: sets blockIdx and the upper halves of stamps.
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z);
-/// Runs the threads of a block side by side, for kernels with barriers.
+/// Runs the threads of a block as fibers, for kernels with barriers or
+/// shuffles.
 void cudasim_run_fibers(void (*thread)(void *), void *state);
-/// Runs `block`, which runs the threads of a block one after the other, on a
-/// stack as large as those of fibers.
+/// Calls `block`, which runs the threads of a block one after the other, on a
+/// fiber's stack.
 void cudasim_run_sequentially(void (*block)(void *), void *state);
 
-/// Barriers and shuffles; `line` is that of the kernel's text.
+/// Barriers and shuffles; `line` is a line of the kernel's text.
 void cudasim_sync(unsigned line);
 void cudasim_sync_warp(unsigned line);
 unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
                                    unsigned operand, unsigned line);
 
-/// The number of the block that runs as number `turn` of `count`.
+/// Returns the number of the block that runs as the `turn`-th of `count`.
 unsigned long long cudasim_block_at(unsigned long long turn,
                                     unsigned long long count);
-/// Counts the block, all of whose threads noteBarrier here, and tells them whether it
-/// is the last of `blocks` that do. It is ordered behind those then.
+/// A barrier of the block that increments `counter`. Returns to all threads
+/// whether the block is the last of `blocks`; all accesses before the calls of
+/// the other blocks then happen before its later accesses.
 bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line);
 
-// Findings: each describes itself on stderr and ends the program.
+// Findings: each prints a message to stderr and ends the program.
 [[noreturn]] void cudasim_outside(const Argument *argument, long long index,
                                   unsigned elements, bool write);
 [[noreturn]] void cudasim_misaligned(const char *name, long long index,
@@ -137,8 +143,9 @@ bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line);
 [[noreturn]] void cudasim_shared_unwritten(const SharedInfo *info,
                                            long long index);
 
-// Slow paths of the stamps: the element was touched before, in this launch (or
-// block, for shared memory). They return unless that was a race.
+// Slow paths of the race check, for elements that were accessed before in this
+// launch (for shared memory: in this block). They return unless they find a
+// race.
 void cudasim_check_write(const Argument *argument, long long index,
                          const Stamp *writer, const Stamp *reader);
 void cudasim_check_read(const Argument *argument, long long index,

@@ -1,6 +1,6 @@
 //===- Half.h - __half and __nv_bfloat16 on the host ------------*- C++ -*-===//
 //
-// Arithmetic is done in f32 and rounded, which for + - * / is the correctly
+// Operations compute in f32 and round. For + - * / this is the correctly
 // rounded result, as on the device.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
-//===- HalfBits.h - f16 and bf16 as bits ------------------------*- C++ -*-===//
+//===- HalfBits.h - Conversions between f32, f16 and bf16 -------*- C++ -*-===//
 //
-// Conversions from f32 round to nearest even; a NaN setCurrentThread CUDA's.
+// Conversions from f32 round to nearest even. They return 0x7fff for NaNs, as
+// CUDA does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_HALF_BITS_H
@@ -30,7 +31,7 @@ CUDASIM_INLINE unsigned short halfFromFloat(float value) {
   if (bits >= 0x477ff000)
     return sign | 0x7c00; // rounds beyond 65504
   if (bits < 0x38800000) {
-    // Subnormal: adding 0.5 leaves the result in the last bits, rounded.
+    // Subnormal: adding 0.5 rounds the result into the last bits.
     return sign | (floatBits(floatOf(bits) + 0.5f) - 0x3f000000);
   }
   bits += 0xfff + (bits >> 13 & 1);

@@ -1,4 +1,4 @@
-//===- Launch.h - From a launch to calls of the kernel's body ---*- C++ -*-===//
+//===- Launch.h - Execution of a kernel launch ------------------*- C++ -*-===//
 #ifndef CUDASIM_LAUNCH_H
 #define CUDASIM_LAUNCH_H
 
@@ -8,7 +8,8 @@ namespace cudasim {
 
 template <unsigned... index> struct Indices {};
 
-// Recursion would be too deep for the arguments that a kernel may have.
+// Recursive templates would exceed the compiler's depth limit: a kernel may
+// have thousands of arguments.
 #if __has_builtin(__make_integer_seq)
 template <class, unsigned... index> using IndicesOf = Indices<index...>;
 template <unsigned count>
@@ -17,24 +18,31 @@ using MakeIndices = __make_integer_seq<IndicesOf, unsigned, count>;
 template <unsigned count> using MakeIndices = Indices<__integer_pack(count)...>;
 #endif
 
+/// Removes `const &` from a type.
+/// Removes `const &` from a type.
 template <class T> struct RemoveConstReference { using Type = T; };
 template <class T> struct RemoveConstReference<const T &> { using Type = T; };
 
-/// One argument object among those of a launch.
+/// The argument object with number `index` of a launch.
 template <unsigned index, class T> struct ArgumentObject {
   T value;
   explicit ArgumentObject(const Argument *argument) : value(argument) {}
 };
 
+/// All argument objects of a launch.
+/// All argument objects of a launch.
 template <class Sequence, class... Parameters> struct ArgumentObjects;
 template <unsigned... index, class... Parameters>
 struct ArgumentObjects<Indices<index...>, Parameters...>
-    : ArgumentObject<index, typename RemoveConstReference<Parameters>::Type>... {
+    : ArgumentObject<index,
+                     typename RemoveConstReference<Parameters>::Type>... {
   explicit ArgumentObjects(const Argument *arguments)
-      : ArgumentObject<index, typename RemoveConstReference<Parameters>::Type>(arguments + index)... {}
+      : ArgumentObject<index, typename RemoveConstReference<Parameters>::Type>(
+            arguments + index)... {}
 
   void call(void (*body)(Parameters...)) {
-    body(static_cast<ArgumentObject<index, typename RemoveConstReference<Parameters>::Type> &>(*this)
+    body(static_cast<ArgumentObject<
+             index, typename RemoveConstReference<Parameters>::Type> &>(*this)
              .value...);
   }
 };
@@ -47,8 +55,8 @@ template <class Parameter> Argument describe(void *argument) {
           nullptr,      nullptr};
 }
 
-/// Whether the image's kernel has barriers or shuffles; each of them odr-uses
-/// the variable, whose initialisation then runs when the image is loaded.
+/// Whether the image's kernel has barriers or shuffles. Each of them odr-uses
+/// BarrierUse::noted, whose initialiser then runs when the image is loaded.
 static bool usesBarriers;
 template <class> struct BarrierUse { static bool noted; };
 template <class Any> bool BarrierUse<Any>::noted = (usesBarriers = true);
@@ -111,8 +119,8 @@ void launch(const char *kernel, const KernelAttributes &attributes,
   } state{decltype(state.slots)(arguments), body};
 
   const unsigned long long count = 1ull * grid[0] * grid[1] * grid[2];
-  // Blocks go through one stage, all of them, before one begins the next. That
-  // they are different calls shows what would have to last from one to another.
+  // All blocks finish a stage before one begins the next. Since each stage is a
+  // separate call of the body, no value can survive from one stage to another.
   unsigned long long stages = 1;
   for (const Argument &argument : arguments)
     if (argument.access == Access::Stages)
@@ -126,12 +134,12 @@ void launch(const char *kernel, const KernelAttributes &attributes,
   cudasim_end_launch();
 }
 
-/// What reading a T gives: an element, where T is a checked reference to one.
+/// The element type of T if T is a checked reference, otherwise T.
 template <class T> struct Loaded { using Type = T; };
 template <class T> struct Loaded<GlobalReference<T>> { using Type = T; };
 template <class T> struct Loaded<SharedReference<T>> { using Type = T; };
 
-/// A shuffle of any value of up to eight bytes.
+/// Shuffles a value of at most eight bytes.
 template <class T>
 CUDASIM_INLINE typename Loaded<T>::Type
 shuffle(Shuffle kind, const T &given, unsigned operand, unsigned line) {
@@ -144,8 +152,7 @@ shuffle(Shuffle kind, const T &given, unsigned operand, unsigned line) {
   return value;
 }
 
-/// Elements that are loaded and stored together.
-/// Longer ones are moved in pieces of 16 bytes.
+/// A vector of elements. Vectors of more than 16 bytes are 16-byte aligned.
 template <class T, unsigned count>
 struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
   T elements[count];

@@ -1,7 +1,7 @@
 //===- Math.h - CUDA's mathematical functions on the host -------*- C++ -*-===//
 //
-// The C library has most of them under the same names. The image is compiled
-// with -nostdinc++, so <math.h> is that of C and costs little.
+// The C library has most of them under the same names. Images are compiled with
+// -nostdinc++, so <math.h> is C's header, which is fast to parse.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_MATH_H
@@ -15,7 +15,7 @@
 #undef isinf
 #undef isfinite
 #undef signbit
-// NVRTC has no such macros, so a text that uses them must not compile here.
+// NVRTC lacks these macros, so texts that use them must not compile here.
 #undef INFINITY
 #undef NAN
 #undef HUGE_VAL
@@ -52,7 +52,7 @@ CUDASIM_MATH double rcbrt(double x) { return 1.0 / cbrt(x); }
 CUDASIM_MATH float fdividef(float a, float b) { return a / b; }
 CUDASIM_MATH float saturatef(float x) { return fmaxf(0.0f, fminf(x, 1.0f)); }
 
-// Intrinsics with a rounding mode of their own; nothing contracts them.
+// Intrinsics with an explicit rounding mode, which are never contracted.
 CUDASIM_MATH float __fadd_rn(float a, float b) { return a + b; }
 CUDASIM_MATH float __fsub_rn(float a, float b) { return a - b; }
 CUDASIM_MATH float __fmul_rn(float a, float b) { return a * b; }

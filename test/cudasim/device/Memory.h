@@ -1,8 +1,8 @@
 //===- Memory.h - Checked global and shared memory --------------*- C++ -*-===//
 //
-// The types behind BREW_IN, BREW_OUT, BREW_INOUT and BREW_SHARED. Reading gives
-// a value, writing goes through a reference object; both check the index and
-// leave a stamp from which races are recognised.
+// The types of BREW_IN, BREW_OUT, BREW_INOUT and BREW_SHARED. A read returns a
+// value; a write goes through a reference object. Both check the index and
+// leave a stamp, from which later accesses detect races.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_MEMORY_H
@@ -12,7 +12,7 @@
 
 namespace cudasim {
 
-/// A string as a template argument: the name of an argument in messages.
+/// A string as a template argument: the argument's name in messages.
 template <unsigned size> struct Name {
   char text[size];
   constexpr Name(const char (&literal)[size]) : text() {
@@ -21,8 +21,7 @@ template <unsigned size> struct Name {
   }
 };
 
-/// Reading and changing through a checked reference; Derived has get() and
-/// set(T).
+/// Base of checked references; Derived has get() and set(T).
 template <class Derived, class T> struct CheckedReference {
   CUDASIM_INLINE operator T() const { return self().get(); }
 #define CUDASIM_COMPOUND(op)                                                   \
@@ -111,7 +110,7 @@ struct GlobalReference : CheckedReference<GlobalReference<T>, T> {
   }
 };
 
-/// What BREW_IN and the others have in common. `elements` is the bound.
+/// Base of BREW_IN, BREW_OUT and BREW_INOUT with `elements` elements.
 template <class T, unsigned long long elements, Access how, Name label>
 struct Global {
   using Element = T;
@@ -157,7 +156,8 @@ struct Global {
     for (unsigned i = 0; i < sizeof(Pack) / sizeof(T); ++i)
       GlobalReference<T>(argument, index + i, data + index + i).set(values[i]);
   }
-  /// Threads that change bits of one byte do so one after the other: no race.
+  /// Sets a bit. Updates of bits of the same byte are atomic on the device, so
+  /// they are not checked for races.
   CUDASIM_INLINE void setBit(long long bit, bool value) const {
     static_assert(how != Access::In, "a store to a read-only argument");
     const long long index = bit / 8;
@@ -188,7 +188,7 @@ struct GlobalOut : Global<T, elements, how, label> {
   }
 };
 
-/// The argument that says which stages run.
+/// The argument with the bit mask of the stages to run.
 template <Name label> struct Stages {
   using Element = unsigned long long;
   static constexpr Access access = Access::Stages;
@@ -212,9 +212,9 @@ template <class T, unsigned long long count> struct SharedCells {
 /// Bytes of the shared memory that the image's kernels declare.
 static unsigned sharedBytes;
 
-/// A declaration of shared memory, with a type of its own. Each of them
-/// odr-uses the variable, whose initialisation then runs when the image is
-/// loaded: occupancy depends on the sum before any thread has run.
+/// A declaration of shared memory; `Unique` makes each one a different type.
+/// Each declaration odr-uses `counted`, whose initialiser then runs when the
+/// image is loaded: occupancy needs the sum before any thread runs.
 template <unsigned bytes, class Unique> struct SharedDeclaration {
   static bool counted;
   CUDASIM_INLINE static void note() {
@@ -224,10 +224,11 @@ template <unsigned bytes, class Unique> struct SharedDeclaration {
 template <unsigned bytes, class Unique>
 bool SharedDeclaration<bytes, Unique>::counted = (sharedBytes += bytes, true);
 
-/// The flag through which BREW_LAST_BLOCK tells all threads, on a GPU.
+/// The shared flag of BREW_LAST_BLOCK on a GPU, which counts as shared memory.
 struct LastBlockFlag {};
 
-/// What arrays of several stages lie in, those of each from its beginning on.
+/// A region of shared memory that the arrays of several stages share. The
+/// arrays of each stage begin at its start.
 template <unsigned size> struct SharedPool {
   static constexpr unsigned bytes = size;
 };

@@ -1,2 +1,2 @@
-//===- cuda_bf16.h - Found in place of CUDA's by bf16 kernels ---*- C++ -*-===//
+//===- cuda_bf16.h - Replacement for CUDA's header --------------*- C++ -*-===//
 #include "Half.h"

@@ -1,2 +1,2 @@
-//===- cuda_fp16.h - Found in place of CUDA's by f16 kernels ----*- C++ -*-===//
+//===- cuda_fp16.h - Replacement for CUDA's header --------------*- C++ -*-===//
 #include "Half.h"

@@ -1,14 +1,14 @@
 //===- cudasim.h - CUDA C++ as the host compiler sees it --------*- C++ -*-===//
 //
-// Included by the prelude of a kernel's text when BREW_CUDASIM is defined. It
-// gives the macros that Brew's kernels are written with their checked meaning;
-// the text itself stays as NVRTC compiles it.
+// Included by the prelude of a kernel's text if BREW_CUDASIM is defined.
+// Defines the macros of Brew's kernels with checks; NVRTC compiles the same
+// text for GPUs.
 //
-// An argument or a shared array may be used as `name[index]` and, for
-// arguments, through BREW_LOAD and BREW_STORE. `compile` puts two macros behind
-// the text: CUDASIM_LAUNCH_BOUNDS, the arguments that the text gives to
-// __launch_bounds__ on a GPU, and CUDASIM_EXPORT, which gives a kernel its
-// entry and its attributes for the stand-in driver.
+// Arguments and shared arrays may be used as `name[index]`, arguments also in
+// BREW_LOAD and BREW_STORE. `compile` appends two macros to the text:
+// CUDASIM_LAUNCH_BOUNDS, the arguments of __launch_bounds__ on a GPU, and
+// CUDASIM_EXPORT, which exports a kernel's entry point and its attributes for
+// the simulated driver.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_H
@@ -66,26 +66,27 @@ static constexpr int warpSize = 32;
 #define BREW_SHARED_POOL(name, bytes)                                          \
   using name = ::cudasim::SharedPool<(bytes)>;                                 \
   CUDASIM_DECLARE_SHARED(bytes)
-#define BREW_SHARED_SLICE(type, name, count, pool, offset)                      \
+#define BREW_SHARED_SLICE(type, name, count, pool, offset)                     \
   static_assert((offset) % 16 == 0 &&                                          \
                     (offset) + sizeof(type) * (count) <= pool::bytes,          \
                 "a shared array lies outside of the stages' memory");          \
   static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
   const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
 
-#define BREW_SYNC() (::cudasim::noteBarrier(), ::cudasim::cudasim_sync(__LINE__))
+#define BREW_SYNC()                                                            \
+  (::cudasim::noteBarrier(), ::cudasim::cudasim_sync(__LINE__))
 #define BREW_SYNC_WARP()                                                       \
   (::cudasim::noteBarrier(), ::cudasim::cudasim_sync_warp(__LINE__))
 #define BREW_SHUFFLE_XOR(value, mask)                                          \
-  (::cudasim::noteBarrier(),                                                          \
+  (::cudasim::noteBarrier(),                                                   \
    ::cudasim::shuffle(::cudasim::Shuffle::Xor, value, mask, __LINE__))
 #define BREW_SHUFFLE_DOWN(value, delta)                                        \
-  (::cudasim::noteBarrier(),                                                          \
+  (::cudasim::noteBarrier(),                                                   \
    ::cudasim::shuffle(::cudasim::Shuffle::Down, value, delta, __LINE__))
 
 #define BREW_COUNTERS(name, count) static unsigned name[count]
 #define BREW_LAST_BLOCK(counter, blocks)                                       \
-  (::cudasim::noteBarrier(),                                                          \
+  (::cudasim::noteBarrier(),                                                   \
    ::cudasim::SharedDeclaration<1, ::cudasim::LastBlockFlag>::note(),          \
    ::cudasim::cudasim_last_block(&(counter), blocks, __LINE__))
 #define BREW_STAGES(name) const ::cudasim::Stages<#name> &name

@@ -1,8 +1,8 @@
-//===- Api.h - The CUDA driver's types and numbers --------------*- C++ -*-===//
+//===- Api.h - The CUDA driver's types and constants ------------*- C++ -*-===//
 //
-// What the stand-in needs of the driver's interface, by the names and numbers
-// that CUDA documents. Declared apart from Brew's own declarations, so that a
-// mistake in those shows.
+// The types and constants of the driver API that the simulated driver uses.
+// They are independent of Brew's declarations (DriverApi.h), so that mistakes
+// in either show up in tests.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_DRIVER_API_H
@@ -43,7 +43,7 @@ enum Result : int {
 
 using DevicePointer = unsigned long long;
 
-/// CU_DEVICE_ATTRIBUTE_MAX_PITCH: bytes from row to row in a copy or a fill.
+/// CU_DEVICE_ATTRIBUTE_MAX_PITCH, in bytes.
 constexpr int kMaximumPitch = 0x7fffffff;
 
 struct Context_;

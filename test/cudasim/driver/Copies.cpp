@@ -18,8 +18,8 @@ CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
-  // A captured copy reads its source when the graph runs, whatever memory it
-  // is.
+  // A captured copy reads its source when the graph runs, from pageable memory
+  // too.
   if (isPinned(source, bytes) || isCapturing(stream))
     return enqueue(stream, [=] {
       requireDeviceRange(target, bytes, "copy to the device");
@@ -44,7 +44,7 @@ CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
         std::memcpy(target, bytesAt(source), bytes);
       }))
     return failed;
-  // Into pageable memory the call returns when the copy has been made.
+  // A copy to pageable memory is synchronous.
   return isPinned(target, bytes) ? Success : synchronize(stream);
 }
 
@@ -70,7 +70,7 @@ struct CopySide {
   bool isDevice;
 
   CopySide(int type, const void *host, DevicePointer device, std::size_t x,
-       std::size_t y, std::size_t pitch)
+           std::size_t y, std::size_t pitch)
       : first((type == DeviceMemory
                    ? bytesAt(device)
                    : static_cast<std::byte *>(const_cast<void *>(host))) +
@@ -81,8 +81,8 @@ struct CopySide {
   }
 };
 
-/// Whether rows of two sides, each `height` rows of `width` bytes, have a byte
-/// in common.
+/// Returns whether any rows of the two sides overlap; each side has `height`
+/// rows of `width` bytes.
 bool overlap(const CopySide &a, const CopySide &b, std::size_t width,
              std::size_t height) {
   for (std::size_t i = 0, j = 0; i < height && j < height;) {
@@ -90,13 +90,15 @@ bool overlap(const CopySide &a, const CopySide &b, std::size_t width,
                     *rowOfB = b.first + j * b.pitch;
     if (rowOfA < rowOfB + width && rowOfB < rowOfA + width)
       return true;
-    // The lower row meets no later one of the other side, which lie higher.
+    // Later rows of the other side have higher addresses, so the row with the
+    // lower address overlaps none of them.
     rowOfA < rowOfB ? ++i : ++j;
   }
   return false;
 }
 
-/// Whether a device may refuse the pitch in copies from device to device.
+/// Returns whether the simulated device rejects the pitch in copies within the
+/// device.
 bool isRejectedPitch(std::size_t pitch) {
   return pitch % setting("CUDASIM_PITCH_ALIGNMENT", 1) != 0;
 }
@@ -117,12 +119,13 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
       copy->sourcePitch > kMaximumPitch || copy->targetPitch > kMaximumPitch)
     return InvalidValue;
   if (copy->sourceType == DeviceMemory && copy->targetType == DeviceMemory &&
-      (isRejectedPitch(copy->sourcePitch) || isRejectedPitch(copy->targetPitch)))
+      (isRejectedPitch(copy->sourcePitch) ||
+       isRejectedPitch(copy->targetPitch)))
     return InvalidValue;
   CopySide source(copy->sourceType, copy->sourceHost, copy->sourceDevice,
-              copy->sourceX, copy->sourceY, copy->sourcePitch);
+                  copy->sourceX, copy->sourceY, copy->sourcePitch);
   CopySide target(copy->targetType, copy->targetHost, copy->targetDevice,
-              copy->targetX, copy->targetY, copy->targetPitch);
+                  copy->targetX, copy->targetY, copy->targetPitch);
   bool pageable = false;
   for (const CopySide &side : {source, target})
     pageable |=
@@ -138,7 +141,7 @@ CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
       std::memcpy(target.first + row * target.pitch,
                   source.first + row * source.pitch, width);
   });
-  // Rows of pageable memory are not staged but waited for, which is allowed.
+  // Copies of pageable rows are synchronous, which CUDA permits.
   return result == Success && pageable ? synchronize(stream) : result;
 }
 

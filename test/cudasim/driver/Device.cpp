@@ -1,7 +1,6 @@
 //===- Device.cpp - The simulated device and its settings -----------------===//
 //
-// Environment variables make it another device, for tests of what a machine may
-// lack; README.md lists them.
+// Environment variables configure the device; README.md lists them.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -24,9 +23,8 @@ std::uint64_t setting(const char *name, std::uint64_t fallback) {
 static bool initialized;
 static Context_ *const theContext = reinterpret_cast<Context_ *>(&initialized);
 static int contextUses;
-// In the threads' static storage: AddressSanitizer takes the start of storage
-// that is allocated later for a header where it happens to lie behind a page's
-// first bytes.
+// Uses static TLS: AddressSanitizer misreads the bytes before a dynamic TLS
+// block as a header if the block starts right after the first bytes of a page.
 [[gnu::tls_model("initial-exec")]] static thread_local Context_ *current;
 
 Result ready() {
@@ -210,8 +208,7 @@ CUDASIM_API int cuCtxGetCurrent(Context_ **context) {
   return Success;
 }
 
-// NVRTC looks for a driver and, where there is one, asks for tables that only
-// NVIDIA's libraries know.
+// NVRTC queries internal tables of a driver that is loaded in its process.
 CUDASIM_API int cuGetExportTable(const void **table, const void *identifier) {
   *table = nullptr;
   return NotFound;

@@ -1,9 +1,9 @@
-//===- Driver.h - State of the stand-in driver ------------------*- C++ -*-===//
+//===- Driver.h - State of the simulated driver -----------------*- C++ -*-===//
 //
-// Work is queued and runs as late as the calls allow: when someone waits for
-// it. A host that reads a result too early, overwrites a pinned buffer that is
-// still to be copied, or forgets an event between two streams therefore sees
-// wrong values every time.
+// Work is queued and runs as late as possible: when the host waits for it.
+// Therefore a host that reads a result too early, overwrites a pinned buffer
+// before its copy, or forgets an event between two streams always sees wrong
+// values.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUDASIM_DRIVER_H
@@ -20,44 +20,48 @@
 
 namespace cudasim {
 
-/// Every entry contains it: the simulated device does one thing at a time.
+/// Returns the mutex that every entry point locks: the simulated device runs
+/// one operation at a time.
 std::recursive_mutex &driverMutex();
 
-/// Success if cuInit was called and this thread has a context; each entry that
-/// needs them begins with it.
+/// Returns Success if cuInit was called and the calling thread has a context.
+/// Every entry point that requires them checks it first.
 __attribute__((visibility("default"))) Result ready();
 
-/// A number from the environment, e.g. CUDASIM_MEMORY.
+/// Returns a number from the environment (e.g. CUDASIM_MEMORY), or `fallback`
+/// if the variable is not set.
 std::uint64_t setting(const char *name, std::uint64_t fallback);
-/// CUDASIM_DRIVER_VERSION.
+/// Returns CUDASIM_DRIVER_VERSION.
 int driverVersion();
 
 //===----------------------------------------------------------------------===//
 // Multiprocessors
 //===----------------------------------------------------------------------===//
 
-/// What a multiprocessor has room for.
+/// The limits of a multiprocessor.
 struct Multiprocessor {
   static constexpr unsigned kRegisters = 65536;
-  /// Bytes of shared memory of a block that does not opt in to more.
+  /// Bytes of shared memory per block without opt-in.
   static constexpr unsigned kSharedPerBlock = 48 * 1024;
 
   unsigned threads, blocks;
-  /// Bytes of shared memory, and those of each block that the driver takes.
+  /// Bytes of shared memory, and bytes that the driver reserves per block.
   unsigned shared, reservedShared;
 
   static Multiprocessor ofDevice();
 
-  /// The most registers of a thread that the bounds allow the compiler.
+  /// Returns the maximum number of registers per thread that the bounds allow
+  /// the compiler.
   unsigned registersOf(const LaunchBounds &bounds) const;
-  /// AllocationMap of a kernel that are resident together; 0 if one alone is too
-  /// large.
+  /// Returns how many blocks of a kernel are resident at once; 0 if a single
+  /// block is too large.
   unsigned residentBlocks(const KernelAttributes &kernel, unsigned blockThreads,
                           std::size_t dynamicShared) const;
 };
 
-/// CUDASIM_RESIDENT: blocks that are resident on the device, which then has one
-/// multiprocessor, whatever they need. 0: the limits of Multiprocessor apply.
+/// Returns CUDASIM_RESIDENT, the number of resident blocks on the device
+/// regardless of their resources; the device then has one multiprocessor.
+/// Returns 0 if the limits of Multiprocessor apply.
 unsigned fixedResidentBlocks();
 unsigned multiprocessorCount();
 
@@ -65,12 +69,13 @@ unsigned multiprocessorCount();
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Whether the bytes lie within one live allocation on the device.
+/// Returns whether the bytes are within one live device allocation.
 bool isDeviceRange(const void *address, std::uint64_t bytes);
-/// A finding unless they do; `purpose` names the access: "copy to the device".
+/// Reports a finding unless they are. `purpose` names the access, e.g. "copy to
+/// the device".
 void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
                         const char *purpose);
-/// Whether the bytes lie within pinned host memory.
+/// Returns whether the bytes are within pinned host memory.
 bool isPinned(const void *address, std::uint64_t bytes);
 
 //===----------------------------------------------------------------------===//
@@ -82,26 +87,27 @@ using Work = std::function<void()>;
 /// Queues work on a stream, or adds it to the graph that the stream captures.
 /// A null stream is the legacy default stream.
 Result enqueue(Stream *stream, Work work);
-/// Waits for everything on a stream.
+/// Runs all work of a stream. Fails during a capture.
 Result synchronize(Stream *stream);
-/// Waits for every stream; captures forbid it.
+/// Runs the work of all streams. Fails if a capture forbids it.
 Result synchronizeAll();
 bool isCapturing(Stream *stream);
-/// Success unless a capture forbids this thread to allocate or to wait, which
-/// then makes the capture invalid.
+/// Returns Success unless a capture forbids this thread to allocate or to wait.
+/// In that case it invalidates the capture.
 Result requireNoCapture();
 
-/// What a stand-in library calls to put its work on a stream; `run` is called
-/// with `state` any number of times, `release` once.
+/// Enqueues work of a simulated library. `run` is called with `state` any
+/// number of times, `release` once.
 CUDASIM_API int cudasim_enqueue(Stream *stream, void (*run)(void *),
                                 void (*release)(void *), void *state);
-/// requireNoCapture for such libraries, where the real ones allocate or wait.
+/// requireNoCapture() for simulated libraries, in functions whose originals
+/// allocate or wait.
 CUDASIM_API int cudasim_require_no_capture();
-/// isDeviceRange for such libraries; a finding names `purpose`.
+/// requireDeviceRange() for simulated libraries.
 CUDASIM_API void cudasim_require_range(const void *address, std::uint64_t bytes,
                                        const char *purpose);
 
-/// Graphs that this process has started, for tests.
+/// Returns the number of graph launches of this process, for tests.
 CUDASIM_API unsigned long long cudasim_graph_launches();
 
 } // namespace cudasim

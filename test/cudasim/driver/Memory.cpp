@@ -1,7 +1,7 @@
-//===- Memory.cpp - Allocations on the device and pinned on the host ------===//
+//===- Memory.cpp - Allocations of device and pinned host memory ----------===//
 //
-// Fresh memory is filled with ones, which is a NaN in every floating-point
-// type, so that a value nobody wrote shows.
+// Fresh memory is filled with one bits, a NaN in every floating-point type, so
+// that reads of unwritten values show in the results.
 //
 //===----------------------------------------------------------------------===//
 #include "../engine/Engine.h"
@@ -15,13 +15,13 @@ namespace cudasim {
 
 namespace {
 
-/// AllocationMap of memory by address.
+/// Live allocations by address.
 class AllocationMap {
 public:
   void add(const void *address, std::uint64_t bytes) {
     blocks[toNumber(address)] = bytes;
   }
-  /// The block that contains the address, or null.
+  /// Returns the allocation that contains the address, or null.
   const std::pair<const std::uint64_t, std::uint64_t> *
   find(std::uint64_t address) const {
     auto after = blocks.upper_bound(address);
@@ -34,7 +34,8 @@ public:
     const auto *block = find(address);
     return block && bytes <= block->first + block->second - address;
   }
-  /// The size of the block that begins there, which is forgotten; 0: none.
+  /// Removes the allocation that begins at `address`. Returns its size, or 0 if
+  /// no allocation begins there.
   std::uint64_t remove(const void *address) {
     auto found = blocks.find(toNumber(address));
     if (found == blocks.end())
@@ -58,7 +59,7 @@ std::uint64_t total() {
   return setting("CUDASIM_MEMORY", std::uint64_t(16) << 30);
 }
 
-/// What cuMemAlloc promises, and a little more than any vector access needs.
+/// The alignment that cuMemAlloc guarantees; more than any vector access needs.
 constexpr std::size_t kAlignment = 256;
 constexpr int kPoison = 0xff;
 
@@ -84,11 +85,12 @@ void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
   const auto *block = device.find(address);
   if (!block)
     reportLaunchFinding("%s: %llu bytes at 0x%llx, where nothing is allocated",
-                  purpose, static_cast<unsigned long long>(bytes), address);
-  reportLaunchFinding("%s: %llu bytes at offset %llu of an allocation of %llu bytes",
-                purpose, static_cast<unsigned long long>(bytes),
-                address - block->first,
-                static_cast<unsigned long long>(block->second));
+                        purpose, static_cast<unsigned long long>(bytes),
+                        address);
+  reportLaunchFinding(
+      "%s: %llu bytes at offset %llu of an allocation of %llu bytes", purpose,
+      static_cast<unsigned long long>(bytes), address - block->first,
+      static_cast<unsigned long long>(block->second));
 }
 
 bool isPinned(const void *address, std::uint64_t bytes) {
@@ -125,7 +127,7 @@ CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
     return failed;
   if (bytes == 0)
     return InvalidValue;
-  // An allocation is one of the calls that a capture forbids.
+  // Captures forbid allocations.
   if (Result failed = synchronizeAll())
     return failed;
   void *memory = bytes <= total() - used ? allocate(bytes) : nullptr;

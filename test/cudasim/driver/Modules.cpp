@@ -25,8 +25,8 @@ struct Function {
 
 struct Module {
   void *library;
-  /// Stays open: the loader tells libraries apart by path, which has its
-  /// number.
+  /// Kept open: its number is part of the library's path, by which the loader
+  /// distinguishes libraries.
   int file;
   std::map<std::string, Function> functions;
 };
@@ -36,8 +36,8 @@ namespace {
 std::set<Module *> modules;
 std::set<Function *> functions;
 
-/// Bytes of the shared object at `image`; 0 if it is none for this machine.
-/// The section headers are the last thing in a file that a linker wrote.
+/// Returns the size in bytes of the shared library at `image`; 0 if it is not
+/// one for this machine. Linkers write the section headers last.
 std::uint64_t imageSize(const void *image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));
@@ -81,12 +81,12 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
   Lock lock(driverMutex());
   if (Result failed = ready())
     return failed;
-  // A load may allocate, which older drivers do not do during a capture.
+  // Loading may allocate, which older drivers reject during a capture.
   constexpr int kLoadsDuringCaptures = 12030;
   if (driverVersion() < kLoadsDuringCaptures)
     if (Result failed = requireNoCapture())
       return failed;
-  // PTX would be text, and a CUBIN is an ELF file of another machine.
+  // PTX is text, and a CUBIN is an ELF file for another machine.
   std::uint64_t size =
       std::memcmp(image, ELFMAG, SELFMAG) == 0 ? imageSize(image) : 0;
   if (size == 0)
@@ -142,7 +142,7 @@ namespace {
 
 using Extent = std::array<unsigned, 3>;
 
-/// A launch, as its arguments describe it.
+/// The arguments of a launch.
 struct Launch {
   Function *function;
   Extent grid, block;
@@ -167,14 +167,14 @@ bool isWithin(const Extent &extent, const Extent &largest) {
   return true;
 }
 
-/// Bytes of arguments that a launch can pass.
+/// Returns the maximum bytes of kernel arguments.
 std::size_t argumentLimit() {
   const bool isLong =
       driverVersion() >= 12010 && setting("CUDASIM_CAPABILITY", 90) >= 70;
   return isLong ? 32764 : 4096;
 }
 
-/// Why the device does not start the launch, or Success.
+/// Returns why the device rejects the launch, or Success.
 Result checkLaunch(const Launch &launch) {
   if (!functions.count(launch.function))
     return InvalidHandle;
@@ -183,14 +183,16 @@ Result checkLaunch(const Launch &launch) {
       kernel.arguments * sizeof(void *) > argumentLimit())
     return InvalidValue;
   if (launch.sharedBytes != 0)
-    reportLaunchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
-                  "memory, but declares all it uses",
-                  launch.function->name.c_str(), launch.sharedBytes);
+    reportLaunchFinding(
+        "kernel '%s' is launched with %u bytes of dynamic shared "
+        "memory, but declares all it uses",
+        launch.function->name.c_str(), launch.sharedBytes);
   if (!isWithin(launch.grid, kLargestGrid) ||
       !isWithin(launch.block, kLargestBlock) ||
       launch.threads() > kernel.bounds.threads)
     return InvalidValue;
-  // A GPU's compiler refuses too large arrays, and so does the engine.
+  // Too large arrays are an error of the GPU's compiler; the engine reports
+  // them.
   if (*kernel.sharedBytes > Multiprocessor::kSharedPerBlock)
     return Success;
   const bool fits = Multiprocessor::ofDevice().residentBlocks(
@@ -200,7 +202,7 @@ Result checkLaunch(const Launch &launch) {
 }
 
 int start(const Launch &launch, Stream *stream, bool cooperates) {
-  // A launch takes the values of its arguments when it is queued.
+  // A launch copies the values of its arguments when it is enqueued.
   std::vector<void *> values(launch.function->attributes->arguments);
   for (std::size_t i = 0; i < values.size(); ++i)
     std::memcpy(&values[i], launch.arguments[i], sizeof(void *));
@@ -215,7 +217,7 @@ int start(const Launch &launch, Stream *stream, bool cooperates) {
   });
 }
 
-/// AllocationMap of a kernel that are resident on one multiprocessor.
+/// Returns how many blocks of a kernel are resident on a multiprocessor.
 unsigned occupancyOf(const Function &function, unsigned threads,
                      std::size_t sharedBytes) {
   if (const unsigned fixed = fixedResidentBlocks())
@@ -224,8 +226,8 @@ unsigned occupancyOf(const Function &function, unsigned threads,
                                                    threads, sharedBytes);
 }
 
-/// Of the blocks of a cooperative launch the simulator runs a quarter, so that
-/// each takes several turns. With CUDASIM_RESIDENT it runs all.
+/// Returns how many blocks of a cooperative launch the simulator runs: a
+/// quarter, so that each takes several turns, or all with CUDASIM_RESIDENT.
 unsigned blocksToRun(unsigned blocks) {
   constexpr unsigned kTurns = 4, kFewest = 3;
   if (fixedResidentBlocks())

@@ -1,9 +1,9 @@
 //===- Multiprocessor.cpp - Limits of a multiprocessor, and occupancy -----===//
 //
-// The numbers are those of CUDA's programming guide ("Technical specifications
-// per compute capability"), and the rounding is that of its occupancy
-// calculator. How many registers a kernel takes only the GPU's compiler knows:
-// here it is as many as __launch_bounds__ allow it.
+// The limits are from CUDA's programming guide ("Technical specifications per
+// compute capability"), the rounding from its occupancy calculator. Only the
+// GPU's compiler knows how many registers a kernel uses; the simulator assumes
+// the maximum that __launch_bounds__ allow.
 //
 //===----------------------------------------------------------------------===//
 #include "Driver.h"
@@ -58,7 +58,8 @@ unsigned Multiprocessor::registersOf(const LaunchBounds &bounds) const {
   if (const std::uint64_t fixed = setting("CUDASIM_REGISTERS", 0))
     return static_cast<unsigned>(fixed);
   const unsigned perBlock = warpsOf(bounds.threads) * kWarp;
-  // The compiler ignores a minimum that no multiprocessor has threads for.
+  // The compiler ignores a minimum that exceeds the multiprocessor's threads or
+  // blocks.
   unsigned resident = std::max(bounds.minimumBlocks, 1u);
   if (resident > std::min(blocks, threads / perBlock))
     resident = 1;
@@ -74,7 +75,7 @@ unsigned Multiprocessor::residentBlocks(const KernelAttributes &kernel,
       *kernel.sharedBytes + dynamicShared > kSharedPerBlock)
     return 0;
   const unsigned blockWarps = warpsOf(blockThreads);
-  // Registers are given to warps in units of 256, and the warps are divided
+  // Registers are allocated per warp in units of 256, and warps are divided
   // among four schedulers.
   const unsigned warpRegisters =
       roundUp(registersOf(kernel.bounds) * kWarp, 256);

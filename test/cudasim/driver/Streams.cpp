@@ -15,7 +15,7 @@ namespace cudasim {
 using Lock = std::lock_guard<std::recursive_mutex>;
 using Clock = std::chrono::steady_clock;
 
-/// Work in an order that every dependence allows.
+/// Work in topological order.
 struct Graph {
   std::vector<Work> nodes;
 };
@@ -28,7 +28,7 @@ namespace {
 /// CUstreamCaptureMode.
 enum CaptureMode : int { kGlobal, kThreadLocal, kRelaxed };
 
-/// A graph being captured from one stream and those that join it.
+/// A graph that is being captured from a stream and the streams that joined it.
 struct Capture {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   Stream *origin;
@@ -36,20 +36,20 @@ struct Capture {
   std::thread::id thread;
   bool invalid = false, ended = false;
 
-  /// Whether it forbids this thread what would wait for other work.
+  /// Returns whether it forbids this thread to allocate or to wait.
   bool forbids() const {
     return mode == kGlobal ||
            (mode == kThreadLocal && thread == std::this_thread::get_id());
   }
 };
 
-/// One cuEventRecord.
+/// A call of cuEventRecord.
 struct EventRecord {
   Stream *stream;
   bool done = false;
   Clock::time_point time;
-  /// Of a record within a capture: the capture, and how much work the stream
-  /// had given to it.
+  /// The capture in which the event was recorded, if any, and how much work of
+  /// the stream it contained at that point.
   std::shared_ptr<Capture> capture;
   std::size_t captured = 0;
 };
@@ -57,11 +57,11 @@ struct EventRecord {
 } // namespace
 
 struct Stream {
-  bool blocking; // by the legacy default stream
+  bool blocking; // synchronises with the legacy default stream
   std::deque<Work> queue;
   std::shared_ptr<Capture> capture;
-  /// Pieces of work this stream gave to the capture, and how many of them the
-  /// origin has waited for.
+  /// Number of work items that this stream added to the capture, and how many
+  /// of them the origin stream has waited for.
   std::size_t captured = 0, joined = 0;
 };
 
@@ -78,7 +78,7 @@ std::set<Graph *> graphs;
 std::set<GraphExec *> executables;
 unsigned long long graphLaunches = 0;
 
-/// So much may be queued before the oldest work runs, as on a device.
+/// Maximum length of a queue. Beyond it the oldest work runs, as on a device.
 constexpr std::size_t kQueueLimit = 4096;
 
 void runOldest(Stream *stream) {
@@ -97,14 +97,14 @@ void drainUntil(const EventRecord &record) {
     runOldest(record.stream);
 }
 
-/// Makes a capture invalid by a call that may not happen now.
+/// Invalidates a capture because of a forbidden call, and returns `reason`.
 Result invalidate(Capture &capture, Result reason = StreamCaptureUnsupported) {
   capture.invalid = true;
   return reason;
 }
 
-/// The legacy default stream waits for blocking streams, which a capture
-/// forbids in every mode.
+/// Invalidates captures of blocking streams. The legacy default stream waits
+/// for blocking streams, which captures of every mode forbid.
 Result requireNoBlockingCapture() {
   Result result = Success;
   for (Stream *stream : streams)
@@ -127,7 +127,7 @@ Result check(Event *event) {
 
 } // namespace
 
-/// A capture in another thread forbids something only where its mode is global.
+/// A capture in another thread forbids these calls only in global mode.
 Result requireNoCapture() {
   Result result = Success;
   for (Stream *stream : streams)
@@ -244,7 +244,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
   if (Result failed = check(event))
     return failed;
   if (!event->record)
-    return Success; // nothing recorded: nothing to wait for
+    return Success; // never recorded
   std::shared_ptr<EventRecord> record = event->record;
   if (record->capture) {
     if (record->capture->ended)
@@ -365,7 +365,7 @@ CUDASIM_API int cuEventElapsedTime(float *milliseconds, Event *start,
   return Success;
 }
 
-// Newer drivers export it under this name as well.
+// Newer drivers export it under this name, too.
 CUDASIM_API int cuEventElapsedTime_v2(float *milliseconds, Event *start,
                                       Event *end) {
   return cuEventElapsedTime(milliseconds, start, end);

@@ -1,7 +1,8 @@
-//===- Arrivals.cpp - Blocks that count themselves ------------------------===//
+//===- Arrivals.cpp - Order of blocks through counters --------------------===//
 //
-// Nothing orders blocks but counters: who comes to one as the last is behind
-// all that the others did before they came.
+// Only counters order blocks of a launch: accesses that a block makes before it
+// arrives at a counter happen before accesses that the last arriving block
+// makes afterwards.
 //
 //===----------------------------------------------------------------------===//
 #include "Engine.h"
@@ -16,13 +17,13 @@ namespace cudasim {
 
 namespace {
 
-/// By the upper half of its stamps, the barriers that a block had met, for the
-/// last time if it takes several turns.
+/// Maps a block (the upper half of its stamps) to its barrier epoch at its last
+/// arrival.
 using Blocks = std::unordered_map<unsigned, unsigned>;
 
-std::map<unsigned *, Blocks> counters; // of the launch
-Blocks ordered;                        // before the running block
-/// By a number that a block had, the next one that it got.
+std::map<unsigned *, Blocks> counters; // arrivals at each counter
+Blocks ordered; // blocks whose arrivals happened before the running block
+/// Maps a previous number of a block to its next one.
 std::unordered_map<unsigned, unsigned> renumbered;
 
 } // namespace
@@ -40,7 +41,7 @@ void endArrivals() {
   for (auto &[counter, blocks] : counters)
     if (*counter != 0)
       reportLaunchFinding("%zu blocks came to a counter, which is left at %u",
-                    blocks.size(), *counter);
+                          blocks.size(), *counter);
   counters.clear();
 }
 
@@ -52,7 +53,7 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
       static_cast<unsigned>(cudasim_context.globalBlock >> 32);
   if (!arrived.insert_or_assign(upper, epoch).second && !launchState.hasStages)
     reportFinding("the block comes to a counter for the second time");
-  // As atomicInc: back to 0 behind the last one.
+  // As atomicInc: wraps around to 0 at the last arrival.
   const bool isLast = *counter == blocks - 1;
   *counter = *counter >= blocks - 1 ? 0 : *counter + 1;
   if (isLast)
@@ -67,8 +68,8 @@ bool happensBefore(unsigned upper, unsigned epoch) {
     if (since != 0 && since <= kBarriersOfNumber)
       return true;
   }
-  // The block got a new number at a barrier, and has arrived with that, or is
-  // the running one.
+  // The block was renumbered at a barrier and arrived with its new number, or
+  // it is the running block.
   const auto now = static_cast<unsigned>(cudasim_context.globalBlock >> 32);
   for (auto next = renumbered.find(upper); next != renumbered.end();
        next = renumbered.find(next->second))
@@ -85,7 +86,7 @@ extern "C" unsigned long long cudasim_block_at(unsigned long long turn,
   }();
   if (seed == 0)
     return turn;
-  // Steps that have no divisor in common with `count` noteBarrier every block once.
+  // A step that is coprime to `count` visits every block exactly once.
   unsigned long long step = (count / 2 + seed) % count | 1;
   while (std::gcd(step, count) != 1)
     ++step;

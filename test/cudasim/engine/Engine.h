@@ -1,4 +1,4 @@
-//===- Engine.h - The simulator behind device/Context.h ---------*- C++ -*-===//
+//===- Engine.h - The engine that executes simulated kernels ----*- C++ -*-===//
 #ifndef CUDASIM_ENGINE_H
 #define CUDASIM_ENGINE_H
 
@@ -9,72 +9,75 @@
 
 namespace cudasim {
 
-/// What the engine knows of the launch that runs.
+/// State of the running launch.
 struct LaunchState {
   const char *kernel = nullptr;
   Argument *arguments = nullptr;
   unsigned argumentCount = 0;
-  unsigned threads = 0; // of a block
-  /// Of a kernel with stages: blocks come to a counter once for each turn.
+  unsigned threads = 0; // per block
+  /// Whether the kernel has stages: a block then arrives at a counter once per
+  /// turn.
   bool hasStages = false;
-  /// Number, in stamps, of the first block of the stage that runs.
+  /// Number, in stamps, of the first block of the running stage.
   Stamp firstOfStage = 0;
-  /// The next number that no block has.
+  /// The next unused block number.
   Stamp nextNumber = 0;
 };
 extern LaunchState launchState;
 
 #pragma GCC visibility push(default)
-/// Ends the program with status 70 after saying what was found, and where if a
-/// launch is running: "cudasim: kernel 'k', block (1,0,0), thread (5,0,0):
-/// ...".
+/// Prints a finding with its location, "cudasim: kernel 'k', block (1,0,0),
+/// thread (5,0,0): ...", and ends the program with status 70.
 [[noreturn]] void reportFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
-/// The same without a place.
+/// The same without block and thread, and outside of launches.
 [[noreturn]] void reportLaunchFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 #pragma GCC visibility pop
 
-/// "(x,y,z)" of a thread's number in its block.
+/// Formats a thread's number in its block as "(x,y,z)".
 struct ThreadName {
   explicit ThreadName(unsigned thread);
   char text[40];
 };
 
-/// What blocks know of each other in the launch that runs.
+/// Order between the blocks of the running launch.
 void beginArrivals();
-/// Finds counters that do not end at 0.
+/// Reports counters that are not 0 at the end.
 void endArrivals();
 void beginBlockArrivals();
-/// Notes that the running block, at its barrier `epoch`, comes to `counter` as
-/// one of `blocks`; whether it is the last.
+/// Notes that the running block arrives at `counter` at its barrier `epoch`.
+/// Returns whether it is the last of `blocks`.
 bool arrive(unsigned *counter, unsigned blocks, unsigned epoch);
-/// Whether what the block with stamps `upper` did before its barrier `epoch`
-/// came before the running block went on.
+/// Returns whether the accesses of the block with stamps `upper` in its barrier
+/// epoch `epoch` happen before the current access of the running block.
 bool happensBefore(unsigned upper, unsigned epoch);
 
-/// Barriers of a block with one number, half of those that stamps tell apart.
+/// Number of barriers after which a block is renumbered: half of the epochs
+/// that stamps can distinguish.
 constexpr unsigned kBarriersOfNumber = (kEpochMask + 1) / 2;
-/// Gives the running block, all of whose threads are at a barrier, a new number
-/// in the stamps of global memory.
+/// Assigns the running block, all of whose threads are at a barrier, a new
+/// number in the stamps of global memory.
 void renumberBlock();
-/// Notes that the block with stamps `before` goes on with stamps `after`.
+/// Notes that the block with stamps `before` continues with stamps `after`.
 void noteRenumbered(unsigned before, unsigned after);
 
-/// Between these two, a thread that overflows its stack is a finding.
+/// Between these calls, a stack overflow of a simulated thread is reported as a
+/// finding.
 void beginStackWatch();
 void endStackWatch();
 
-/// Stamps for the written arguments of a launch, and the launch's number.
+/// Assigns stamps to the written arguments of a launch and begins a new launch
+/// number.
 void prepareStamps(std::vector<Argument *> written);
 
 extern "C" {
-/// The driver's view of memory: whether [address, address + bytes) lies within
-/// one live allocation. Without one, arguments are not checked.
+/// Returns whether [address, address + bytes) is within one live allocation.
+/// The driver sets this function; without it, arguments are not checked.
 using MemoryCheck = bool (*)(const void *address, std::uint64_t bytes);
 __attribute__((visibility("default"))) void
 cudasim_set_memory_check(MemoryCheck check);
-/// Whether blocks of the launches that follow may wait for each other.
+/// Sets whether blocks of later launches may wait for each other.
 __attribute__((visibility("default"))) void
 cudasim_set_cooperation(bool cooperates);
 }

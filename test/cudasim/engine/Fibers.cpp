@@ -1,9 +1,9 @@
-//===- Fibers.cpp - The threads of a block side by side -------------------===//
+//===- Fibers.cpp - Threads of a block as fibers --------------------------===//
 //
-// Each thread has a stack of its own and runs until it finishes or meets a
-// barrier or shuffle. Warps go first: a warp's lanes run until all of them
-// have finished or wait for the block. The threads of a kernel without barriers
-// and shuffles run in turn on the first stack.
+// Each thread has its own stack and runs until it finishes or reaches a barrier
+// or shuffle. The lanes of a warp run until all of them have finished or wait
+// for the block; then the next warp runs. The threads of a kernel without
+// barriers and shuffles run one after the other on the first stack.
 //
 //===----------------------------------------------------------------------===//
 #include "Engine.h"
@@ -56,7 +56,7 @@ void *bodyState;
 
 unsigned running() { return cudasim_context.self & kEpochMask; }
 
-/// Makes `thread` the one that the context describes.
+/// Sets the context's thread to `thread`.
 void setCurrentThread(unsigned thread) {
   Context &context = cudasim_context;
   const Index3 &block = context.blockDim;
@@ -92,28 +92,30 @@ void blockMain() {
   __builtin_unreachable();
 }
 
-/// A finding about `thread` that waits and `other` that does not come.
+/// Reports that `thread` waits at a point that `other` does not reach.
 [[noreturn]] void reportDivergence(unsigned thread, unsigned other) {
   setCurrentThread(thread);
   const Fiber &mine = fibers[thread], &theirs = fibers[other];
   if (theirs.waits == WaitState::Finished)
-    reportFinding("divergence: waits at the %s in line %u, but thread %s has left "
-            "the kernel",
-            describe(mine.waits), mine.line, ThreadName(other).text);
-  reportFinding("divergence: waits at the %s in line %u, but thread %s waits at the "
-          "%s in line %u",
-          describe(mine.waits), mine.line, ThreadName(other).text,
-          describe(theirs.waits), theirs.line);
+    reportFinding(
+        "divergence: waits at the %s in line %u, but thread %s has left "
+        "the kernel",
+        describe(mine.waits), mine.line, ThreadName(other).text);
+  reportFinding(
+      "divergence: waits at the %s in line %u, but thread %s waits at the "
+      "%s in line %u",
+      describe(mine.waits), mine.line, ThreadName(other).text,
+      describe(theirs.waits), theirs.line);
 }
 
-/// All lanes of a warp wait or have finished, and at least one waits for the
-/// warp: completes what they wait for.
+/// Completes the barrier or shuffle at which the lanes of a warp wait. All
+/// lanes must wait or have finished; `waiting` is one that waits for the warp.
 void completeWarp(unsigned first, unsigned last, unsigned waiting) {
   const Fiber &model = fibers[waiting];
   for (unsigned lane = first; lane < last; ++lane) {
     const Fiber &fiber = fibers[lane];
     if (fiber.waits == WaitState::Finished)
-      continue; // no harm unless a shuffle reads from it
+      continue; // allowed unless a shuffle reads from it
     if (fiber.waits != model.waits || fiber.line != model.line)
       reportDivergence(waiting, lane);
   }
@@ -127,36 +129,37 @@ void completeWarp(unsigned first, unsigned last, unsigned waiting) {
     const Fiber &fiber = fibers[lane];
     if (fiber.waits == WaitState::Finished)
       continue;
-    unsigned place = lane - first;
-    unsigned from = model.waits == WaitState::ForXor ? place ^ fiber.operand
-                                                 : place + fiber.operand;
-    // Beyond the warp a lane receives its own value.
+    unsigned index = lane - first;
+    unsigned from = model.waits == WaitState::ForXor ? index ^ fiber.operand
+                                                     : index + fiber.operand;
+    // A source lane beyond the warp returns the lane's own value.
     if (from >= kWarp) {
-      received[place] = fiber.value;
+      received[index] = fiber.value;
       continue;
     }
-    bool absent =
-        first + from >= last || fibers[first + from].waits == WaitState::Finished;
+    bool absent = first + from >= last ||
+                  fibers[first + from].waits == WaitState::Finished;
     if (absent) {
       setCurrentThread(lane);
       reportFinding("the shuffle in line %u reads from lane %u, which is %s",
-              fiber.line, from,
-              first + from >= last ? "beyond the block's threads"
-                                   : "no longer there");
+                    fiber.line, from,
+                    first + from >= last ? "beyond the block's threads"
+                                         : "no longer there");
     }
-    received[place] = fibers[first + from].value;
+    received[index] = fibers[first + from].value;
   }
   for (unsigned lane = first; lane < last; ++lane)
     fibers[lane].value = received[lane - first];
 }
 
-/// Runs a warp until its lanes wait for the block or have finished.
+/// Runs a warp until all its lanes wait for the block or have finished.
 void runWarp(unsigned first, unsigned last) {
   for (;;) {
     unsigned waiting = last;
     for (unsigned lane = first; lane < last; ++lane) {
       Fiber &fiber = fibers[lane];
-      if (fiber.waits != WaitState::Finished && fiber.waits != WaitState::ForBlock)
+      if (fiber.waits != WaitState::Finished &&
+          fiber.waits != WaitState::ForBlock)
         resume(lane);
       if (waiting == last && fiber.waits != WaitState::Finished &&
           fiber.waits != WaitState::ForBlock)
@@ -168,7 +171,8 @@ void runWarp(unsigned first, unsigned last) {
   }
 }
 
-/// Whether all threads have met at a barrier; false: all have finished.
+/// Returns true if all threads wait at the same barrier, false if all have
+/// finished. Otherwise reports a divergence.
 bool completeBlockBarrier() {
   const Fiber &first = fibers[0];
   for (unsigned thread = 1; thread < launchState.threads; ++thread) {
@@ -219,7 +223,7 @@ void cudasim_sync(unsigned line) { wait(WaitState::ForBlock, line); }
 bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line) {
   static bool isLast;
   wait(WaitState::ForBlock, line);
-  // Of the threads that have met the first one goes on first.
+  // Thread 0 is the first to resume after the barrier.
   if (running() == 0)
     isLast = arrive(counter, blocks, blockEpoch);
   wait(WaitState::ForBlock, line);

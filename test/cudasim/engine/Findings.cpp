@@ -1,4 +1,4 @@
-//===- Findings.cpp - What a kernel did wrong, in words -------------------===//
+//===- Findings.cpp - Messages about invalid kernel behaviour -------------===//
 #include "Engine.h"
 
 #include <cstdarg>
@@ -7,11 +7,11 @@
 
 namespace cudasim {
 
-/// A bug in Brew, as its tools' exit statuses have it.
+/// The exit status of Brew's tools for internal errors.
 static constexpr int kFindingStatus = 70;
 
-[[noreturn]] static void exitWithFinding(const char *location, const char *format,
-                             va_list values) {
+[[noreturn]] static void exitWithFinding(const char *location,
+                                         const char *format, va_list values) {
   char text[1024];
   std::vsnprintf(text, sizeof(text), format, values);
   std::fprintf(stderr, "cudasim: %s%s\n", location, text);
@@ -21,7 +21,8 @@ static constexpr int kFindingStatus = 70;
 void reportLaunchFinding(const char *format, ...) {
   char location[256] = "";
   if (launchState.kernel)
-    std::snprintf(location, sizeof(location), "kernel '%s': ", launchState.kernel);
+    std::snprintf(location, sizeof(location),
+                  "kernel '%s': ", launchState.kernel);
   va_list values;
   va_start(values, format);
   exitWithFinding(location, format, values);
@@ -53,31 +54,33 @@ extern "C" {
 void cudasim_outside(const Argument *argument, long long index,
                      unsigned elements, bool write) {
   if (elements > 1)
-    reportFinding("%s %u elements at %s[%lld], which has %llu elements", verb(write),
-            elements, argument->name, index, argument->count);
-  reportFinding("%s %s[%lld], which has %llu elements", verb(write), argument->name,
-          index, argument->count);
+    reportFinding("%s %u elements at %s[%lld], which has %llu elements",
+                  verb(write), elements, argument->name, index,
+                  argument->count);
+  reportFinding("%s %s[%lld], which has %llu elements", verb(write),
+                argument->name, index, argument->count);
 }
 
 void cudasim_misaligned(const char *name, long long index, unsigned bytes) {
-  reportFinding("the address of %s[%lld] is no multiple of %u, as the vector access "
-          "needs",
-          name, index, bytes);
+  reportFinding(
+      "the address of %s[%lld] is no multiple of %u, as the vector access "
+      "needs",
+      name, index, bytes);
 }
 
 void cudasim_unwritten(const Argument *argument, long long index) {
   reportFinding("read of %s[%lld], which is output only and not written yet",
-          argument->name, index);
+                argument->name, index);
 }
 
 void cudasim_shared_outside(const SharedInfo *info, long long index) {
-  reportFinding("access to shared %s[%lld], which has %llu elements", info->name,
-          index, info->count);
+  reportFinding("access to shared %s[%lld], which has %llu elements",
+                info->name, index, info->count);
 }
 
 void cudasim_shared_unwritten(const SharedInfo *info, long long index) {
-  reportFinding("read of shared %s[%lld], which nothing has written", info->name,
-          index);
+  reportFinding("read of shared %s[%lld], which nothing has written",
+                info->name, index);
 }
 }
 

@@ -1,4 +1,4 @@
-//===- Launch.cpp - Checks of a launch as a whole -------------------------===//
+//===- Launch.cpp - Checks of a launch ------------------------------------===//
 #include "Engine.h"
 
 namespace cudasim {
@@ -7,7 +7,7 @@ LaunchState launchState;
 static MemoryCheck memoryCheck;
 static bool cooperation;
 
-/// Limits of every device that Brew compiles for.
+/// Limits of all devices that Brew supports.
 static constexpr unsigned kMaximumThreads = 1024;
 static constexpr unsigned kMaximumGrid[3] = {0x7fffffff, 65535, 65535};
 static constexpr unsigned kMaximumBlock[3] = {1024, 1024, 64};
@@ -20,20 +20,22 @@ static void checkGeometry(const LaunchBounds &bounds, const unsigned *grid,
     threads *= block[i];
     if (grid[i] == 0 || grid[i] > kMaximumGrid[i] || block[i] == 0 ||
         block[i] > kMaximumBlock[i])
-      reportLaunchFinding("no device launches %u x %u x %u blocks of %u x %u x %u "
-                    "threads",
-                    grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+      reportLaunchFinding(
+          "no device launches %u x %u x %u blocks of %u x %u x %u "
+          "threads",
+          grid[0], grid[1], grid[2], block[0], block[1], block[2]);
   }
   if (threads > kMaximumThreads || threads > bounds.threads)
-    reportLaunchFinding("launched with %llu threads in a block, but declared with at "
-                  "most %u",
-                  threads, bounds.threads);
+    reportLaunchFinding(
+        "launched with %llu threads in a block, but declared with at "
+        "most %u",
+        threads, bounds.threads);
 }
 
 static void checkShared(unsigned bytes) {
   if (bytes > kStaticSharedBytes)
-    reportLaunchFinding("the shared arrays take %u bytes, a block has %u", bytes,
-                  kStaticSharedBytes);
+    reportLaunchFinding("the shared arrays take %u bytes, a block has %u",
+                        bytes, kStaticSharedBytes);
 }
 
 static void checkArgument(const Argument &argument) {
@@ -42,12 +44,13 @@ static void checkArgument(const Argument &argument) {
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(argument.data);
   if (address % argument.elementSize)
     reportLaunchFinding("the address of argument %s is no multiple of %u",
-                  argument.name, argument.elementSize);
+                        argument.name, argument.elementSize);
   if (memoryCheck &&
       !memoryCheck(argument.data, argument.count * argument.elementSize))
-    reportLaunchFinding("argument %s (%llu elements of %u bytes) does not lie in one "
-                  "allocation",
-                  argument.name, argument.count, argument.elementSize);
+    reportLaunchFinding(
+        "argument %s (%llu elements of %u bytes) does not lie in one "
+        "allocation",
+        argument.name, argument.count, argument.elementSize);
 }
 
 static void checkStages(std::uintptr_t stages) {
@@ -56,11 +59,11 @@ static void checkStages(std::uintptr_t stages) {
     reportLaunchFinding("none of its stages is to run");
   if ((stages & (stages - 1)) != 0 && !cooperation)
     reportLaunchFinding("its stages wait for each other, but the launch is not "
-                  "cooperative");
+                        "cooperative");
 }
 
-/// Read-only and output-only arguments are promised to be disjoint from all
-/// that the kernel writes.
+/// In and Out arguments are declared __restrict__ on a GPU, so they must not
+/// overlap other arguments; two In arguments may overlap.
 static void checkDisjoint(const Argument &a, const Argument &b) {
   if (a.access == Access::Stages || b.access == Access::Stages)
     return;
@@ -72,12 +75,13 @@ static void checkDisjoint(const Argument &a, const Argument &b) {
   const char *bBegin = static_cast<const char *>(b.data);
   if (aBegin < bBegin + b.count * b.elementSize &&
       bBegin < aBegin + a.count * a.elementSize)
-    reportLaunchFinding("arguments %s and %s share memory, but are declared to be "
-                  "disjoint",
-                  a.name, b.name);
+    reportLaunchFinding(
+        "arguments %s and %s share memory, but are declared to be "
+        "disjoint",
+        a.name, b.name);
 }
 
-/// Numbers beyond the stamp's bits fall together, which can only hide a race.
+/// Numbers that exceed the stamp's bits wrap around, which can only hide races.
 static void setBlockNumber(Stamp number) {
   Stamp &stamps = cudasim_context.globalBlock;
   const Stamp launch = stamps >> kLaunchShift << kLaunchShift;

@@ -1,7 +1,7 @@
-//===- Races.cpp - Two threads, one element, no barrier between -----------===//
+//===- Races.cpp - Detection of data races --------------------------------===//
 //
-// Device/Memory.h compares stamps and comes here when an element was touched
-// before by another thread or before a barrier.
+// The slow path of device/Memory.h, for elements that were accessed before by
+// another thread or before a barrier.
 //
 //===----------------------------------------------------------------------===//
 #include "Engine.h"
@@ -14,7 +14,7 @@ namespace cudasim {
 
 namespace {
 
-/// A stamp taken apart.
+/// The fields of a stamp.
 struct StampFields {
   unsigned thread, warpEpoch, blockEpoch;
   ReaderSpan span;
@@ -30,29 +30,31 @@ struct StampFields {
 
 constexpr unsigned kSharedShift = 32;
 
-/// How an earlier fields relates to one that happens now.
+/// The relation between an earlier access and the current one.
 enum class Relation {
-  Ordered,    // by a barrier, or the same thread
+  Ordered,    // by a barrier or counter, or by the same thread
   SameWarp,   // both since the warp's last barrier
   SameBlock,  // both since the block's last barrier
-  OtherBlock, // nothing orders blocks
+  OtherBlock, // in unordered blocks
 };
 
-/// Whether a block of a stage before the one that runs touched an element.
+/// Returns whether the block with stamps `upper` belongs to an earlier stage.
 bool isOfEarlierStage(unsigned upper) {
   constexpr unsigned kBlockMask = (1u << (kLaunchShift - 32)) - 1;
   return (upper & kBlockMask) < launchState.firstOfStage;
 }
 
-/// `isShared`: of shared memory, whose stamps have other numbers.
-Relation relate(const StampFields &earlier, const StampFields &now, bool isShared) {
+/// `isShared` selects shared memory, whose stamps have other block numbers.
+Relation relate(const StampFields &earlier, const StampFields &now,
+                bool isShared) {
   if (!isShared && isOfEarlierStage(earlier.upper))
     return Relation::Ordered;
   if (earlier.span == Grid)
     return Relation::OtherBlock;
   if (earlier.upper != now.upper)
-    return happensBefore(earlier.upper, earlier.blockEpoch) ? Relation::Ordered
-                                                         : Relation::OtherBlock;
+    return happensBefore(earlier.upper, earlier.blockEpoch)
+               ? Relation::Ordered
+               : Relation::OtherBlock;
   if (earlier.blockEpoch != now.blockEpoch)
     return Relation::Ordered;
   if (earlier.span == OneThread && earlier.thread == now.thread)
@@ -70,7 +72,7 @@ bool isOlder(Stamp stamp, Stamp now, unsigned shift) {
   return (stamp ^ now) >> shift != 0;
 }
 
-/// Other threads that a stamp stands for, in words.
+/// Formats the other thread or threads of a stamp.
 struct Others {
   char text[96];
   Others(Stamp stamp, Relation relation) {
@@ -89,10 +91,11 @@ struct Others {
 [[noreturn]] void race(const char *memory, const char *name, long long index,
                        bool nowWrites, Stamp other, bool otherWrote,
                        Relation relation) {
-  reportFinding("race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
-          "between",
-          memory, name, index, nowWrites ? "writes" : "reads",
-          Others(other, relation).text, otherWrote ? "wrote" : "read");
+  reportFinding(
+      "race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
+      "between",
+      memory, name, index, nowWrites ? "writes" : "reads",
+      Others(other, relation).text, otherWrote ? "wrote" : "read");
 }
 
 void checkWrite(const char *memory, const char *name, long long index,
@@ -103,7 +106,7 @@ void checkWrite(const char *memory, const char *name, long long index,
     if (isOlder(other, now, shift))
       continue;
     StampFields fields(other);
-    // One of several readers may be this thread, but the others are not.
+    // A stamp of several readers includes threads other than this one.
     Relation relation = relate(fields, me, shift == kSharedShift);
     if (relation != Relation::Ordered)
       race(memory, name, index, true, other, wrote, relation);
@@ -165,11 +168,12 @@ void cudasim_check_shared_read(const SharedInfo *info, long long index,
 
 namespace {
 
-/// Zeroed memory that is given out anew for each launch and only cleared when
-/// the launch numbers wrap around.
+/// Memory for stamps that all launches reuse. It is only cleared when the
+/// launch numbers wrap around.
 class StampStore {
 public:
-  /// Room for `count` stamps; what earlier launches left there is older.
+  /// Ensures room for `count` stamps. Stamps of earlier launches remain; their
+  /// launch numbers make them invalid.
   void reserve(std::uint64_t count) {
     if (count > capacity) {
       release();
@@ -179,7 +183,7 @@ public:
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED)
         reportLaunchFinding("no memory for %llu stamps of written elements",
-                      static_cast<unsigned long long>(count));
+                            static_cast<unsigned long long>(count));
       stamps = static_cast<Stamp *>(memory);
     }
   }
@@ -215,8 +219,8 @@ void prepareStamps(std::vector<Argument *> written) {
   std::sort(
       written.begin(), written.end(),
       [](const Argument *a, const Argument *b) { return begin(a) < begin(b); });
-  // Arguments that share memory share stamps, one for each unit of their
-  // smallest element. First their ranges, then the memory.
+  // Arguments that share memory share stamps, one per unit of their smallest
+  // element size. Computes all offsets before it reserves the memory.
   struct StampRange {
     Argument *argument;
     std::uint64_t offset;

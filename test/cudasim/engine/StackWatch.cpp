@@ -1,4 +1,4 @@
-//===- StackWatch.cpp - Stack overflows become findings -------------------===//
+//===- StackWatch.cpp - Reports of stack overflows ------------------------===//
 #include "Engine.h"
 #include "Switch.h"
 
@@ -8,7 +8,7 @@ namespace cudasim {
 
 namespace {
 
-/// The handler cannot run on the stack that has overflowed.
+/// The signal handler's stack, since the thread's own has overflowed.
 alignas(16) char handlerStack[256 * 1024];
 
 stack_t stackBefore;
@@ -16,11 +16,12 @@ struct sigaction actionBefore;
 
 void onFault(int signal, siginfo_t *info, void *) {
   if (isStackGuard(info->si_addr))
-    reportFinding("its frames take more than the %zu bytes of a simulated thread's "
-            "stack",
-            kStackBytes);
-  // Some other fault: the instruction runs again and meets the handler that was
-  // there before.
+    reportFinding(
+        "its frames take more than the %zu bytes of a simulated thread's "
+        "stack",
+        kStackBytes);
+  // Any other fault: restores the previous handler, which the instruction
+  // reaches when it runs again.
   sigaction(signal, &actionBefore, nullptr);
 }
 

@@ -1,7 +1,7 @@
-//===- Switch.cpp - Stacks and the change between them --------------------===//
+//===- Switch.cpp - Stacks of fibers and switches between them ------------===//
 //
-// swapcontext costs two system calls, so x86-64, where the tests mostly run,
-// has its own; it saves what the ABI says a call preserves.
+// swapcontext makes two system calls, so x86-64, where the tests mostly run,
+// has its own switch, which saves the callee-saved registers of the ABI.
 //
 //===----------------------------------------------------------------------===//
 #include "Switch.h"
@@ -17,15 +17,15 @@
 
 namespace cudasim {
 
-/// Kernels probe each page of a frame in turn (-fstack-clash-protection), so
-/// that a large frame cannot step over it.
+/// Size in bytes of the guard below each stack. Kernels probe each page of a
+/// frame in order (-fstack-clash-protection), so a large frame cannot skip it.
 static constexpr std::size_t kGuard = 64 * 1024;
 static constexpr unsigned kStacks = 1024;
 static char *stacks[kStacks];
 
-/// The bytes of a stack, from its lowest. Only the address space is taken; a
-/// page setCurrentThread memory when a thread touches it, so that a kernel gets what it
-/// needs: its frame holds several temporaries for each use of an argument.
+/// Returns the lowest address of a stack. It reserves only address space; pages
+/// are allocated at their first access. Kernels need large stacks, since a
+/// frame contains several temporaries for each use of an argument.
 static char *stackMemory(unsigned index) {
   if (!stacks[index]) {
     void *memory = mmap(nullptr, kGuard + kStackBytes, PROT_READ | PROT_WRITE,
@@ -73,8 +73,7 @@ switchStack:
 )");
 
 StackPointer newStack(unsigned index, void (*entry)()) {
-  // Six registers, the address to return to, and a frame that is aligned as
-  // after a call.
+  // Six registers and the return address, aligned as after a call.
   auto **top = reinterpret_cast<void **>(stackMemory(index) + kStackBytes) - 8;
   std::memset(top, 0, 8 * sizeof(void *));
   top[6] = reinterpret_cast<void *>(entry);

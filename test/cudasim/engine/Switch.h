@@ -1,4 +1,4 @@
-//===- Switch.h - Stacks and the change between them ------------*- C++ -*-===//
+//===- Switch.h - Stacks of fibers and switches between them ----*- C++ -*-===//
 #ifndef CUDASIM_SWITCH_H
 #define CUDASIM_SWITCH_H
 
@@ -6,21 +6,21 @@
 
 namespace cudasim {
 
-/// Where a suspended stack goes on.
+/// The stack pointer of a suspended stack.
 using StackPointer = void *;
 
-/// Bytes that a stack can grow to.
+/// Maximum size of a stack in bytes.
 inline constexpr std::size_t kStackBytes = std::size_t(8) << 20;
 
-/// The `index`-th stack, set up so that switching to it calls `entry`, which
+/// Prepares the `index`-th stack so that switching to it calls `entry`, which
 /// must not return. Stacks are reused.
 StackPointer newStack(unsigned index, void (*entry)());
 
-/// Whether the address lies in the guard below a stack, which only a thread
-/// that overflows it touches.
+/// Returns whether the address is in the guard below a stack, which is only
+/// accessed on a stack overflow.
 bool isStackGuard(const void *address);
 
-/// Suspends the current stack into *from and goes on at `to`.
+/// Saves the current stack in *from and resumes `to`.
 extern "C" void switchStack(StackPointer *from, StackPointer to);
 
 } // namespace cudasim

@@ -1,6 +1,6 @@
-//===- Convolution.cpp - Stand-in for Brew's table of vendor calls --------===//
+//===- Convolution.cpp - Simulated vendor table ---------------------------===//
 //
-// Convolutions over dense copies of their tensors, as products of matrices.
+// Computes convolutions on dense copies of their tensors as matrix products.
 //
 //===----------------------------------------------------------------------===//
 #include "../driver/Driver.h"
@@ -31,9 +31,9 @@ struct BrewVendorCall {
 namespace cudasim {
 namespace {
 
-/// Candidates differ in their scratch alone. The first cannot be used, as
-/// happens with a real library; the second uses some scratch, so that tests see
-/// whether it lies where it may.
+/// Candidates differ only in their scratch. The first is unusable, as happens
+/// with real libraries; the second uses scratch, so that tests check where it
+/// is.
 struct Candidate {
   const char *name;
   std::uint64_t workspace;
@@ -72,7 +72,7 @@ std::int64_t elementCount(const BrewVendorTensor &tensor) {
   return count;
 }
 
-/// Calls each(offset in the dense copy, offset in memory) for every element.
+/// Calls each(index in the dense copy, index in memory) for every element.
 template <class Each>
 void forEachElement(const BrewVendorTensor &tensor, Each each) {
   std::array<std::int64_t, BREW_VENDOR_MAX_RANK> index = {};
@@ -102,17 +102,17 @@ void checkMemory(const BrewVendorTensor &tensor, const void *data,
                         purpose);
 }
 
-/// A queued call.
+/// An enqueued convolution.
 struct Convolution {
   BrewVendorConvolution d;
   void *x, *w, *b, *y, *workspace;
   std::uint64_t workspaceBytes;
 
-  // Channels are those of one group.
+  // C and K are channels per group.
   std::int64_t N() const { return d.x.dims[0]; }
   std::int64_t C() const { return d.w.dims[1]; }
   std::int64_t K() const { return d.w.dims[0] / d.groups; }
-  // Elements of an image, a filter and a result in one channel.
+  // Elements per channel of an image, a filter and a result.
   std::int64_t pixels() const { return plane(d.x); }
   std::int64_t taps() const { return plane(d.w); }
   std::int64_t results() const { return plane(d.y); }
@@ -123,7 +123,7 @@ struct Convolution {
     return count;
   }
 
-  /// The pixel that a tap takes for a result; -1 in the padding.
+  /// Returns the pixel that a filter tap reads for a result; -1 in the padding.
   std::int64_t pixelOf(std::int64_t result, std::int64_t tap) const {
     std::int64_t pixel = 0, size = 1;
     for (int i = d.x.rank - 1; i >= 2; --i) {
@@ -139,7 +139,8 @@ struct Convolution {
     }
     return pixel;
   }
-  /// The result that a tap takes a pixel for; -1 if there is none.
+  /// Returns the result for which a filter tap reads a pixel; -1 if no
+  /// result does.
   std::int64_t resultOf(std::int64_t pixel, std::int64_t tap) const {
     std::int64_t result = 0, size = 1;
     for (int i = d.x.rank - 1; i >= 2; --i) {
@@ -174,8 +175,8 @@ struct Convolution {
     });
     return values;
   }
-  /// Stores finish(value, offset in the dense copy), added to what is there if
-  /// the call accumulates.
+  /// Stores finish(value, index in the dense copy) of every element. If the
+  /// call accumulates, `value` includes the element in memory.
   template <class T, class Finish>
   void write(const BrewVendorTensor &tensor, void *data,
              const std::vector<T> &values, Finish finish) const {
@@ -290,7 +291,8 @@ template <class T> void Convolution::run() {
   if (workspaceBytes) {
     cudasim_require_range(workspace, workspaceBytes, "convolution, workspace");
     if (reinterpret_cast<std::uintptr_t>(workspace) % 256)
-      reportLaunchFinding("convolution: the workspace is not aligned to 256 bytes");
+      reportLaunchFinding(
+          "convolution: the workspace is not aligned to 256 bytes");
     std::memset(workspace, 0xff, workspaceBytes);
   }
   switch (d.direction) {
@@ -303,14 +305,14 @@ template <class T> void Convolution::run() {
   }
 }
 
-/// `pads`: before and behind.
+/// `pads` is the sum of the padding before and after.
 std::int64_t outputExtent(std::int64_t input, std::int64_t pads,
                           std::int64_t dilation, std::int64_t kernel,
                           std::int64_t stride) {
   return (input + pads - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
-/// Null, or what is wrong with the description.
+/// Returns an error message for an invalid description, or null.
 const char *problemOf(const BrewVendorConvolution &d) {
   for (const BrewVendorTensor *tensor : {&d.x, &d.w, &d.y}) {
     if (tensor->rank != d.x.rank || (tensor->rank != 4 && tensor->rank != 5))
@@ -327,9 +329,9 @@ const char *problemOf(const BrewVendorConvolution &d) {
     return "f64 does not mix with other types";
   if (d.direction < BREW_VENDOR_FORWARD ||
       d.direction > BREW_VENDOR_BACKWARD_WEIGHTS)
-    return "there is no such direction";
+    return "unknown direction";
   if (d.math != BREW_VENDOR_STRICT && d.math != BREW_VENDOR_TF32)
-    return "there is no such math";
+    return "unknown math mode";
   if (d.groups < 1 || d.w.dims[0] % d.groups || d.y.dims[1] != d.w.dims[0] ||
       d.x.dims[1] != d.w.dims[1] * d.groups || d.x.dims[0] != d.y.dims[0])
     return "channels, groups and batch do not agree";
@@ -398,8 +400,8 @@ void release(BrewVendorCall *call, std::int32_t candidate) {
   call->built[static_cast<std::size_t>(candidate)] = false;
 }
 
-/// What the real library does when a candidate is first asked for: it compiles
-/// and loads code, for which it may allocate. False while a capture forbids it.
+/// Builds a candidate at its first use. Returns false if a capture forbids
+/// that: the real library compiles and loads code, for which it may allocate.
 bool build(BrewVendorCall *call, std::int32_t candidate) {
   bool &built = call->built[static_cast<std::size_t>(candidate)];
   built = built || cudasim_require_no_capture() == Success;
@@ -417,8 +419,7 @@ int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
         void *y, void *scratch, void *stream, char *message) {
   const BrewVendorConvolution &description = call->description;
   if ((b != nullptr) != (description.has_bias != 0))
-    return fail(message, "a bias was given to a call without one, or not to "
-                         "one with");
+    return fail(message, "the bias does not match the call's description");
   if (!build(call, candidate))
     return fail(message, kCapturing);
   if (workspace(call, candidate) == kUnusable)
@@ -435,7 +436,7 @@ int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
           convolution->run<float>();
       },
       [](void *state) { delete static_cast<Convolution *>(state); }, queued);
-  return failed ? fail(message, "the stream took no work") : 0;
+  return failed ? fail(message, "the stream accepts no work") : 0;
 }
 
 } // namespace

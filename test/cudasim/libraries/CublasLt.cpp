@@ -1,8 +1,8 @@
-//===- CublasLt.cpp - Stand-in for cuBLASLt -------------------------------===//
+//===- CublasLt.cpp - Simulated cuBLASLt ----------------------------------===//
 //
-// The functions that Brew uses, by cuBLASLt's names and numbers: products of
-// column-major matrices with the epilogues for inner products. What the real
-// library would refuse, or has not been given here, is refused.
+// The functions of cuBLASLt that Brew uses: products of column-major matrices
+// with the epilogues of inner products. Rejects calls that the real library
+// rejects, and features that are not implemented here.
 //
 //===----------------------------------------------------------------------===//
 #include "../driver/Driver.h"
@@ -66,7 +66,7 @@ struct Operation {
   int compute, scale;
   std::int32_t transposeA = 0, transposeB = 0, epilogue = Default;
   void *bias = nullptr;
-  std::int32_t biasType = -1; // that of the result
+  std::int32_t biasType = -1; // -1: the type of the result
 };
 
 struct Preference {
@@ -90,8 +90,8 @@ struct HeuristicResult {
   int reserved[4];
 };
 
-/// The first algorithm wants scratch, the second none, so that both ways are
-/// taken by tests.
+/// The first algorithm needs scratch, the second does not, so that tests cover
+/// both.
 constexpr std::uint64_t kWorkspaces[] = {4096, 0};
 
 template <class T>
@@ -102,7 +102,7 @@ int setAttribute(T &attribute, const void *value, std::size_t size) {
   return Ok;
 }
 
-/// One product, as queued.
+/// An enqueued product.
 struct Product {
   Operation operation;
   Layout aLayout, bLayout, cLayout, dLayout;
@@ -168,7 +168,7 @@ template <class T> void Product::run() const {
   const auto m = static_cast<std::int64_t>(dLayout.rows);
   const auto n = static_cast<std::int64_t>(dLayout.columns);
   const std::int64_t k = depth();
-  // Scratch may hold anything afterwards.
+  // The contents of scratch are undefined afterwards.
   std::memset(workspace, 0xff, workspaceBytes);
   const int epilogue = operation.epilogue;
   const Type biasElement = biasType();
@@ -196,14 +196,14 @@ template <class T> void Product::run() const {
                    loadNumber<T>(cLayout.type, c, i + j * cLayout.leading);
         if (epilogue == Bias || epilogue == ReluBias)
           value += loadNumber<T>(biasElement, operation.bias, i);
-        // Written so that a NaN stays one.
+        // The comparison propagates NaNs.
         if ((epilogue == Relu || epilogue == ReluBias) && value < 0)
           value = 0;
         storeNumber(dLayout.type, d, i + j * dLayout.leading, value);
       });
 }
 
-/// Whether the product is one that this library computes.
+/// Returns Ok if the library supports the product.
 Status check(const Operation &operation, const Layout &a, const Layout &b,
              const Layout &c, const Layout &d) {
   for (const Layout *layout : {&a, &b, &c, &d})
@@ -223,7 +223,7 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
     return NotSupported;
   if (operation.compute == ComputeTf32 && a.type != Type::F32)
     return NotSupported;
-  // Small operands give a result of their own type or f32; f32 gives f32.
+  // Results of 16-bit operands are of their type or f32; of f32, f32.
   if (d.type != a.type && d.type != Type::F32)
     return NotSupported;
   switch (operation.epilogue) {
@@ -248,15 +248,16 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
   return Ok;
 }
 
-/// An algorithm may load as much at once as it was told that addresses are
-/// multiples of; a bias is aligned like the result.
+/// Reports operands that are less aligned than the preference promised to the
+/// heuristic. A bias must be aligned like the result.
 void checkAlignments(const Algorithm &algorithm,
                      std::initializer_list<const void *> operands,
                      const void *bias) {
   int index = 0;
   auto check = [&](const void *data, std::uint32_t alignment) {
     if (reinterpret_cast<std::uintptr_t>(data) % alignment)
-      reportLaunchFinding("cublasLtMatmul: an operand is not aligned as promised");
+      reportLaunchFinding(
+          "cublasLtMatmul: an operand is not aligned as promised");
   };
   for (const void *data : operands)
     check(data, algorithm.alignments[index++]);
@@ -418,7 +419,8 @@ CUDASIM_API int cublasLtMatmul(void *handle, Operation *operation,
       (operation->epilogue >= Bias && !operation->bias))
     return BadValue;
   if (needed && reinterpret_cast<std::uintptr_t>(workspace) % 256)
-    reportLaunchFinding("cublasLtMatmul: the workspace is not aligned to 256 bytes");
+    reportLaunchFinding(
+        "cublasLtMatmul: the workspace is not aligned to 256 bytes");
   if (algorithm)
     checkAlignments(*algorithm, {a, b, c, d},
                     operation->epilogue >= Bias ? operation->bias : nullptr);

@@ -1,4 +1,4 @@
-//===- Gemm.h - Matrix products for the stand-in libraries ------*- C++ -*-===//
+//===- Gemm.h - Matrix products for the simulated libraries -----*- C++ -*-===//
 #ifndef CUDASIM_GEMM_H
 #define CUDASIM_GEMM_H
 
@@ -9,13 +9,13 @@
 
 namespace cudasim {
 
-/// put(i, j, sum over p of a(i, p) * b(p, j)) for every i < m and j < n. Sums
-/// are taken in T, in the order of p. The operands are packed into panels, so
-/// that a(i, p) and b(p, j) are called once for each of their elements.
+/// Calls put(i, j, sum over p of a(i, p) * b(p, j)) for every i < m and j < n.
+/// Sums are computed in T, in the order of p. The operands are packed into
+/// panels, so that a and b are called once per element.
 template <class T, class A, class B, class Put>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
   constexpr int kRows = 64 / sizeof(T), kColumns = 8;
-  // A vector of the compiler's: left to itself it keeps the sums in memory.
+  // A vector type, since the compiler would otherwise keep the sums in memory.
   using Column [[gnu::vector_size(64)]] = T;
   auto panels = [](std::int64_t count, int size) {
     return (count + size - 1) / size;
@@ -33,9 +33,9 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
       packedB[static_cast<std::size_t>((j / kColumns * k + p) * kColumns +
                                        j % kColumns)] = b(p, j);
 
-  // Terms in blocks, so that a block of every left panel stays in the cache
-  // while the right ones pass; a sum partial in `partialSums` from one block to the
-  // next.
+  // Blocks of terms, so that a block of all left panels stays in the cache
+  // while the right panels are traversed. `partialSums` contains the partial
+  // sums between blocks.
   constexpr std::int64_t kBlock = 256;
   std::vector<T> partialSums(static_cast<std::size_t>(
       k > kBlock ? panels(m, kRows) * kRows * panels(n, kColumns) * kColumns
@@ -47,7 +47,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
         const T *left = packedA.data() + (iPanel * k + begin) * kRows;
         const T *right = packedB.data() + (jPanel * k + begin) * kColumns;
         T *partial = partialSums.data() +
-                   (jPanel * panels(m, kRows) + iPanel) * kRows * kColumns;
+                     (jPanel * panels(m, kRows) + iPanel) * kRows * kColumns;
         Column sums[kColumns] = {};
         if (begin > 0)
           std::memcpy(sums, partial, sizeof(sums));

@@ -1,10 +1,9 @@
-//===- Nccl.cpp - Stand-in for NCCL ---------------------------------------===//
+//===- Nccl.cpp - Simulated NCCL ------------------------------------------===//
 //
-// The functions that Brew uses, by NCCL's names and numbers: sums over the
-// processes that share an id, through memory that they share. Every rank's
-// numbers are added in another order for each chunk of them, as NCCL's rings
-// do. With NCCLSIM_FAIL_AFTER=N the sums of rank 1 fail behind the first N, as
-// if its link had gone.
+// The functions of NCCL that Brew uses: all-reduces over the processes that
+// share an id, through shared memory. The order of ranks in sums differs from
+// chunk to chunk, as in NCCL's rings. With NCCLSIM_FAIL_AFTER=N the all-reduces
+// of rank 1 fail after the first N, as if its link had gone down.
 //
 //===----------------------------------------------------------------------===//
 #include "../driver/Driver.h"
@@ -36,7 +35,7 @@ enum Status : int {
 };
 
 constexpr int kMaxRanks = 16;
-/// Bytes of a rank that are added up at a time.
+/// Bytes per rank that are reduced at a time.
 constexpr std::size_t kChunkBytes = std::size_t(1) << 20;
 constexpr std::chrono::seconds kConnectTimeout{60};
 
@@ -50,7 +49,7 @@ struct Slot {
   alignas(64) char data[kChunkBytes];
 };
 
-/// New shared memory is zeros.
+/// New shared memory is zero-initialised.
 struct SharedState {
   std::atomic<int> attached, arrived, generation;
   Slot slots[kMaxRanks];
@@ -69,7 +68,7 @@ struct Communicator {
 
 namespace {
 
-/// Waits for all ranks; false if that was aborted.
+/// Waits for all ranks. Returns false if the communicator was aborted.
 bool barrier(Communicator &comm) {
   SharedState &shared = *comm.shared;
   const int generation = shared.generation;
@@ -88,13 +87,12 @@ bool barrier(Communicator &comm) {
 
 template <typename Value>
 void reduceChunk(const Communicator &comm, std::size_t chunk, Value *target,
-           std::size_t count) {
+                 std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Value sum = 0;
     for (int r = 0; r < comm.ranks; ++r) {
-      const int from =
-          static_cast<int>((chunk + static_cast<std::size_t>(r)) %
-                           static_cast<std::size_t>(comm.ranks));
+      const int from = static_cast<int>((chunk + static_cast<std::size_t>(r)) %
+                                        static_cast<std::size_t>(comm.ranks));
       Value value;
       std::memcpy(&value, comm.shared->slots[from].data + i * sizeof value,
                   sizeof value);
@@ -127,7 +125,7 @@ struct AllReduce {
          first += most, ++chunk) {
       const std::size_t length = std::min(most, count - first);
       if (comm->error != Ok)
-        while (!comm->aborted) // as a kernel that partial for its peer
+        while (!comm->aborted) // like a kernel that waits for its peer
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
       own.count = count;
       own.type = type;
@@ -144,9 +142,11 @@ struct AllReduce {
           std::_Exit(70);
         }
       if (type == 8)
-        reduceChunk(*comm, chunk, reinterpret_cast<double *>(data) + first, length);
+        reduceChunk(*comm, chunk, reinterpret_cast<double *>(data) + first,
+                    length);
       else
-        reduceChunk(*comm, chunk, reinterpret_cast<float *>(data) + first, length);
+        reduceChunk(*comm, chunk, reinterpret_cast<float *>(data) + first,
+                    length);
       if (!barrier(*comm))
         return;
     }
@@ -172,7 +172,7 @@ CUDASIM_API int ncclCommInitRank(Communicator **comm, int ranks, UniqueId id,
   if (ranks < 1 || ranks > kMaxRanks || rank < 0 || rank >= ranks)
     return InvalidArgument;
   if (cudasim_require_no_capture() != Success)
-    return CudaError; // it allocates
+    return CudaError; // the real function allocates
   const int file = shm_open(id.internal, O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, sizeof(SharedState)) != 0)
     return SystemError;
@@ -193,13 +193,13 @@ CUDASIM_API int ncclCommInitRank(Communicator **comm, int ranks, UniqueId id,
       return SystemError;
     std::this_thread::yield();
   }
-  shm_unlink(id.internal); // all have it
+  shm_unlink(id.internal); // all ranks have opened it
   *comm = opened.release();
   return Ok;
 }
 
 CUDASIM_API int ncclCommAbort(Communicator *comm) {
-  comm->aborted = true; // it stays: work that is queued names it
+  comm->aborted = true; // not deleted: enqueued work refers to it
   return Ok;
 }
 
@@ -224,7 +224,8 @@ CUDASIM_API int ncclAllReduce(const void *source, void *target,
     return InvalidArgument;
   auto *sum = new AllReduce{comm, static_cast<char *>(target), count, type};
   return cudasim_enqueue(
-             stream, [](void *state) { static_cast<AllReduce *>(state)->run(); },
+             stream,
+             [](void *state) { static_cast<AllReduce *>(state)->run(); },
              [](void *state) { delete static_cast<AllReduce *>(state); }, sum)
              ? SystemError
              : Ok;

@@ -1,4 +1,4 @@
-//===- Numbers.h - Elements of any type that a library takes ----*- C++ -*-===//
+//===- Numbers.h - Elements of the simulated libraries' types ---*- C++ -*-===//
 #ifndef CUDASIM_NUMBERS_H
 #define CUDASIM_NUMBERS_H
 
@@ -24,7 +24,7 @@ inline unsigned byteSize(Type type) {
   return 0;
 }
 
-/// Element `index` of an array, as the type that is computed in.
+/// Returns element `index` of an array, converted to the compute type T.
 template <class T>
 T loadNumber(Type type, const void *data, std::int64_t index) {
   const char *address =
@@ -73,7 +73,7 @@ void storeNumber(Type type, void *data, std::int64_t index, T value) {
   }
 }
 
-/// An operand of a product in TF32: ten bits of fraction, to nearest even.
+/// Rounds to TF32: ten bits of fraction, to nearest even.
 inline float roundToTf32(float value) {
   unsigned bits = floatBits(value);
   if ((bits & 0x7f800000) == 0x7f800000)

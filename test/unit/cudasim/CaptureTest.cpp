@@ -1,4 +1,4 @@
-//===- CaptureTest.cpp - What a capturing stream forbids ------------------===//
+//===- CaptureTest.cpp - Operations that stream captures forbid -----------===//
 #include "DriverFixture.h"
 #include "runtime/cuda/VendorTable.h"
 
@@ -8,7 +8,7 @@
 using namespace brew::runtime::cuda;
 using namespace brew::test;
 
-// Brew does not query events; the libraries that it calls may.
+// Brew does not query events, but the libraries that it calls may.
 extern "C" int cuEventQuery(void *);
 extern "C" int cublasLtCreate(void **);
 extern "C" int cublasLtDestroy(void *);
@@ -63,7 +63,7 @@ TEST_F(CudasimCapture, CapturedEventsHaveNoState) {
       [&] { return api.cuEventSynchronize(event); },
       [&] { return api.cuEventElapsedTime(&milliseconds, event, event); }};
   for (const auto &call : calls)
-    // Relaxed captures forbid it as well: it is the event's state.
+    // Forbidden in relaxed captures, too: it depends on the event's state.
     for (int mode : {0, 1, 2}) {
       begin(mode);
       EXPECT_EQ(api.cuEventRecord(event, stream), 0);
@@ -91,18 +91,18 @@ TEST_F(CudasimCapture, CapturesForbidWaitingForOtherEvents) {
 }
 
 TEST_F(CudasimCapture, OrderDoesNotCrossItsBoundary) {
-  // Into it: work that was not captured, though it is done.
+  // Into the capture: work that was not captured, although it is done.
   EXPECT_EQ(api.cuEventRecord(event, other), 0);
   EXPECT_EQ(api.cuEventSynchronize(event), 0);
   begin();
   EXPECT_EQ(api.cuStreamWaitEvent(stream, event, 0), kIsolation);
   EXPECT_EQ(end(), kInvalidated);
-  // Out of it, when it has ended.
+  // Out of the capture, after its end.
   begin();
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
   EXPECT_EQ(end(), 0);
   EXPECT_EQ(api.cuStreamWaitEvent(other, event, 0), kCapturedEvent);
-  // Between two.
+  // Between two captures.
   begin();
   ASSERT_EQ(api.cuStreamBeginCapture(other, 1), 0);
   EXPECT_EQ(api.cuEventRecord(event, stream), 0);
@@ -140,7 +140,7 @@ TEST_F(CudasimCapture, TakesNothingAfterAnError) {
   EXPECT_EQ(api.cuMemsetD8Async(memory, 0, 4, stream), 0);
 }
 
-/// The legacy default stream waits for blocking streams alone.
+/// The legacy default stream only waits for blocking streams.
 TEST_F(CudasimCapture, TheDefaultStreamWaitsForBlockingStreams) {
   const CUdeviceptr memory = allocate(4);
   begin(2);
@@ -179,7 +179,7 @@ TEST_F(CudasimCapture, OlderDriversLoadNoModules) {
   EXPECT_EQ(end(), kInvalidated);
 }
 
-/// Pageable memory is staged only where a copy runs at once.
+/// Only immediate copies stage pageable memory.
 TEST_F(CudasimCapture, CapturedCopiesReadTheirSourceWhenTheyRun) {
   const CUdeviceptr memory = allocate(4);
   float source = 1;

@@ -78,7 +78,7 @@ TEST_F(CudasimCopies, RowsMayInterleaveButNotOverlap) {
   const char *words = "two-dimensional copy: source and target overlap";
   EXPECT_EXIT(run(memory, 8, memory + 2, 8), testing::ExitedWithCode(70),
               words);
-  // The second row of the one and the first row of the other.
+  // The second row of one side overlaps the first row of the other.
   EXPECT_EXIT(run(memory, 16, memory + 16, 4), testing::ExitedWithCode(70),
               words);
   EXPECT_EXIT(run(memory + 16, 4, memory, 16), testing::ExitedWithCode(70),

@@ -1,8 +1,8 @@
 //===- DeclarationsTest.cpp - Brew's declarations of CUDA's interfaces ----===//
 //
-// Brew declares the few functions and numbers of CUDA that it uses itself, and
-// so do the stand-ins. Where CUDA's headers are, both are compared with them:
-// a machine without a GPU shows mistakes in no other way.
+// Brew and the simulated libraries have their own declarations of the CUDA
+// functions and constants that they use. If CUDA's headers are installed, this
+// test compares both with them: without a GPU nothing else reveals mistakes.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/CublasLt.h"
@@ -19,7 +19,7 @@ namespace {
 
 namespace ours = brew::runtime::cuda;
 
-/// Whether values of two types are passed alike.
+/// Returns whether values of two types are passed in the same way.
 template <class A, class B> constexpr bool passedAlike() {
   if constexpr (std::is_void_v<A> || std::is_void_v<B>)
     return std::is_void_v<A> && std::is_void_v<B>;
@@ -40,7 +40,7 @@ struct CalledAlike<R (*)(P...), S (*)(Q...)> {
   }();
 };
 
-// Expanded with CUDA's header in sight, in the namespace of Brew's types.
+// Expanded in the namespace of Brew's types, after CUDA's header.
 } // namespace
 
 namespace brew::runtime::cuda {
@@ -178,7 +178,7 @@ CHECK_RESULT(StreamCaptureWrongThread, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
 #undef CHECK_RESULT
 
 TEST(CudasimDeclarations, AgreeWithTheHeaders) {
-  // All of it was checked when this file was compiled.
+  // The compiler has checked the static assertions above.
   EXPECT_GE(CUDA_VERSION, 12000);
 }
 

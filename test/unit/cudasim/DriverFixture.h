@@ -1,4 +1,4 @@
-//===- DriverFixture.h - The stand-in driver for tests ----------*- C++ -*-===//
+//===- DriverFixture.h - Fixture for the simulated driver -------*- C++ -*-===//
 #ifndef BREW_TEST_CUDASIM_DRIVER_FIXTURE_H
 #define BREW_TEST_CUDASIM_DRIVER_FIXTURE_H
 
@@ -12,7 +12,7 @@
 
 namespace brew::test {
 
-/// An environment variable for the length of a test.
+/// Sets an environment variable until the end of its scope.
 struct ScopedVariable {
   ScopedVariable(const char *name, const char *value) : name(name) {
     setenv(name, value, 1);
@@ -21,9 +21,10 @@ struct ScopedVariable {
   const char *name;
 };
 
-/// PinnedFloats memory for the length of a test.
+/// PinnedFloats memory of `count` floats, freed at the end of its scope.
 struct PinnedFloats {
-  PinnedFloats(const runtime::cuda::DriverApi &api, std::size_t count) : api(api) {
+  PinnedFloats(const runtime::cuda::DriverApi &api, std::size_t count)
+      : api(api) {
     void *memory = nullptr;
     EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(float), 0), 0);
     data = static_cast<float *>(memory);
@@ -80,7 +81,7 @@ protected:
     return values;
   }
 
-  /// A function of a kernel's image, loaded until the test ends.
+  /// Loads a kernel's image until the test ends. Returns one of its functions.
   runtime::cuda::CUfunction load(const Kernel &kernel,
                                  const std::string &name) {
     runtime::cuda::CUmodule module = nullptr;

@@ -1,4 +1,4 @@
-//===- DriverTest.cpp - The stand-in driver -------------------------------===//
+//===- DriverTest.cpp - Tests of the simulated driver ---------------------===//
 #include "DriverFixture.h"
 #include "Kernel.h"
 
@@ -188,7 +188,7 @@ TEST_F(CudasimDriver, ForbiddenCallsInvalidateACapture) {
   EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
 }
 
-/// In which thread such a call spoils it, the capture's mode says.
+/// The capture's mode determines which threads' calls invalidate it.
 TEST_F(CudasimDriver, CapturesForbidNothingToOtherThreadsUnlessGlobal) {
   for (int mode : {0, 1, 2}) {
     ASSERT_EQ(api.cuStreamBeginCapture(stream, mode), 0);

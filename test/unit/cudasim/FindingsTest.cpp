@@ -1,4 +1,4 @@
-//===- FindingsTest.cpp - Wrong kernels are found -------------------------===//
+//===- FindingsTest.cpp - Detection of invalid kernels --------------------===//
 #include "Kernel.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 alignas(16) float first[4096], second[4096];
 
-/// Expects the launch to end the program with a message that has `words`.
+/// Expects the launch to end the program with a message that matches `words`.
 void expectFinding(const char *parameters, const char *body, unsigned blocks,
                    unsigned threads, std::initializer_list<void *> arguments,
                    const char *words, const char *before = "") {
@@ -199,7 +199,7 @@ TEST(CudasimFindings, StagesThatCannotWaitForEachOther) {
                 "none of its stages is to run", barrier);
 }
 
-/// Within a stage nothing orders blocks.
+/// Blocks of one stage are unordered.
 TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
   expectFinding("BREW_INOUT(float, y, 128), BREW_STAGES(stages)",
                 "int i = blockIdx.x * 64 + threadIdx.x;\n"
@@ -211,7 +211,7 @@ TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
                 "BREW_BARRIER(barrier);\n");
 }
 
-/// What a block leaves in shared memory the next stage does not find.
+/// Shared memory does not survive from one stage to the next.
 TEST(CudasimFindings, SharedMemoryDoesNotSurviveAStage) {
   expectFinding(
       "BREW_OUT(float, y, 128), BREW_STAGES(stages)",
@@ -223,7 +223,7 @@ TEST(CudasimFindings, SharedMemoryDoesNotSurviveAStage) {
       "BREW_BARRIER(barrier);\n");
 }
 
-/// Blocks that count themselves are ordered up to there and no further.
+/// A counter only orders accesses before the arrival of a block.
 TEST(CudasimFindings, TheLastBlockReadsUnorderedElements) {
   const char *counter = "BREW_COUNTERS(arrived, 1);\n";
   expectFinding("BREW_INOUT(float, y, 128)",

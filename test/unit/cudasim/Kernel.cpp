@@ -1,4 +1,4 @@
-//===- Kernel.cpp - A hand-written kernel through the simulator -----------===//
+//===- Kernel.cpp - A hand-written kernel for the simulator ---------------===//
 #include "Kernel.h"
 
 #include <cstdlib>

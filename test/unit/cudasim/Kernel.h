@@ -1,4 +1,4 @@
-//===- Kernel.h - A hand-written kernel through the simulator ---*- C++ -*-===//
+//===- Kernel.h - A hand-written kernel for the simulator -------*- C++ -*-===//
 #ifndef BREW_TEST_CUDASIM_KERNEL_H
 #define BREW_TEST_CUDASIM_KERNEL_H
 
@@ -7,7 +7,7 @@
 
 namespace brew::test {
 
-/// The prelude with which device text begins, as brewc writes it.
+/// The prelude of kernel texts, like brewc's.
 extern const char *const kPrelude;
 
 /// A kernel, compiled from prelude and text into an image that stays loaded.
@@ -16,11 +16,11 @@ public:
   Kernel(const std::string &name, const std::string &text,
          const std::string &prelude = kPrelude);
 
-  /// Runs `blocks` of `threads`; every argument is the address of its data.
+  /// Runs `blocks` blocks of `threads` threads. Arguments are data addresses.
   void launch(unsigned blocks, unsigned threads,
               const std::vector<void *> &arguments) const;
 
-  /// Whether the blocks of launches that follow may wait for each other.
+  /// Sets whether blocks of later launches may wait for each other.
   void setCooperative(bool does) const;
 
   const std::string &text() const { return source; }
@@ -32,8 +32,8 @@ private:
   void (*entry)(const unsigned *, const unsigned *, void **) = nullptr;
 };
 
-/// What NVRTC says to the text: "" if it compiles, else its log; "no NVRTC"
-/// where there is none.
+/// Compiles the text with NVRTC. Returns "" on success, NVRTC's log on failure,
+/// or "no NVRTC" if it is not installed.
 std::string compileWithNvrtc(const std::string &text, const std::string &arch);
 
 } // namespace brew::test

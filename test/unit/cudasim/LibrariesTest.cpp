@@ -1,6 +1,6 @@
-//===- LibrariesTest.cpp - The stand-ins for cuBLASLt and the table -------===//
+//===- LibrariesTest.cpp - Tests of the simulated libraries ---------------===//
 //
-// Against sums written out as plainly as possible.
+// Compares cuBLASLt and the vendor table with straightforward loops.
 //
 //===----------------------------------------------------------------------===//
 #include "DriverFixture.h"
@@ -43,7 +43,7 @@ int cublasLtMatmul(void *, void *, const void *, const void *, void *,
 
 namespace {
 
-/// Small whole numbers, so that every order of adding gives the same.
+/// Small integers, so that sums do not depend on their order.
 std::vector<float> someNumbers(std::size_t count, unsigned seed) {
   std::vector<float> values(count);
   for (float &value : values) {
@@ -64,7 +64,7 @@ struct Problem {
   bool small; // operands and result in bf16
 };
 
-/// For the tests' names.
+/// Prints a case in the names of tests.
 std::ostream &operator<<(std::ostream &out, const Problem &problem) {
   return out << (problem.transposeA ? "A^T" : "A")
              << (problem.transposeB ? " B^T" : " B") << " epilogue "
@@ -81,7 +81,7 @@ float fromBfloat(unsigned short bits) {
   std::memcpy(&value, &wide, 4);
   return value;
 }
-unsigned short toBfloat(float value) { // exact for small whole numbers
+unsigned short toBfloat(float value) { // exact for small integers
   unsigned bits;
   std::memcpy(&bits, &value, 4);
   return static_cast<unsigned short>(bits >> 16);
@@ -148,7 +148,7 @@ TEST_P(CudasimProduct, IsTheSumOfProducts) {
       values.push_back(fromBfloat(bits));
     return values;
   };
-  // What fits into no bf16 is rounded; its distance is at most this.
+  // The largest rounding error of bf16.
   auto near = [&](float got, float want) {
     EXPECT_NEAR(got, want, problem.small ? std::fabs(want) / 256 : 0);
   };
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(All, CudasimProduct,
 struct Window {
   int groups, kernel, stride, pad, dilation;
   bool channelsLast, accumulate, relu;
-  int extra = 0; ///< padding behind, more than before
+  int extra = 0; ///< padding after a dimension minus padding before it
 };
 
 std::ostream &operator<<(std::ostream &out, const Window &window) {
@@ -278,7 +278,7 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
   auto w = someNumbers(K * group * window.kernel * window.kernel, 2);
   auto y = someNumbers(N * K * P * Q, 3);
   auto b = someNumbers(K, 4);
-  // Every place where a product is taken.
+  // Iterates over all products of an input element and a weight.
   auto forEach = [&](auto &&visit) {
     for (int n = 0; n < N; ++n)
       for (int k = 0; k < K; ++k)
@@ -371,8 +371,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 using CudasimTable = DriverTest;
 
-// Depth comes before height and width: with a kernel of two places along it,
-// each result is the sum of a plane and of twice the next but one.
+// Depth comes before height and width. The kernel has extent 2 along the depth:
+// each result is the sum of a plane and twice the plane two further on.
 TEST_F(CudasimTable, ConvolutionsOverThreeDimensions) {
   BrewVendorConvolution call = {};
   call.direction = BREW_VENDOR_FORWARD;

@@ -1,4 +1,4 @@
-//===- LimitsTest.cpp - Launches that a device cannot start ---------------===//
+//===- LimitsTest.cpp - Limits of launches, and occupancy -----------------===//
 #include "DriverFixture.h"
 
 #include <sstream>
@@ -8,7 +8,7 @@ using namespace brew::test;
 
 namespace {
 
-/// A kernel whose attributes are the test's, and which does nothing.
+/// Returns an empty kernel with the given attributes.
 Kernel kernelWith(unsigned arguments, unsigned threads, unsigned minimumBlocks,
                   unsigned sharedBytes = 0) {
   std::ostringstream text;
@@ -66,7 +66,7 @@ TEST_F(CudasimLimits, ArgumentsHaveAByteLimit) {
     EXPECT_EQ(launch(fitsOld, 1, 32), 0);
     EXPECT_EQ(launch(exceedsOld, 1, 32), 1);
   }
-  // A node of a graph has the same limit.
+  // Graph nodes have the same limit.
   ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
   EXPECT_EQ(launch(exceeds, 1, 32), 1);
   CUgraph graph;
@@ -116,10 +116,10 @@ TEST_F(CudasimLimits, OccupancyIsThatOfAMultiprocessor) {
            // No minimum: up to 255 registers.
            {256, 0, 0, 1},
            {64, 0, 0, 4},
-           // At most 32 blocks; a larger minimum counts for nothing.
+           // At most 32 blocks; a larger minimum is ignored.
            {32, 32, 0, 32},
            {32, 33, 0, 8},
-           // 228 kB of shared memory, of which each block takes 1 kB more.
+           // 228 kB of shared memory; each block takes 1 kB more than it uses.
            {64, 16, 30000, 7},
            {64, 16, 48 * 1024, 4},
            {64, 16, 64 * 1024, 0},
@@ -154,8 +154,8 @@ TEST_F(CudasimLimits, OccupancyFollowsFromTheText) {
                      "  BREW_SHARED(float, s, 8192);\n"
                      "  BREW_SHARED(float, t, 2048);\n"
                      "  BREW_LAST_BLOCK(arrived[0], 1);\n}\n";
-  // By registers 8; by shared memory 5: each block takes 40 kB, a byte and 1
-  // kB.
+  // 8 by registers, 5 by shared memory: each block takes 40 kB, one byte and
+  // 1 kB.
   EXPECT_EQ(occupancy(load(Kernel("k", text, prelude), "k"), 128), 5);
   // Without a minimum, registers for one.
   EXPECT_EQ(occupancy(load(Kernel("k", text), "k"), 128), 2);

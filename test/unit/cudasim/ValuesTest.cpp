@@ -1,4 +1,4 @@
-//===- ValuesTest.cpp - Correct kernels give the right values -------------===//
+//===- ValuesTest.cpp - Results of correct kernels ------------------------===//
 #include "Kernel.h"
 
 #include <cmath>
@@ -11,7 +11,7 @@ using namespace brew::test;
 
 namespace {
 
-/// Memory that is aligned as a device's.
+/// 16-byte aligned memory of `count` elements.
 template <class T> struct Buffer {
   explicit Buffer(std::size_t count) : storage(count * sizeof(T) / 16 + 2) {}
   T *data() { return reinterpret_cast<T *>(storage.data()); }
@@ -177,8 +177,8 @@ BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
     EXPECT_EQ(x[i], (i + 1) % 64);
 }
 
-/// Every block reads what any other one wrote in the stage before; some blocks
-/// take two turns. One launch, or one for each stage.
+/// Every block reads values that other blocks wrote in the previous stage; some
+/// blocks take two turns. In one launch, or in one launch per stage.
 TEST(CudasimValues, StagesReadResultsOfThePreviousStage) {
   Kernel kernel("stages", R"(
 BREW_BARRIER(barrier);
@@ -241,7 +241,7 @@ BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
   }
 }
 
-/// As many barriers as stamps tell apart, after which they begin again.
+/// More barriers than stamps can distinguish.
 TEST(CudasimValues, ManyBarriersOrderThreadsAndBlocks) {
   Kernel kernel("barriers", R"(
 BREW_COUNTERS(arrived, 1);
@@ -321,7 +321,8 @@ BREW_KERNEL(convert, 32)(BREW_IN(float, x, 12), BREW_OUT(__half, h, 12),
   EXPECT_EQ(back[9], 0x1p-24f);
 }
 
-/// More than templates may be nested, with frames larger than a page.
+/// More arguments than the limit of nested templates, with frames larger than a
+/// page.
 TEST(CudasimValues, ManyArguments) {
   constexpr int kArguments = 1100, kThreads = 64;
   std::string parameters, statements;

@@ -27,8 +27,8 @@ protected:
     return reinterpret_cast<const std::byte *>(values.data());
   }
 
-  /// A program that counts: total += (x[0] + 1) * scale, with x as its input
-  /// and total as its output; `update` adds one to its state.
+  /// Builds a program total += (x[0] + 1) * scale with the input x and the
+  /// output total, and a program `update` that adds one to its state.
   void buildCounter() {
     x = b.buffer("x", {4});
     y = b.buffer("y", {4});
@@ -67,7 +67,8 @@ protected:
   std::uint32_t x, y, scale, total, labels, status, state, other;
 
 private:
-  /// The fixture's variables are set before members are made otherwise.
+  /// Sets the environment before the builder is constructed, which is before
+  /// SetUp() runs.
   static PlanBuilder builder() {
     setenv("BREW_TEST_CUDASIM", "1", 1);
     return PlanBuilder();
@@ -188,7 +189,7 @@ TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
 }
 
 TEST_F(CudaExecutor, LargeInputsAreUploadedDuringRuns) {
-  constexpr std::size_t kCount = 50000; // beyond what is copied directly
+  constexpr std::size_t kCount = 50000; // large enough for a staging buffer
   auto input = b.buffer("input", {kCount});
   auto copy = b.buffer("copy", {kCount});
   CopyCall &call = *b.program("main").add_steps()->mutable_copy();
@@ -227,7 +228,7 @@ TEST_F(CudaExecutor, ChecksNameTheLabel) {
       "[0, 10)";
   EXPECT_EQ(errorOf([&] { executor.run(0); }), expected);
   executor.start({0});
-  // What comes later does not change what the run saw.
+  // Later inputs do not change the labels that the run checks.
   executor.feed(labels, bytesOf({1, 2, 3, 4}));
   executor.start({0});
   EXPECT_EQ(errorOf([&] { executor.finish(); }), expected);
@@ -339,7 +340,8 @@ TEST_F(CudaExecutor, CopiesOfManyRectanglesAreRefused) {
     call.set_source_buffer_index(from);
     call.set_target_buffer_index(to);
   };
-  // The rows of a rectangle are along 100; of the others each is one.
+  // Dimension 100 forms the rows of a rectangle; the other two give 3 x 70
+  // rectangles.
   transpose(3);
   EXPECT_EQ(errorOf([&] { Executor executor(b.build()); }),
             "70: test.plan: program 'main', step 0: the copy takes 210 "

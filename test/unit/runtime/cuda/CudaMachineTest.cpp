@@ -1,4 +1,4 @@
-//===- CudaMachineTest.cpp - What a CUDA plan meets on a machine ------------===//
+//===- CudaMachineTest.cpp - Drivers, libraries and code of machines ------===//
 #include "CudaSim.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Modules.h"
@@ -31,7 +31,7 @@ TEST(CudaArchs, BestFirst) {
 
 using CudaMachine = CudaSim;
 
-/// A plan with one kernel whose image for each of `archs` is `code`.
+/// Returns a plan with one kernel, whose image for each of `archs` is `code`.
 std::shared_ptr<const PlanFile> planFor(const Names &archs,
                                         const std::string &code,
                                         std::uint32_t arguments = 1) {
@@ -91,7 +91,7 @@ TEST_F(CudaMachine, CodeThatTheDriverRefuses) {
       "1: test.plan: damaged plan: a kernel image is no machine code");
 }
 
-/// A driver older than the PTX refuses it as well.
+/// A driver that is older than the PTX rejects it, too.
 TEST_F(CudaMachine, PtxThatTheDriverRefuses) {
   const Device device(
       DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
@@ -121,7 +121,7 @@ TEST_F(CudaMachine, ArgumentsThatTheDriverCannotPass) {
             "3: test.plan: kernel 'addOne' has 4104 bytes of arguments; more "
             "than 4096 need a driver of CUDA 12.1 (version 530) or later, and "
             "this one is of CUDA 12.0");
-  // What is no code is the next thing that it says.
+  // With few enough arguments the next error is the invalid image.
   for (auto [version, arguments] :
        {std::pair("12000", 512u), {"12010", 513u}}) {
     const std::string error = errorWith(version, arguments);
@@ -173,10 +173,11 @@ TEST_F(CudaMachine, ALibraryWithoutTheFunctionsIsTooOld) {
                       "its matrix products; found is one without a version, "
                       "which lacks cublasLt"),
             0u);
-  EXPECT_EQ(errorOf([&] {
-              VendorLibrary library(simulator + "/libcublasLt.so.13");
-            }).find("3: " + simulator + "/libcublasLt.so.13: no table"),
-            0u);
+  EXPECT_EQ(
+      errorOf([&] { VendorLibrary library(simulator + "/libcublasLt.so.13"); })
+          .find("3: " + simulator +
+                "/libcublasLt.so.13: exports no vendor table"),
+      0u);
 }
 
 } // namespace

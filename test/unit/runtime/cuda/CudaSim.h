@@ -1,4 +1,4 @@
-//===- CudaSim.h - Plans for the CUDA simulator -----------------*- C++ -*-===//
+//===- CudaSim.h - Fixture for plans on the CUDA simulator ------*- C++ -*-===//
 #pragma once
 
 #include "PlanBuilder.h"
@@ -10,7 +10,7 @@
 
 namespace brew::test {
 
-/// Lets PlanBuilder make plans for the simulator, and the executor find it.
+/// Makes PlanBuilder build plans for the simulator, and the executor find it.
 class CudaSim : public testing::Test {
 protected:
   void SetUp() override {
@@ -18,7 +18,7 @@ protected:
     setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
   }
 
-  /// A kernel of CudaTestKernels.cu, as one block.
+  /// Adds a kernel of CudaTestKernels.cu with one block. Returns its index.
   static std::uint32_t kernel(PlanBuilder &builder, const std::string &symbol,
                               std::uint32_t arguments) {
     int image = -1;
@@ -39,7 +39,7 @@ protected:
     return static_cast<std::uint32_t>(builder.manifest.kernels_size() - 1);
   }
 
-  /// What `action` throws: "STATUS: text", or "" if nothing.
+  /// Returns the Error that `action` throws as "STATUS: TEXT", or "".
   template <typename Action> static std::string errorOf(Action &&action) {
     try {
       action();

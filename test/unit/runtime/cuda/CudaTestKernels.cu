@@ -1,4 +1,4 @@
-// Kernels such as brewc emits for CUDA, for tests that must not depend on it.
+// Kernels like brewc's, for tests that must not depend on brewc.
 #ifdef BREW_CUDASIM
 #include "cudasim.h"
 #else
@@ -12,7 +12,7 @@ BREW_KERNEL(addOne, 32)(BREW_IN(float, x, 4), BREW_OUT(float, y, 4)) {
     y[i] = x[i] + 1.0f;
 }
 
-// total += x[0] * scale[0]: keeps a trace of every run.
+// total += x[0] * scale[0]: counts the runs.
 BREW_KERNEL(accumulate, 32)
 (BREW_IN(float, x, 4), BREW_IN(float, scale, 16), BREW_INOUT(float, total, 1)) {
   if (threadIdx.x == 0)

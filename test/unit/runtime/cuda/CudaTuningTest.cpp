@@ -1,8 +1,8 @@
-//===- CudaTuningTest.cpp - How vendor calls are chosen, and kept ---------===//
+//===- CudaTuningTest.cpp - Tuning of vendor library calls ----------------===//
 #include "CudaSim.h"
 #include "runtime/cuda/CallTuner.h"
-#include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/CallWithAlternative.h"
+#include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
 #include "runtime/executor/Executor.h"
@@ -32,7 +32,8 @@ struct Warnings {
   }
 };
 
-/// A call whose candidates clear more or less memory.
+/// A call whose candidates clear different amounts of memory. A candidate that
+/// clears 0 bytes is unusable.
 class ClearCall : public VendorCall {
 public:
   ClearCall(const Device &device, std::vector<std::uint64_t> bytes)
@@ -68,9 +69,9 @@ public:
   }
 
   int runs = 0, fails = -1;
-  std::vector<std::string> engines; ///< of candidates, where they share them
-  std::set<int> ran, held;          ///< and what was not released since
-  int waits = -1; ///< which waits for the device, as no part of a graph may
+  std::vector<std::string> engines; ///< by candidate; empty: all different
+  std::set<int> ran, held;          ///< `held`: those not released since
+  int waits = -1; ///< synchronises the stream, which captures forbid
 
 private:
   const Device &device;
@@ -92,7 +93,7 @@ TEST_F(CudaTuner, TakesTheFastestThatWorks) {
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 2);
   EXPECT_GT(call.runs, 3);
-  // The cache answers from now on.
+  // Later calls use the cache.
   call.runs = 0;
   EXPECT_EQ(tuner.choose(call), 2);
   EXPECT_EQ(call.runs, 0);
@@ -108,7 +109,7 @@ TEST_F(CudaTuner, MeasuresTwoSettingsOfEachEngine) {
   call.engines.insert(call.engines.end(), 4, "few");
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 22);
-  // The first two of each, then what comes next up to 16 in all.
+  // The first two of each engine, then the next ones up to 16 in all.
   std::set<int> expected = {21, 22};
   for (int i = 0; i < 14; ++i)
     expected.insert(i);
@@ -142,7 +143,7 @@ TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
   call.waits = 0;
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 1);
-  // Alone it is taken all the same.
+  // A candidate that cannot be captured is chosen if there is no other.
   ClearCall only(device, {1 << 25, 0, 8});
   only.waits = 2;
   only.fails = 0;
@@ -178,12 +179,13 @@ TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
-/// Counts what is asked of the library alone.
+/// `library` counts the library's runs only.
 TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   auto clears = std::make_unique<ClearCall>(
       device, std::vector<std::uint64_t>{1 << 26, 1 << 25});
   ClearCall &library = *clears;
-  CallWithAlternative call(std::move(clears), KernelLaunch{}, device, "brewc 1.2");
+  CallWithAlternative call(std::move(clears), KernelLaunch{}, device,
+                           "brewc 1.2");
   EXPECT_EQ(call.key(), "clear beside brewc 1.2");
   ASSERT_EQ(call.candidates(), 3);
   EXPECT_EQ(call.describe(1), "clears 33554432");
@@ -191,7 +193,7 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   EXPECT_EQ(call.engine(2), "generated code");
   EXPECT_EQ(call.workspaceBytes(0), 16u);
   EXPECT_EQ(call.workspaceBytes(2), 0u);
-  // A cache that names it has it taken; release() of it is nothing's.
+  // The cache can select it; its release() is a no-op.
   cache.set(device.name() + " clear beside brewc 1.2", {"generated code", 1});
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 2);
@@ -230,7 +232,7 @@ TEST_F(CudaTuner, GeneratedCodeReplacesTheCall) {
   EXPECT_EQ(library.runs, 0);
 }
 
-/// What cuBLASLt suggests for aligned operands may not run on others.
+/// cuBLASLt's suggestions for aligned operands may be invalid for others.
 TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
   CublasLt library({std::string(CUDASIM_FOLDER) + "/libcublasLt.so.13"});
   PlanBuilder plan;
@@ -245,7 +247,7 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
   std::vector<DeviceMemory> memory;
   for (int i = 0; i < 4; ++i)
     memory.emplace_back(device, 4096, "test");
-  // The key where operand `moved` begins `bytes` into its memory.
+  // Returns the key if operand `moved` begins at offset `bytes`.
   auto key = [&](int moved, CUdeviceptr bytes) {
     auto operand = [&](int i) {
       return DeviceBuffer{&plan.manifest.buffers(i),
@@ -264,7 +266,7 @@ TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
   }
 }
 
-float milliseconds; // virtualTensor two events
+float milliseconds; // between two events
 
 int fakeElapsedTime(float *elapsed, CUevent, CUevent) {
   *elapsed = milliseconds;
@@ -300,7 +302,7 @@ TEST_F(CudaTuner, PreparesBeforeItMeasures) {
   EXPECT_EQ(prepared, 1);
 }
 
-/// A product x w^T of a type, with a plan's other memory around it.
+/// A product x w^T of a type, in a plan with other buffers.
 class CudaTuningMemory : public CudaSim {
 protected:
   void SetUp() override {
@@ -345,13 +347,13 @@ protected:
   std::uint32_t labels, x, w, y, history;
 };
 
-// What memory of the sizes of interest contains when a time is taken.
+// Records device allocations and their contents when measuring begins.
 struct Watched {
   std::size_t bytes;
   CUdeviceptr address;
 };
 std::vector<Watched> allocated;
-std::vector<std::vector<std::byte>> seen; ///< of each, when measuring began
+std::vector<std::vector<std::byte>> seen; ///< contents of each allocation
 decltype(DriverApi::cuMemAlloc) allocate = nullptr;
 decltype(DriverApi::cuEventRecord) recordEvent = nullptr;
 
@@ -361,7 +363,7 @@ int watchedAllocation(CUdeviceptr *address, std::size_t bytes) {
   return status;
 }
 
-/// The simulator's device memory is memory of the host.
+/// Reads device memory directly: the simulator's is host memory.
 int watchedRecord(CUevent event, CUstream stream) {
   if (seen.empty()) {
     simulatedDriver().cuStreamSynchronize(stream);
@@ -432,14 +434,14 @@ TEST_F(CudaTuningMemory, LoadingMeasuresOnRandomNumbers) {
         }
       EXPECT_TRUE(found) << names[index];
     }
-    // Parameters and all else start as they do without measuring.
+    // All buffers start with the same values as without measuring.
     for (std::uint32_t index : {labels, x, w, y, history})
       EXPECT_TRUE(isZero(bytesOf(executor, index))) << names[index];
   }
 }
 
 TEST_F(CudaTuningMemory, TuningPreservesPersistentBuffers) {
-  // The result lies beside what the solver remembers.
+  // The result is in the STATE arena, beside the solver's history.
   build(F32, STATE);
   Executor executor(builder->build());
   std::map<std::uint32_t, std::vector<std::byte>> before;
@@ -455,7 +457,7 @@ TEST_F(CudaTuningMemory, TuningPreservesPersistentBuffers) {
   EXPECT_EQ(calls, 1);
   for (const auto &[index, bytes] : before)
     EXPECT_EQ(bytesOf(executor, index), bytes) << names[index];
-  // No random bits stay where the next run may look for a label.
+  // No random bits remain that the next run could read as labels.
   for (std::uint32_t index : {labels, x})
     EXPECT_TRUE(isZero(bytesOf(executor, index))) << names[index];
 }

@@ -1,8 +1,8 @@
-//===- CudnnDeviceTest.cpp - What cuDNN has for a GPU that is not here ----===//
+//===- CudnnDeviceTest.cpp - cuDNN's engines for an absent GPU ------------===//
 //
-// From version 9.8 on cuDNN tells, and compiles, the engines for a device of
-// which only the properties are given. So its own answer to "can this call be
-// done on an H100?" is tested where there is no GPU.
+// Since version 9.8 cuDNN lists and compiles engines for a device of which only
+// the properties are known. These tests check without a GPU that cuDNN supports
+// Brew's calls on an H100.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
@@ -18,7 +18,7 @@ using namespace brew::runtime::cuda;
 
 namespace {
 
-/// The schema's number is that of cuDNN 9.8 to 9.19.
+/// Properties of an H100 in the schema of cuDNN 9.8 to 9.19.
 constexpr char kH100[] = R"({"schemaVersion": 4, "cudnnVersion": VERSION,
   "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000,
   "cudaDeviceId": 0, "pciDeviceId": 0, "multiProcessorCount": 132,
@@ -46,14 +46,15 @@ constexpr Precision kPrecisions[] = {
 struct Shape {
   const char *name;
   std::int64_t channels, outputs, kernel, stride, pad, dilation, groups;
-  std::int64_t extra = 0; ///< padding behind a dimension, more than before it
+  std::int64_t extra = 0; ///< padding after a dimension minus padding before it
 };
 constexpr Shape kShapes[] = {
     {"pictures", 3, 32, 5, 2, 0, 1, 1}, {"plain", 32, 64, 3, 1, 1, 1, 1},
     {"point", 64, 48, 1, 1, 0, 1, 1},   {"dilated", 16, 16, 3, 1, 2, 2, 1},
     {"groups", 32, 64, 3, 1, 1, 1, 2},  {"depthwise", 32, 32, 3, 2, 1, 1, 32}};
 
-/// Brew lays only planes out channels-last.
+/// Returns a dense tensor. Like Brew, it uses channels-last for planes only;
+/// tensors with a depth are in NCDHW order.
 BrewVendorTensor tensor(const Precision &precision,
                         std::vector<std::int64_t> dims, bool channelsLast) {
   const auto rank = static_cast<int32_t>(dims.size());
@@ -70,7 +71,8 @@ BrewVendorTensor tensor(const Precision &precision,
   return result;
 }
 
-/// Along `dimensions`; one is, as the plan's calls give it, a plane of one row.
+/// Returns a convolution over `dimensions` dimensions. Over one dimension it is
+/// a plane with one row, as in the vendor calls of plans.
 BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
                              BrewVendorDirection direction,
                              int dimensions = 2) {
@@ -91,7 +93,7 @@ BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
   call.math = precision.math;
   const bool last = precision.channelsLast && dimensions == 2;
   call.x = tensor(precision, dims(kImages, shape.channels, kExtent), last);
-  // F32 weights stay as Caffe has them.
+  // F32 weights keep Caffe's layout.
   call.w =
       tensor(precision,
              dims(shape.outputs, shape.channels / shape.groups, shape.kernel),
@@ -112,7 +114,7 @@ class CudnnDevice : public testing::TestWithParam<Precision> {
 protected:
   static void SetUpTestSuite() {
     try {
-      // The JSON must name the version that reads it.
+      // The JSON must name the version of the library.
       std::string properties = kH100;
       properties.replace(properties.find("VERSION"), 7,
                          std::to_string(cudnn::Api::open().cudnnGetVersion()));
@@ -131,7 +133,8 @@ protected:
       GTEST_SKIP() << reason;
   }
 
-  /// Candidates that cuDNN can build; says why there are none.
+  /// Returns the number of candidates, up to 3, that cuDNN can build. Fails the
+  /// test if it can build no candidate.
   static int usable(const BrewVendorConvolution &what,
                     const std::string &name) {
     const BrewVendorTable &table = cudnnVendorTable();
@@ -151,7 +154,7 @@ protected:
           std::string(table.describe(call, i)).rfind(table.engine(call, i), 0),
           0u);
       table.release(call, i);
-      // It is built again when it is asked for.
+      // A released candidate is rebuilt when needed.
       EXPECT_EQ(table.workspace(call, i), bytes);
     }
     EXPECT_GT(count, 0) << name << ": none of " << table.candidates(call);
@@ -224,7 +227,7 @@ TEST_P(CudnnDevice, OneAndThreeDimensionsHaveEngines) {
         for (int deterministic : {0, 1}) {
           BrewVendorConvolution call =
               callOf(GetParam(), shape, direction, dimensions);
-          if (dimensions == 1) { // nothing before or behind the row
+          if (dimensions == 1) { // no padding around the single row
             call.pad[0] = call.pad_end[0] = 0;
             call.stride[0] = call.dilation[0] = 1;
           }
@@ -238,8 +241,8 @@ TEST_P(CudnnDevice, OneAndThreeDimensionsHaveEngines) {
         }
 }
 
-/// Padded by more behind each dimension than before it, as pad_type and pad_l
-/// do, or by more before it.
+/// More padding after each dimension than before it, as with pad_type and
+/// pad_l, or less.
 TEST_P(CudnnDevice, UnevenPaddingHasEngines) {
   for (Shape shape :
        {kShapes[0], kShapes[1], kShapes[2], kShapes[3], kShapes[4], kShapes[5]})
@@ -260,8 +263,8 @@ TEST_P(CudnnDevice, UnevenPaddingHasEngines) {
         }
 }
 
-/// Slices of joined blobs are where the slices' blobs would be written and read
-/// otherwise: further apart than they are long.
+/// Slices of concatenated blobs: their strides exceed the strides of dense
+/// tensors.
 TEST_P(CudnnDevice, SlicesHaveEngines) {
   if (!GetParam().channelsLast)
     GTEST_SKIP() << "slices of planes need nothing";

@@ -1,6 +1,6 @@
-//===- CudnnEpilogueTest.cpp - Bias and ReLU by cuDNN's older functions ---===//
+//===- CudnnEpilogueTest.cpp - Epilogues with fake cuDNN functions --------===//
 //
-// On stand-ins for those functions that do on the host what cuDNN documents.
+// The fake functions compute on the host as documented by cuDNN.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnEpilogue.h"
@@ -16,7 +16,7 @@ using namespace brew::runtime::cuda::cudnn;
 
 namespace {
 
-int alive = 0; // descriptors
+int alive = 0; // number of live descriptors
 
 struct Tensor {
   int type = -1, dims[4] = {}, strides[4] = {};

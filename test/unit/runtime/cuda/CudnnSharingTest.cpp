@@ -1,6 +1,6 @@
-//===- CudnnSharingTest.cpp - Calls that share cuDNN's heuristics ---------===//
+//===- CudnnSharingTest.cpp - Equal calls share graphs of cuDNN -----------===//
 //
-// On a cuDNN that counts; see FakeCudnnBackend.cpp.
+// Uses the fake cuDNN of FakeCudnnBackend.cpp, which counts descriptors.
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCudnnBackend.h"
@@ -63,7 +63,7 @@ protected:
     calls.push_back(call);
     return call;
   }
-  /// Heuristics that creating the call has taken.
+  /// Creates a call. Returns the number of heuristics that this has queried.
   int heuristicsOf(const BrewVendorConvolution &what) {
     const int before = fakeCudnnCreated(EngineHeuristicsDescriptor);
     create(what);
@@ -75,16 +75,16 @@ protected:
   std::vector<BrewVendorCall *> calls;
 };
 
-constexpr int kModes = 3; // of heuristics, for each graph
+constexpr int kModes = 3; // heuristic modes queried for each graph
 
 TEST_F(CudnnSharing, EqualCallsQueryHeuristicsOnce) {
   BrewVendorConvolution call = convolution();
   EXPECT_EQ(heuristicsOf(call), kModes);
   EXPECT_EQ(heuristicsOf(call), 0);
-  // Beyond 16 bytes alignment makes no difference to engines.
+  // Engines ignore alignments above 16 bytes.
   call.w.alignment = 64;
   EXPECT_EQ(heuristicsOf(call), 0);
-  // A bias and a ReLU have a graph of their own; the bare one is known.
+  // A bias and a ReLU need a fused graph; the bare graph is cached.
   call.has_bias = call.relu = 1;
   EXPECT_EQ(heuristicsOf(call), kModes);
   EXPECT_EQ(heuristicsOf(call), 0);
@@ -113,7 +113,7 @@ TEST_F(CudnnSharing, DifferentCallsQueryHeuristicsAgain) {
     EXPECT_GE(heuristicsOf(call), kModes) << i;
     EXPECT_EQ(heuristicsOf(call), 0) << i;
   }
-  // These are part of the fused graph alone.
+  // These are part of the fused graph only.
   BrewVendorConvolution call = plain;
   call.negative_slope = 1e-9f;
   EXPECT_EQ(heuristicsOf(call), kModes);
@@ -132,7 +132,7 @@ TEST_F(CudnnSharing, EnginesAreCompiledOnce) {
   EXPECT_EQ(table.workspace(first, 1), 64u);
   EXPECT_EQ(table.workspace(second, 1), 64u);
   EXPECT_EQ(fakeCudnnFinalized(ExecutionPlanDescriptor), before + 1);
-  // Compiled again for the call that still uses it.
+  // Recompiled for the other call.
   table.release(first, 1);
   char message[BREW_VENDOR_MESSAGE_SIZE] = "";
   EXPECT_EQ(table.run(second, 1, nullptr, nullptr, nullptr, nullptr, nullptr,
@@ -145,7 +145,7 @@ TEST_F(CudnnSharing, EnginesAreCompiledOnce) {
 TEST_F(CudnnSharing, EnginesOfAGraphShareTheDescriptorsOfKnobs) {
   const int before = fakeCudnnCreated(KnobChoiceDescriptor);
   create(convolution());
-  // As many as there are kinds, whatever the number of engines.
+  // One per kind of knob, for any number of engines.
   EXPECT_EQ(fakeCudnnCreated(KnobChoiceDescriptor) - before, 44);
 }
 

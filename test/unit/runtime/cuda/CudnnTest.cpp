@@ -1,4 +1,4 @@
-//===- CudnnTest.cpp - The cuDNN adapter as far as no GPU is needed -------===//
+//===- CudnnTest.cpp - Tests of the cuDNN adapter without a GPU -----------===//
 #include "runtime/cuda/cudnn/CudnnAdapter.h"
 #include "runtime/cuda/cudnn/CudnnApi.h"
 #include "runtime/cuda/cudnn/CudnnEpilogue.h"
@@ -133,7 +133,7 @@ BrewVendorConvolution convolution(BrewVendorDirection direction,
   return call;
 }
 
-/// With a depth.
+/// A convolution over three dimensions.
 BrewVendorConvolution solid(BrewVendorDirection direction, int32_t type) {
   BrewVendorConvolution call = convolution(direction, type);
   call.x = tensor(type, {8, 4, 7, 10, 12});
@@ -161,7 +161,7 @@ TEST(Cudnn, OperationsAreWellFormed) {
         call = solid(direction, type);
         call.accumulate = accumulate;
         EXPECT_EQ(convolutionOnly(*library(), call).operations.size(), 1u);
-        // One column more, because of what is behind the last.
+        // Padding after the last column adds one column.
         call = convolution(direction, type);
         call.pad_end[1] = 2;
         call.y = tensor(type, {8, 6, 5, 7});

@@ -1,4 +1,4 @@
-/* A cuDNN that knows its version and nothing else. */
+/* A fake cuDNN that only has a version. */
 #include <stddef.h>
 
 size_t cudnnGetVersion(void) { return FAKE_VERSION; }

@@ -1,8 +1,7 @@
-//===- FakeCudnnBackend.cpp - A cuDNN that counts what is created ---------===//
+//===- FakeCudnnBackend.cpp - A fake cuDNN that counts descriptors --------===//
 //
-// Exports the functions that the adapter looks up. Descriptors keep the values
-// that they are given. Heuristics queryHeuristics two engines for every graph, with two
-// knobs each; running an engine does nothing.
+// Exports the functions that the adapter looks up. Heuristics suggest two
+// engines for every graph, with two knobs each. Running an engine is a no-op.
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCudnnBackend.h"
@@ -18,7 +17,7 @@ namespace {
 
 struct FakeDescriptor {
   int type;
-  std::int64_t index = 0; ///< of an engine or a knob
+  std::int64_t index = 0; ///< index of an engine or a knob
 };
 
 std::map<int, int> created, finalized;
@@ -85,7 +84,7 @@ EXPORT int cudnnBackendGetAttribute(BackendDescriptor descriptor, int attribute,
   switch (attribute) {
   case HeuristicsResults:
     return number(kEngines, 0);
-  case EngineConfigKnobChoices: // cuDNN does not say how many there are
+  case EngineConfigKnobChoices: // cuDNN does not report their number
     return number(room > 0 ? kKnobs : 0, 0);
   case EngineConfigEngine:
     return number(1, index);
@@ -105,7 +104,7 @@ EXPORT int cudnnBackendExecute(Handle, BackendDescriptor, BackendDescriptor) {
   return Success;
 }
 
-// The older functions.
+// The legacy functions.
 #define FAKE(NAME, ...)                                                        \
   EXPORT int NAME(__VA_ARGS__) { return Success; }
 FAKE(cudnnCreateTensorDescriptor, LegacyTensor *)

@@ -1,10 +1,10 @@
-//===- FakeCudnnBackend.h - A cuDNN that counts what is created -*- C++ -*-===//
+//===- FakeCudnnBackend.h - A fake cuDNN with counters ----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cuda/cudnn/CudnnApi.h"
 
-/// Backend descriptors of a type (cudnn::DescriptorType) that were created, and
-/// that were finalized, since the process began.
+/// Return how many backend descriptors of a type (cudnn::DescriptorType) were
+/// created or finalized since the process started.
 __attribute__((visibility("default"))) int fakeCudnnCreated(int descriptorType);
 __attribute__((visibility("default"))) int
 fakeCudnnFinalized(int descriptorType);

@@ -1,8 +1,8 @@
-//===- FakeNccl.cpp - An NCCL whose sums never end ------------------------===//
+//===- FakeNccl.cpp - A fake NCCL whose all-reduces never end -------------===//
 //
-// A group of sums waits until its communicator is aborted, and reports an
-// asynchronous error once it waits. Atomics are relaxed, so that nothing here
-// orders what the threads of the caller do.
+// A group waits until its communicator is aborted, and reports an asynchronous
+// error while it waits. Atomics are relaxed, so that they do not synchronise
+// the caller's threads.
 //
 //===----------------------------------------------------------------------===//
 #include <atomic>

@@ -1,4 +1,4 @@
-//===- NcclTest.cpp - Sums over GPUs that fail, or have one rank ----------===//
+//===- NcclTest.cpp - All-reduces that fail, or have one rank -------------===//
 #include "runtime/cuda/Nccl.h"
 #include "CudaSim.h"
 
@@ -17,8 +17,8 @@ protected:
   const Stream stream{device};
 };
 
-/// The thread that starts sums has the lock when the watcher gives up on them.
-/// ThreadSanitizer (preset tsan) looks at how other threads learn of it.
+/// The starting thread holds the lock when the watcher aborts. ThreadSanitizer
+/// (preset tsan) checks how the error reaches other threads.
 TEST_F(NcclTest, AllReducesThatNeverEndAreAborted) {
   const DeviceMemory memory(device, 64, "test");
   Nccl nccl(device, {FAKE_NCCL}, nullptr);

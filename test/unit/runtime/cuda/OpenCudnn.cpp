@@ -1,6 +1,6 @@
-//===- OpenCudnn.cpp - What opening cuDNN says ----------------------------===//
+//===- OpenCudnn.cpp - Prints cuDNN's version or the error ----------------===//
 //
-// A process of its own for each library: what was opened stays open.
+// A separate process for each test, since an opened library stays open.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/cudnn/CudnnApi.h"
