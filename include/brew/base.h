@@ -1,7 +1,8 @@
-/*===- base.h - What Brew's two C APIs share ----------------------*- C -*-===*\
+/*===- base.h - Definitions common to Brew's two C APIs -----------*- C -*-===*\
 |*
-|* Calls that can fail return a brew_status; its words belong to a handle. No
-|* exception leaves the libraries, and neither prints or exits.
+|* Functions that can fail return a brew_status; the error message belongs to a
+|* handle. No exception leaves the libraries, and neither library prints or
+|* exits.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_BASE_H
@@ -19,21 +20,23 @@
 extern "C" {
 #endif
 
-/* Most dimensions of a tensor. */
+/* The maximum number of dimensions of a tensor. */
 #define BREW_MAX_DIMS 32
 
-/* How a call ended; the exit statuses of Brew's tools. */
+/* The result of a call; equal to the exit status of Brew's tools. */
 typedef enum brew_status {
   BREW_OK = 0,
-  BREW_BAD_INPUT = 1,     /* prototxt, weights, plan, data */
-  BREW_USAGE = 2,         /* the call or its options make no sense */
-  BREW_UNAVAILABLE = 3, /* a file, feature, library, memory or disk space */
-  BREW_BUG = 70           /* a defect of Brew */
+  BREW_BAD_INPUT = 1,   /* bad prototxt, weights, plan or data */
+  BREW_USAGE = 2,       /* an invalid call or invalid options */
+  BREW_UNAVAILABLE = 3, /* a missing file, feature or library; too little memory
+                         * or disk space */
+  BREW_BUG = 70         /* a defect of Brew */
 } brew_status;
 
-/* Initialises a structure that the library fills in or reads, so that it can
- * grow: `brew_diagnostic diagnostic = BREW_STRUCT(brew_diagnostic);`. In C++
- * set struct_size, or use the C++ header. */
+/* Initializes a structure that the library reads or fills in. The size lets
+ * later versions add fields:
+ * `brew_diagnostic diagnostic = BREW_STRUCT(brew_diagnostic);`. In C++ set
+ * struct_size, or use the C++ header. */
 #define BREW_STRUCT(type) {.struct_size = sizeof(type)}
 
 #ifdef __cplusplus

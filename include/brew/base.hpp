@@ -1,6 +1,6 @@
-//===- base.hpp - What Brew's two C++ APIs share ----------------*- C++ -*-===//
+//===- base.hpp - Definitions common to Brew's two C++ APIs -----*- C++ -*-===//
 //
-// Header-only, over the C API: the ABI is C's.
+// Header-only, over the C API, which defines the ABI.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace brew::api {
 
-/// A call that failed.
+/// The error of a failed call.
 class Error : public std::runtime_error {
 public:
   Error(brew_status status, const std::string &text)
@@ -23,7 +23,7 @@ private:
   brew_status why;
 };
 
-/// A structure that the library fills in.
+/// Makes a structure for the library to read or fill in.
 template <typename Struct> Struct makeStruct() {
   Struct result{};
   result.struct_size = sizeof result;

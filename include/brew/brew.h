@@ -1,6 +1,6 @@
 /*===- brew.h - Brew's runtime as a library -----------------------*- C -*-===*\
 |*
-|* Runs plans that brewc or the compiler library (compiler.h) made:
+|* Runs plans compiled by brewc or by the compiler library (compiler.h):
 |*
 |*   brew_plan *plan;
 |*   brew_session *session;
@@ -19,35 +19,35 @@
 |*   brew_session_destroy(session);
 |*   brew_plan_destroy(plan);
 |*
-|* Failures. A call returns a status; its words are the message of the handle
-|* that the call was made on, valid until the next call on that handle. A
-|* function that opens something sets its handle also when it fails (to NULL
-|* only when memory is gone): read the message, then destroy the handle, on
-|* which nothing else can be done. Message functions take NULL ("out of
-|* memory") and destroying NULL does nothing. BREW_USAGE stands for calls that
-|* make no sense, such as an unknown name, an index out of range or NULL where a
-|* value is needed.
+|* Errors. A function returns a status. The error message belongs to the handle
+|* that was passed to the function and is valid until the next call on that
+|* handle. A function that opens an object sets its handle even if it fails (to
+|* NULL only if memory ran out): read the message, then destroy the handle;
+|* nothing else can be done with it. Message functions accept NULL ("out of
+|* memory"), and destroying NULL has no effect. BREW_USAGE reports invalid
+|* calls, such as an unknown name, an index out of range, or NULL for a required
+|* value.
 |*
-|* Ownership. What a caller hands in (names, values, options) is copied unless
-|* the function says otherwise. What the library hands out belongs to the handle
-|* it came from.
+|* Ownership. The library copies the names, values and options that a caller
+|* passes in, unless the function says otherwise. Memory that the library
+|* returns belongs to the handle it came from.
 |*
-|* Threads. A plan may be used by any number of threads. Every other handle is
-|* used by one thread at a time, which may change from call to call; functions
-|* marked "any thread" may be called beside another call on their handle.
-|* Different handles are independent of each other.
+|* Threads. Any number of threads may use a plan. Every other handle must be
+|* used by one thread at a time; the thread may change from call to call.
+|* Functions marked "any thread" may run concurrently with another call on
+|* their handle. Different handles are independent of each other.
 |*
-|* Callbacks are called on the thread that is inside a call of the session or
-|* trainer, and must not unwind through the library (no exception, no longjmp).
-|* Until a callback returns, its session and its trainer may only be read, and
-|* called by functions marked "any thread": not run, fed, changed, given other
-|* inputs, listeners or callbacks, or destroyed. Functions that set inputs, feed
-|* or change listeners then fail with BREW_USAGE.
+|* Callbacks run on the thread that is inside a call on the session or trainer.
+|* They must not unwind through the library (no exception, no longjmp). Until a
+|* callback returns, its session and its trainer may only be read, and passed to
+|* functions marked "any thread": they must not be run, fed, changed, assigned
+|* other inputs, listeners or callbacks, or destroyed. Functions that set
+|* inputs, feed or change listeners then fail with BREW_USAGE.
 |*
-|* Values are row-major in Caffe's order of dimensions unless said otherwise.
-|* Text is UTF-8 that ends in a zero. Nothing is printed and nothing exits.
+|* Values are row-major in Caffe's order of dimensions unless stated otherwise.
+|* Text is zero-terminated UTF-8. The library neither prints nor exits.
 |*
-|* The parts that are included below may also be included one by one.
+|* The headers included below may also be included one by one.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_BREW_H
@@ -60,9 +60,9 @@
 #include <brew/events.h>
 #include <brew/hooks.h>
 #include <brew/inputs.h>
-#include <brew/reinforcement.h>
 #include <brew/plan.h>
 #include <brew/records.h>
+#include <brew/reinforcement.h>
 #include <brew/running.h>
 #include <brew/session.h>
 #include <brew/tensors.h>

@@ -9,11 +9,11 @@
 //   std::vector<float> probabilities = session.read(session.blob(program,
 //   "prob"));
 //
-// Header-only, over brew.h, which says what everything means, who owns it and
-// which thread may call it. Failures are thrown as brew::api::Error. Handles
-// can be moved, not copied. What a listener or another callback throws comes
-// out of the call that called it, when that returns. The parts that are
-// included below may also be included one by one.
+// Header-only, over brew.h, which documents meaning, ownership and threads.
+// Errors are thrown as brew::api::Error. Handles can be moved, not copied. The
+// call that invoked a listener or another callback rethrows the callback's
+// exception when it returns. The headers included below may also be included
+// one by one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,9 +25,9 @@
 #include <brew/embedding.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
-#include <brew/reinforcement.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
+#include <brew/reinforcement.hpp>
 #include <brew/session.hpp>
 #include <brew/support.hpp>
 #include <brew/tensors.hpp>

@@ -1,13 +1,12 @@
 /*===- communicator.h - Training on several ranks -----------------*- C -*-===*\
 |*
-|* Part of brew.h, which says what holds for all calls.
+|* Part of brew.h, which documents the rules common to all calls.
 |*
-|* A rank is a process that trains on its share of the data; a launcher
-|* (mpirun) starts all of them with the same arguments. Each opens a
-|* communicator, then a session with it, then a trainer: gradients are added up
-|* over the ranks and divided by their number, and every rank does the same
-|* updates. All ranks make the same calls on their trainers. Plans are those of
-|* brewc --distributed.
+|* A rank is a process that trains on its share of the data. A launcher (mpirun)
+|* starts all ranks with the same arguments. Each rank opens a communicator,
+|* then a session with it, then a trainer. Gradients are averaged over the
+|* ranks, so every rank computes the same updates. All ranks must make the same
+|* calls on their trainers. The plan must be compiled with brewc --distributed.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_COMMUNICATOR_H
@@ -21,74 +20,76 @@ extern "C" {
 
 typedef struct brew_communicator_options {
   size_t struct_size;
-  /* Seconds that a rank waits for another one that neither computes nor answers
-   * before the run ends; 0: 600. */
+  /* Seconds that a rank waits for another rank that neither computes nor
+   * answers before the run ends; 0: 600. */
   double timeout;
-  /* Gradients are added up in the order of ranks; else in the transport's. */
+  /* Adds gradients in rank order instead of the transport's order. */
   int deterministic;
 } brew_communicator_options;
 
-/* Numbers that are added up over the ranks, in place. */
+/* Values to reduce over the ranks, in place. */
 typedef struct brew_reduction_buffer {
   float *data;
   size_t count; /* elements */
 } brew_reduction_buffer;
 
-/* Whether this library finds what connects ranks: its plugin for MPI, and that
- * MPI. */
+/* Returns whether the library finds its MPI plugin and the MPI library that
+ * the plugin needs. */
 BREW_API int brew_communicator_is_available(void);
-/* Whether a launcher has started this process as a rank of several. */
+/* Returns whether a launcher started this process as one of several ranks. */
 BREW_API int brew_communicator_is_launched(void);
-/* Joins the run; once in a process. `options` may be NULL. BREW_UNAVAILABLE:
- * there is no MPI, or it fails. */
+/* Joins the run; at most once per process. `options` may be NULL.
+ * BREW_UNAVAILABLE: MPI is missing or fails. */
 BREW_API brew_status brew_communicator_open(
     const brew_communicator_options *options, brew_communicator **communicator);
 BREW_API const char *
 brew_communicator_message(const brew_communicator *communicator);
-/* Number of this rank, of all ranks, of those on this machine, and of this rank
- * among these. */
+/* Return this rank's number, the number of ranks, the number of ranks on this
+ * machine, and this rank's number among those. */
 BREW_API int brew_communicator_rank(const brew_communicator *communicator);
 BREW_API int brew_communicator_ranks(const brew_communicator *communicator);
 BREW_API int
 brew_communicator_local_ranks(const brew_communicator *communicator);
 BREW_API int
 brew_communicator_local_rank(const brew_communicator *communicator);
-/* Whether the last error of a trainer is one that all ranks have: rank 0 tells
- * it, and the run is left with brew_communicator_close(). */
+/* Returns whether the last error of a trainer is a collective error, which
+ * occurred on all ranks: rank 0 reports it, and each rank leaves the run with
+ * brew_communicator_close(). */
 BREW_API int
 brew_communicator_has_collective_error(const brew_communicator *communicator);
 
-/* What ranks do together without a trainer. Every rank makes the same calls in
- * the same order, from one thread, and none while a trainer over this
- * communicator runs. BREW_UNAVAILABLE: a rank is missing, whose number the
- * message has. */
+/* Collective operations without a trainer. Every rank must make the same calls
+ * in the same order, from one thread, and not while a trainer that uses this
+ * communicator runs. BREW_UNAVAILABLE: a rank is missing; the message contains
+ * its number. */
 
-/* Gives all ranks the bytes of rank 0. */
+/* Sends the bytes of rank 0 to all ranks. */
 BREW_API brew_status brew_communicator_broadcast(
     brew_communicator *communicator, void *data, size_t bytes);
-/* Begins to add the pieces up over the ranks, beside what the caller goes on
- * with: they belong to the sum until it is awaited. `number` tells it from
- * others on their way (BREW_USAGE: one has it), and is the same on all ranks.
- */
-BREW_API brew_status
-brew_communicator_start_all_reduce(brew_communicator *communicator, uint32_t number,
-                            const brew_reduction_buffer *pieces, size_t piece_count);
-/* Waits for a sum; BREW_USAGE if none of this number was started. */
-BREW_API brew_status
-brew_communicator_wait_all_reduce(brew_communicator *communicator, uint32_t number);
-/* BREW_BAD_INPUT on all ranks unless every rank has rank 0's value of what the
- * message will call `what` ("plan"). */
-BREW_API brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
-                                             const char *what,
-                                             const char *value);
+/* Starts to sum the buffers over the ranks, concurrently with the caller, which
+ * must not use the buffers until brew_communicator_wait_all_reduce() returns.
+ * `number` identifies the operation and must be the same on all ranks
+ * (BREW_USAGE: a pending operation has this number). */
+BREW_API brew_status brew_communicator_start_all_reduce(
+    brew_communicator *communicator, uint32_t number,
+    const brew_reduction_buffer *buffers, size_t buffer_count);
+/* Waits for an all-reduce; BREW_USAGE if no operation of this number was
+ * started. */
+BREW_API brew_status brew_communicator_wait_all_reduce(
+    brew_communicator *communicator, uint32_t number);
+/* Fails with BREW_BAD_INPUT on all ranks unless every rank passes the same
+ * `value` as rank 0. The message names the value by `what`, e.g. "plan". */
+BREW_API brew_status brew_communicator_check_all_equal(
+    brew_communicator *communicator, const char *what, const char *value);
 
-/* Leaves the run, when all ranks do, at the end of it. */
+/* Leaves the run at its end; all ranks must call it. */
 BREW_API brew_status brew_communicator_close(brew_communicator *communicator);
-/* Ends the processes of all ranks, this one's too, with an exit status: for a
- * rank that cannot go on. Does not return. */
+/* Ends the processes of all ranks, including this one, with an exit status: for
+ * a rank that cannot continue. Does not return. */
 BREW_API void brew_communicator_abort(brew_communicator *communicator,
                                       int status);
-/* After the sessions that use it. Ends all ranks unless it was closed. */
+/* Call it after the sessions that use the communicator are destroyed. Ends all
+ * ranks unless the communicator was closed. */
 BREW_API void brew_communicator_destroy(brew_communicator *communicator);
 
 #ifdef __cplusplus

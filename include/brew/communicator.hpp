@@ -1,6 +1,6 @@
 //===- communicator.hpp - Training on several ranks -------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -47,15 +47,16 @@ public:
     check(brew_communicator_broadcast(get(), data, bytes));
   }
   void startAllReduce(std::uint32_t number,
-                const std::vector<brew_reduction_buffer> &pieces) {
+                      const std::vector<brew_reduction_buffer> &pieces) {
     check(brew_communicator_start_all_reduce(get(), number, pieces.data(),
-                                      pieces.size()));
+                                             pieces.size()));
   }
   void waitAllReduce(std::uint32_t number) {
     check(brew_communicator_wait_all_reduce(get(), number));
   }
   void checkAllEqual(const std::string &what, const std::string &value) {
-    check(brew_communicator_check_all_equal(get(), what.c_str(), value.c_str()));
+    check(
+        brew_communicator_check_all_equal(get(), what.c_str(), value.c_str()));
   }
   void close() { check(brew_communicator_close(get())); }
   void abort(int status) { brew_communicator_abort(get(), status); }

@@ -1,6 +1,6 @@
 /*===- compiler.h - Brew's compiler as a library ------------------*- C -*-===*\
 |*
-|* From the text of a Caffe net or solver to the bytes of a plan:
+|* Compiles the text of a Caffe net or solver to the bytes of a plan:
 |*
 |*   brew_compiler_options *options;
 |*   brew_compiler_options_create(&options);
@@ -13,15 +13,15 @@
 |*   brew_compilation_destroy(compilation);
 |*   brew_compiler_options_destroy(options);
 |*
-|* Nothing is printed, nothing exits, and every handle's memory is its own. Any
-|* function may be called from any thread; several compilations may run at once,
-|* also with the same options while nobody sets them. A compilation is finished
-|* when its handle is returned: from then on any number of threads may read it.
+|* No function prints or exits, and every handle owns its memory. Any function
+|* may be called from any thread. Several compilations may run at once, also
+|* with the same options as long as no thread sets them. A compilation is
+|* finished when its handle is returned: then any number of threads may read it.
 |*
-|* Files written: those of brew_compilation_write() and of the option
-|* "dump-dir", the cache of compiled CUDA kernels ("no-kernel-cache"), temporary
-|* ones below $TMPDIR, and, if a CUDA kernel does not compile (BREW_BUG), its
-|* text there.
+|* The library writes only these files: those of brew_compilation_write() and
+|* of option "dump-dir", the cache of compiled CUDA kernels ("no-kernel-cache"),
+|* temporary files in $TMPDIR, and, if a CUDA kernel does not compile
+|* (BREW_BUG), its source there.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_COMPILER_H
@@ -34,39 +34,41 @@
 extern "C" {
 #endif
 
-/* Rises when a program compiled with an older header could no longer work with
- * the library; functions and fields may be added without that. */
+/* Incremented when programs compiled with an older header no longer work with
+ * the library. Functions and fields may be added without a new version. */
 #define BREW_COMPILER_ABI_VERSION 1
 
-/* The library's BREW_COMPILER_ABI_VERSION: compare it with the header's. */
+/* Returns the library's BREW_COMPILER_ABI_VERSION, to compare with the
+ * header's. */
 BREW_API int brew_compiler_abi_version(void);
 
-/* "0.1.0"; for ever. */
+/* Returns the version, such as "0.1.0". The pointer stays valid. */
 BREW_API const char *brew_compiler_version(void);
 
 /*===-- The table of options ---------------------------------------------===*/
 
 typedef enum brew_option_kind {
   BREW_OPTION_FLAG = 0,    /* "true" or "false" */
-  BREW_OPTION_TEXT = 1,    /* any */
-  BREW_OPTION_INTEGER = 2, /* of 64 bits */
+  BREW_OPTION_TEXT = 1,    /* any text */
+  BREW_OPTION_INTEGER = 2, /* 64 bits */
   BREW_OPTION_REAL = 3,
   BREW_OPTION_CHOICE = 4, /* one of the values */
-  BREW_OPTION_LIST = 5    /* each value set is added to those before */
+  BREW_OPTION_LIST = 5    /* each value is appended */
 } brew_option_kind;
 
-/* A row of the table. Its pointers are valid for ever. */
+/* A row of the table. Its pointers stay valid. */
 typedef struct brew_compiler_option {
   size_t struct_size;
-  const char *name; /* as brewc's flag, without dashes: "target" */
+  const char *name; /* brewc's flag without dashes: "target" */
   brew_option_kind kind;
   const char *help;       /* one sentence */
-  const char *value_name; /* what usage lines show for the value */
-  /* The value where the option is not set; "" where there is none. */
+  const char *value_name; /* name of the value in usage lines */
+  /* The value if the option is not set; "" if there is none. */
   const char *default_value;
-  /* The value where it is set without one; NULL where it needs one. */
+  /* The value if the option is set without one; NULL if a value is required. */
   const char *implied_value;
-  /* All values allowed, each with its meaning; none: not a closed set. */
+  /* All allowed values, each with its meaning; empty if any value is
+   * allowed. */
   size_t value_count;
   const char *const *values;
   const char *const *value_help;
@@ -82,31 +84,31 @@ BREW_API brew_status brew_compiler_option_get(size_t index,
 
 typedef struct brew_compiler_options brew_compiler_options;
 
-/* `*options` is the caller's, to be destroyed; NULL, with BREW_UNAVAILABLE,
- * only without memory. */
+/* Creates options, which the caller destroys. Without memory returns
+ * BREW_UNAVAILABLE and sets `*options` to NULL. */
 BREW_API brew_status
 brew_compiler_options_create(brew_compiler_options **options);
 BREW_API void brew_compiler_options_destroy(brew_compiler_options *options);
 
-/* Sets an option of the table; both texts are copied. `value` NULL: the option
- * by its name alone. A later value replaces an earlier one, save in a list,
- * whose values add up. BREW_USAGE, and nothing set, for a name or value that is
- * none; what options mean together is checked when something is compiled. */
+/* Sets an option of the table; both texts are copied. `value` NULL: only the
+ * option's name is given. A later value replaces an earlier one, except that
+ * lists append. BREW_USAGE for an unknown name or invalid value, without
+ * effect. Combinations of options are checked by the compilation. */
 BREW_API brew_status brew_compiler_options_set(brew_compiler_options *options,
                                                const char *name,
                                                const char *value);
 
-/* Why the last call that set or added something failed; "" if it did not. Valid
- * until the next one. */
+/* Returns the reason why the last call that set or added something failed; ""
+ * if it succeeded. Valid until the next such call. */
 BREW_API const char *
 brew_compiler_options_message(const brew_compiler_options *options);
 
-/* Makes a type of layers known that the program computes itself (copied; `user`
- * must stay). Its `shapes` is called by the compiling thread. BREW_USAGE: the
- * type has no name, is one of Brew's own, or was added before. */
-BREW_API brew_status
-brew_compiler_options_add_host_layer(brew_compiler_options *options,
-                                     const brew_host_layer *layer);
+/* Adds a host layer type: layers that the program computes (the structure is
+ * copied; `user` must stay valid). The compiling thread calls its `shapes`.
+ * BREW_USAGE if the type has no name, is one of Brew's own, or was added
+ * before. */
+BREW_API brew_status brew_compiler_options_add_host_layer(
+    brew_compiler_options *options, const brew_host_layer *layer);
 
 typedef enum brew_severity {
   BREW_ERROR = 0,
@@ -114,9 +116,9 @@ typedef enum brew_severity {
   BREW_NOTE = 2
 } brew_severity;
 
-/* A further place that explains a diagnostic. This structure never grows. */
+/* A further location that explains a diagnostic. This structure never grows. */
 typedef struct brew_note {
-  const char *file;    /* "" if there is none */
+  const char *file;    /* "" if unknown */
   int line;            /* from 1; 0 if unknown */
   int column;          /* from 1, in bytes; 0 if unknown */
   const char *message; /* UTF-8 */
@@ -125,11 +127,11 @@ typedef struct brew_note {
 typedef struct brew_diagnostic {
   size_t struct_size;
   brew_severity severity;
-  const char *file;    /* "" if it belongs to no file */
+  const char *file;    /* "" if no file is concerned */
   int line;            /* from 1; 0 if unknown */
   int column;          /* from 1, in bytes; 0 if unknown */
-  const char *layer;   /* the layer it is about; "" if it is about none */
-  const char *message; /* UTF-8; further lines are another compiler's */
+  const char *layer;   /* the layer concerned; "" if none */
+  const char *message; /* UTF-8; further lines come from another compiler */
   size_t note_count;
   const brew_note *notes;
 } brew_diagnostic;
@@ -138,8 +140,8 @@ typedef struct brew_diagnostic {
 typedef void (*brew_diagnostic_function)(void *user,
                                          const brew_diagnostic *diagnostic);
 
-/* Has `function` told every diagnostic as soon as it is known; NULL: nobody.
- * The handle of the compilation has them all the same. */
+/* Sets the function that receives every diagnostic immediately; NULL: none. The
+ * compilation stores the diagnostics in either case. */
 BREW_API void
 brew_compiler_options_on_diagnostic(brew_compiler_options *options,
                                     brew_diagnostic_function function,
@@ -149,24 +151,24 @@ brew_compiler_options_on_diagnostic(brew_compiler_options *options,
 
 typedef struct brew_compilation brew_compilation;
 
-/* Compiles a net or solver. `options` may be NULL: all as the table has it.
- * `*compilation` is the caller's, to be destroyed, whether it succeeded or not;
- * it is NULL only without memory (BREW_UNAVAILABLE) or where an argument that
- * must not be NULL is (BREW_USAGE). Returns brew_compilation_status(). */
+/* Compiles a net or solver. `options` may be NULL: all defaults. Sets
+ * `*compilation`, which the caller destroys, on success and on failure; to NULL
+ * only without memory (BREW_UNAVAILABLE) or if a required argument is NULL
+ * (BREW_USAGE). Returns brew_compilation_status(). */
 BREW_API brew_status brew_compile_file(const brew_compiler_options *options,
                                        const char *path,
                                        brew_compilation **compilation);
 
-/* The same for `size` bytes of text, which are copied. Diagnostics call it
- * `name` (NULL: "<text>"). Files that it names are looked for from the working
- * directory and then in `folder` (NULL: nowhere else). */
+/* Compiles `size` bytes of text, which are copied. Diagnostics call the text
+ * `name` (NULL: "<text>"). Files named in the text are opened relative to the
+ * working directory, else to `folder` (NULL: nowhere else). */
 BREW_API brew_status brew_compile_text(const brew_compiler_options *options,
                                        const char *text, size_t size,
                                        const char *name, const char *folder,
                                        brew_compilation **compilation);
 
-/* The net or solver in today's syntax (BREW_OUTPUT_UPGRADED) instead of a plan.
- * Of `options` only the diagnostic function counts. */
+/* Converts a net or solver to current syntax (BREW_OUTPUT_UPGRADED) instead of
+ * compiling it. Uses only the diagnostic function of `options`. */
 BREW_API brew_status brew_upgrade_file(const brew_compiler_options *options,
                                        const char *path,
                                        brew_compilation **compilation);
@@ -177,22 +179,22 @@ BREW_API brew_status brew_upgrade_text(const brew_compiler_options *options,
 
 BREW_API void brew_compilation_destroy(brew_compilation *compilation);
 
-/* All that these return belongs to the compilation and is valid until it is
- * destroyed. */
+/* Pointers returned by the following functions are valid until the compilation
+ * is destroyed. */
 
 BREW_API brew_status
 brew_compilation_status(const brew_compilation *compilation);
 
-/* The first error with its place, "FILE:LINE:COL: error: ..."; "" if there is
- * none. After a failed brew_compilation_write() that one's reason, until the
- * next. */
+/* Returns the first error with its location, "FILE:LINE:COL: error: ..."; "" if
+ * there is none. After a failed brew_compilation_write() returns its reason,
+ * until the next write. */
 BREW_API const char *
 brew_compilation_message(const brew_compilation *compilation);
 
 BREW_API size_t
 brew_compilation_diagnostic_count(const brew_compilation *compilation);
 
-/* Fills in diagnostic `index`, in the order found. BREW_USAGE if there is
+/* Fills in diagnostic `index`, in the order reported. BREW_USAGE if there is
  * none. */
 BREW_API brew_status
 brew_compilation_diagnostic(const brew_compilation *compilation, size_t index,
@@ -204,25 +206,27 @@ typedef enum brew_output {
   BREW_OUTPUT_UPGRADED = 2 /* of brew_upgrade_file() or _text() */
 } brew_output;
 
-/* Gives bytes, with a 0 behind them, and their number; 0 where the output was
- * not asked for or could not be made. BREW_USAGE if `output` is none. */
+/* Returns bytes, followed by a 0, and their number; an empty text if the output
+ * was not requested or could not be produced. BREW_USAGE if `output` is
+ * invalid. */
 BREW_API brew_status brew_compilation_get(const brew_compilation *compilation,
                                           brew_output output,
                                           const char **bytes, size_t *size);
 
-/* Writes an output to a file, which appears whole or not at all. One thread at
- * a time. BREW_USAGE where the output was not asked for or could not be made,
- * BREW_UNAVAILABLE if the file cannot be written, each with a message. */
+/* Writes an output to a file atomically. One thread at a time. BREW_USAGE if
+ * the output was not requested or could not be produced, BREW_UNAVAILABLE if
+ * the file cannot be written, each with a message. */
 BREW_API brew_status brew_compilation_write(brew_compilation *compilation,
                                             brew_output output,
                                             const char *path);
 
-/* The texts that option "emit" asks for, if option "dump-dir" does not send
- * them to files. A compilation that fails has those made before. */
+/* Returns the number of texts requested by option "emit", unless option
+ * "dump-dir" sends them to files. A failed compilation has the texts completed
+ * before. */
 BREW_API size_t
 brew_compilation_artifact_count(const brew_compilation *compilation);
-/* Gives the name of artifact `index` as a file's ("graph.mlir"), its text with a
- * 0 behind it, and the text's size. BREW_USAGE if there is none. */
+/* Returns the file name of artifact `index` ("graph.mlir"), its text followed
+ * by a 0, and the text's size. BREW_USAGE if there is none. */
 BREW_API brew_status
 brew_compilation_artifact(const brew_compilation *compilation, size_t index,
                           const char **name, const char **text, size_t *size);
@@ -230,18 +234,19 @@ brew_compilation_artifact(const brew_compilation *compilation, size_t index,
 /*===-- The whole process ------------------------------------------------===*/
 
 /* Sets MLIR's and LLVM's own options, such as "--mlir-print-ir-after-all" or
- * "--mlir-timing", which print to standard error; values stand behind a "=".
- * They hold for every compilation of the process; call it while none runs.
- * While one of several compilations links its kernels, the others may find
- * LLVM's own defaults instead: compile one at a time where the options matter.
- * BREW_USAGE for options that are none, with the reason in `message` (at most
- * `size` bytes with the final 0; may be NULL); those before stay in force. */
+ * "--mlir-timing", which print to standard error. Values follow a "=". The
+ * options apply to every compilation of the process; call this while none runs.
+ * While one of several compilations links its kernels, the others may see
+ * LLVM's defaults instead: compile one at a time if the options matter.
+ * BREW_USAGE for unknown options, with the reason in `message` (at most `size`
+ * bytes including the final 0; may be NULL); the previous options stay in
+ * force. */
 BREW_API brew_status brew_compiler_set_llvm_arguments(
     int count, const char *const *arguments, char *message, size_t size);
 
-/* For programs whose whole work is compiling: a crash prints a stack trace and
- * what to report. Sets signal handlers. The arguments are main()'s and must
- * stay. */
+/* For programs that only compile: a crash prints a stack trace and how to
+ * report it. Installs signal handlers. The arguments are main()'s and must stay
+ * valid. */
 BREW_API void brew_compiler_report_crashes(int count,
                                            const char *const *arguments);
 

@@ -8,8 +8,8 @@
 //   if (compilation.succeeded())
 //     compilation.write(BREW_OUTPUT_PLAN, "net.plan");
 //
-// Header-only, over compiler.h, which says what everything means, who owns it
-// and which thread may call it.
+// Header-only wrapper of compiler.h, which documents semantics, ownership and
+// thread safety.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace brew::api {
 
-/// What a compilation has to say.
+/// A diagnostic of a compilation.
 struct Diagnostic {
   struct Note {
     std::string file;
@@ -37,9 +37,9 @@ struct Diagnostic {
     std::string message;
   };
   brew_severity severity = BREW_ERROR;
-  std::string file; ///< empty if it belongs to no file
+  std::string file; ///< empty if no file is concerned
   int line = 0, column = 0;
-  std::string layer; ///< empty if it is about none
+  std::string layer; ///< empty if no layer is concerned
   std::string message;
   std::vector<Note> notes;
 
@@ -51,8 +51,8 @@ struct Diagnostic {
                        from.notes[i].column, from.notes[i].message});
   }
 
-  /// As compilers print it: "FILE:LINE:COL: error: MESSAGE", then a line for
-  /// each note, all ended. Without a file it begins with the severity.
+  /// Returns "FILE:LINE:COL: error: MESSAGE" and a line for each note, each
+  /// with a newline. Without a file the text begins with the severity.
   std::string str() const {
     std::string text = place(file, line, column);
     text += severity == BREW_ERROR     ? "error: "
@@ -86,7 +86,7 @@ struct CompilerOption {
   std::vector<std::pair<std::string, std::string>> values;
 };
 
-/// The table of options.
+/// Returns the table of options.
 inline std::vector<CompilerOption> compilerOptions() {
   std::vector<CompilerOption> table;
   auto row = makeStruct<brew_compiler_option>();
@@ -118,19 +118,19 @@ public:
   void set(const std::string &name, const std::string &value) {
     check(brew_compiler_options_set(get(), name.c_str(), value.c_str()));
   }
-  /// By its name alone.
+  /// Sets the option without a value.
   void set(const std::string &name) {
     check(brew_compiler_options_set(get(), name.c_str(), nullptr));
   }
 
-  /// Makes a type of layers known that the program computes itself (see
-  /// host_layer.hpp). Throws Error (BREW_USAGE).
+  /// Adds a host layer type (see host_layer.hpp). Throws Error (BREW_USAGE).
   void addHostLayer(const HostLayerType &type) {
     const brew_host_layer layer = type.get();
     check(brew_compiler_options_add_host_layer(get(), &layer));
   }
 
-  /// Told diagnostics as soon as they are known. It must not throw.
+  /// Sets the function that receives every diagnostic immediately. It must not
+  /// throw.
   void onDiagnostic(Listener function) {
     listener = std::make_unique<Listener>(std::move(function));
     brew_compiler_options_on_diagnostic(
@@ -157,7 +157,7 @@ private:
   std::unique_ptr<Listener> listener;
 };
 
-/// A text that option "emit" asks for; valid as long as the compilation.
+/// A text requested by option "emit"; valid as long as the compilation.
 struct CompilerArtifact {
   std::string_view name, text;
 };
@@ -180,14 +180,13 @@ public:
     });
   }
   static Compilation upgradeFile(const std::string &path,
-                                   const CompilerOptions &options = {}) {
+                                 const CompilerOptions &options = {}) {
     return make([&](brew_compilation **made) {
       return brew_upgrade_file(options.get(), path.c_str(), made);
     });
   }
-  static Compilation upgradeText(std::string_view text,
-                                   const std::string &name,
-                                   const CompilerOptions &options = {}) {
+  static Compilation upgradeText(std::string_view text, const std::string &name,
+                                 const CompilerOptions &options = {}) {
     return make([&](brew_compilation **made) {
       return brew_upgrade_text(options.get(), text.data(), text.size(),
                                name.c_str(), made);
@@ -196,7 +195,7 @@ public:
 
   brew_status status() const { return brew_compilation_status(get()); }
   bool succeeded() const { return status() == BREW_OK; }
-  /// The first error, with its place.
+  /// Returns the first error, with its location.
   std::string message() const { return brew_compilation_message(get()); }
 
   std::vector<Diagnostic> diagnostics() const {
@@ -260,7 +259,7 @@ private:
   std::unique_ptr<brew_compilation, Destroy> handle;
 };
 
-/// MLIR's and LLVM's own options, for the process. Throws Error.
+/// Sets MLIR's and LLVM's own options for the process. Throws Error.
 inline void setLlvmArguments(const std::vector<std::string> &arguments) {
   std::vector<const char *> pointers;
   for (const std::string &argument : arguments)

@@ -1,6 +1,6 @@
 /*===- device.h - The machine that plans run on -------------------*- C -*-===*\
 |*
-|* Part of brew.h, which says what holds for all calls.
+|* Part of brew.h, which documents the rules common to all calls.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_DEVICE_H
@@ -15,12 +15,12 @@ extern "C" {
 typedef void (*brew_property_function)(const char *name, const char *value,
                                        void *user);
 
-/* Describes a GPU by its number, or the processor (-1), property by property.
- * A failure's words go to `message`, which has room for `size` bytes (NULL:
- * nowhere). Any thread. */
+/* Describes a GPU, or the CPU (-1): calls `property` for each property. Writes
+ * the error message to `message`, which has room for `size` bytes (NULL:
+ * discards it). Any thread. */
 BREW_API brew_status brew_device_query(int gpu, brew_property_function property,
                                        void *user, char *message, size_t size);
-/* How many GPUs there are. BREW_UNAVAILABLE: there is no driver. */
+/* Counts the GPUs. BREW_UNAVAILABLE: there is no driver. */
 BREW_API brew_status brew_gpu_count(int *count, char *message, size_t size);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 //===- device.hpp - The machine that plans run on ---------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace brew::api {
 
-/// Properties of a GPU, or of the processor (-1), in order.
+/// Returns the properties of a GPU, or of the CPU (-1), in order.
 inline std::vector<std::pair<std::string, std::string>> deviceQuery(int gpu) {
   std::vector<std::pair<std::string, std::string>> properties;
   char message[1024];

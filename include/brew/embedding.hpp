@@ -1,6 +1,6 @@
-//===- embedding.hpp - Pictures of many features --------------------*- C++ -*-===//
+//===- embedding.hpp - Two-dimensional views of feature vectors -*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace brew::api {
 
-/// Features, a row per sample.
+/// Features, one row per sample.
 struct FeatureRows {
   const float *values;
   std::int64_t rows, columns;
@@ -65,8 +65,8 @@ struct Tsne {
   double divergence;
 };
 
-/// `options`: makeStruct<brew_tsne_options>() with what is to differ; its
-/// progress and user are set here. What `progress` throws comes out.
+/// `options`: makeStruct<brew_tsne_options>() with changed fields; its progress
+/// and user are set here. Rethrows the exception of `progress`.
 inline Tsne
 tsne(const FeatureRows &features, brew_tsne_options options,
      const std::function<void(const brew_tsne_progress *)> &progress = {}) {
@@ -82,7 +82,8 @@ tsne(const FeatureRows &features, brew_tsne_options options,
     options.user = &call;
     options.progress = [](const brew_tsne_progress *now, void *user) {
       auto &to = *static_cast<Call *>(user);
-      return to.thrown.capture([&] { to.function(now); }) ? BREW_OK : BREW_USAGE;
+      return to.thrown.capture([&] { to.function(now); }) ? BREW_OK
+                                                          : BREW_USAGE;
     };
   }
   char message[1024];
@@ -95,10 +96,10 @@ tsne(const FeatureRows &features, brew_tsne_options options,
 }
 
 struct ScatterOptions {
-  std::vector<std::int32_t> classes; ///< of each point, or none
+  std::vector<std::int32_t> classes; ///< of each point, or empty
   std::vector<std::string> classNames;
   std::string title;
-  int width = 0, height = 0; ///< 0: the library's
+  int width = 0, height = 0; ///< 0: the library's default
 };
 
 inline void writeScatter(const std::string &path,

@@ -1,6 +1,6 @@
-//===- events.hpp - What sessions tell of -----------------------*- C++ -*-===//
+//===- events.hpp - Events that sessions emit -------------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +19,7 @@ using Listener = std::function<void(const brew_event &)>;
 struct OutputValue {
   std::string blob;
   double value;
-  double lossWeight; ///< 0 for a blob that is no loss
+  double lossWeight; ///< 0 if the blob is no loss
 };
 
 namespace detail {

@@ -1,7 +1,7 @@
-/*===- hooks.h - What happens at set times of a training run ------*- C -*-===*\
+/*===- hooks.h - Hooks: actions on a training run's schedule ------*- C -*-===*\
 |*
-|* Part of brew.h, which says what holds for all calls. The language of hooks is
-|* described in docs/hooks.md.
+|* Part of brew.h, which documents the rules common to all calls.
+|* docs/hooks.md describes the language of hooks.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_HOOKS_H
@@ -13,46 +13,50 @@
 extern "C" {
 #endif
 
-/* A call of a hook whose action is `call`. Pointers are valid during it. */
+/* One call of a hook with the action `call`. Pointers are valid during the
+ * call. */
 typedef struct brew_hook_call {
   size_t struct_size;
-  const char *name;  /* of the hook */
-  const char *trigger; /* "iteration" (of hooks due in epochs too), "test",
-                      * "start", "stop", "pause" or "resume" */
-  int iteration;     /* iterations done */
-  double seconds;    /* since training began, in this run */
-  const char *reason; /* why its condition holds; "": it has none */
-  int background;     /* not 0: on another thread than training */
+  const char *name;    /* of the hook */
+  const char *trigger; /* "iteration" (also for hooks that are due in epochs),
+                        * "test", "start", "stop", "pause" or "resume" */
+  int iteration;       /* iterations done */
+  double seconds;      /* since training began, in this run */
+  const char *reason;  /* why its condition holds; "": it has no condition */
+  int background;      /* not 0: called on another thread than training */
 } brew_hook_call;
 
-/* On the training thread it may call functions marked "any thread" and those
- * that read the session, in the background only the former. What is not BREW_OK
- * ends the training call with this status; of a hook in the background, the
- * hook. */
+/* On the training thread the function may call functions marked "any thread"
+ * and functions that read the session; in the background only functions marked
+ * "any thread". A status other than BREW_OK ends the training call with that
+ * status; a hook in the background is disabled instead. */
 typedef brew_status (*brew_hook_function)(const brew_hook_call *call,
                                           void *user);
 
-/* Adds the hook of one line, e.g. "every 100 iterations if train.loss < 0.1 do
- * snapshot", or with a function, which its action `call` calls: "at test". Hooks
- * stay until the trainer is destroyed. BREW_USAGE, with the column: the line is
- * none; it is not rank 0 that adds it; or a hook does. */
+/* Adds the hook described by one line, e.g. "every 100 iterations if
+ * train.loss < 0.1 do snapshot". With a function the action is `call`, which
+ * calls it, and may be omitted: "at test". Hooks remain until the trainer is
+ * destroyed. BREW_USAGE, with the column: the line is invalid, this is not rank
+ * 0, or a hook makes the call. */
 BREW_API brew_status brew_trainer_add_hook(brew_trainer *trainer,
                                            const char *line,
                                            brew_hook_function function,
                                            void *user);
-/* Adds all hooks of a file, or none. BREW_BAD_INPUT, with line and column: it is
- * wrong; BREW_UNAVAILABLE: it cannot be read. */
+/* Adds all hooks of a file, or no hook on failure. BREW_BAD_INPUT, with line
+ * and column: the file is invalid; BREW_UNAVAILABLE: it cannot be read. */
 BREW_API brew_status brew_trainer_add_hooks(brew_trainer *trainer,
                                             const char *file);
-/* Takes a hook away. BREW_USAGE: there is none of this name, or another one
- * needs it. */
+/* Removes a hook. BREW_USAGE: no hook has this name, or another hook needs
+ * it. */
 BREW_API brew_status brew_trainer_remove_hook(brew_trainer *trainer,
                                               const char *name);
-/* Conditions `external NAME` hold when they are looked at next. Any thread. */
+/* Makes conditions `external NAME` hold at their next evaluation. Any
+ * thread. */
 BREW_API void brew_trainer_raise_flag(brew_trainer *trainer, const char *name);
-/* The last value of what hooks and rules can name (docs/brew-run.md: e.g.
- * "test.accuracy", "train.loss", "hook.NAME"); NaN before it was measured.
- * BREW_USAGE: there is none of this name. */
+
+/* Writes the last value of a metric, named as in hooks and rules
+ * (docs/brew-run.md: e.g. "test.accuracy", "train.loss", "hook.NAME"); NaN
+ * before the first measurement. BREW_USAGE: there is no such metric. */
 BREW_API brew_status brew_trainer_metric(brew_trainer *trainer,
                                          const char *name, double *value);
 

@@ -1,10 +1,10 @@
 /*===- host_layer.h - Layers that the host program computes -------*- C -*-===*\
 |*
-|* A host layer is a layer whose type is the caller's own: its forward and
-|* backward passes are functions of the program, called in the middle of a
-|* compiled net. One description serves both libraries: the compiler asks it for
-|* the shapes of tops (brew_compiler_options_add_host_layer), a session calls it
-|* to compute (brew_session_options.host_layers).
+|* A host layer has a layer type that the caller defines: its forward and
+|* backward passes are functions of the calling program, which run in the middle
+|* of a compiled net. One description serves both libraries: the compiler calls
+|* it for the shapes of tops (brew_compiler_options_add_host_layer), a session
+|* calls it to compute (brew_session_options.host_layers).
 |*
 |*   static brew_status forward(brew_host_call *call) {
 |*     const float *x = call->bottoms[0].values;
@@ -20,12 +20,13 @@
 |*   twice.forward = forward;
 |*   twice.backward = backward;
 |*
-|* A function that fails returns another status and may write why into its
-|* `message`; the call of the library that needed it fails with that status and
-|* names the layer. No function may unwind through the library (no exception, no
-|* longjmp). They are called on the thread that is inside a call of the library,
-|* those of one session never at the same time; sessions in several threads call
-|* them side by side. They may use other sessions, not the one that calls them.
+|* A function that fails returns a status other than BREW_OK and may write the
+|* reason to its `message`; the library call that needed the layer fails with
+|* that status and names the layer. No function may unwind through the library
+|* (no exception, no longjmp). Functions run on the thread that is inside a call
+|* of the library. Calls for one session never overlap; sessions in several
+|* threads call them concurrently. They may use other sessions, but not the
+|* session that calls them.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_HOST_LAYER_H
@@ -45,52 +46,52 @@ typedef struct brew_host_shape {
   int64_t dims[BREW_MAX_DIMS];
 } brew_host_shape;
 
-/* A layer of a net, as its functions get to know it. All of it is valid during
- * the call. */
+/* A layer of a net, as passed to `shapes` and `create`. Valid during the
+ * call. */
 typedef struct brew_host_setup {
   size_t struct_size;
   const char *type;
   const char *layer; /* its name */
-  /* The layer as the prototxt has it: text of Caffe's LayerParameter. */
+  /* The layer's prototxt: text of Caffe's LayerParameter. */
   const char *settings;
-  /* python_param.param_str; "" where there is none. */
+  /* python_param.param_str, or "". */
   const char *param_str;
-  int test_phase; /* Caffe's TEST, else TRAIN */
+  int test_phase; /* not 0: Caffe's TEST; 0: TRAIN */
   size_t bottom_count;
   const brew_host_shape *bottoms;
   size_t top_count;
-  /* To be filled in by `shapes`, with at most BREW_MAX_DIMS dimensions of at
-   * least 1; known to `create`. */
+  /* Written by `shapes`, with at most BREW_MAX_DIMS dimensions of at least 1;
+   * set for `create`. */
   brew_host_shape *tops;
-  /* Room for why it failed. */
+  /* Buffer for an error message. */
   char *message;
   size_t message_size;
   void *user; /* brew_host_layer.user */
 } brew_host_setup;
 
-/* A bottom or top in a call. Elements lie one behind the other, row-major in
- * Caffe's order of dimensions. This structure never grows. */
+/* A bottom or top in a call. Elements are contiguous and row-major in Caffe's
+ * order of dimensions. This structure never grows. */
 typedef struct brew_host_blob {
   size_t ndim;
   const int64_t *dims;
   int64_t count; /* product of dims */
-  /* Of bottoms to be read, of tops to be written by forward. */
+  /* Of bottoms: read-only. Of tops: written by forward. */
   void *values;
-  /* In backward: of tops to be read, of bottoms to be written (every element);
-   * NULL for a bottom that gets no gradient, and in forward. */
+  /* In backward, of tops: read-only; of bottoms: written, every element. NULL
+   * for a bottom without gradient, and in forward. */
   void *gradient;
 } brew_host_blob;
 
 typedef struct brew_host_call {
   size_t struct_size;
-  void *instance; /* what `create` made, else NULL */
-  int f64;        /* elements are double, as in plans of --precision=f64; else
+  void *instance; /* set by `create`, else NULL */
+  int f64;        /* not 0: elements are double (plans of --precision=f64); 0:
                    * float */
   size_t bottom_count;
   brew_host_blob *bottoms;
   size_t top_count;
   brew_host_blob *tops;
-  /* Room for why it failed. */
+  /* Buffer for an error message. */
   char *message;
   size_t message_size;
   void *user; /* brew_host_layer.user */
@@ -104,19 +105,20 @@ typedef brew_status (*brew_host_call_function)(brew_host_call *call);
 
 typedef struct brew_host_layer {
   size_t struct_size;
-  /* The type in the prototxt, one that Brew does not have; of layers of type
-   * "Python", "MODULE.LAYER" of their python_param. */
+  /* The type in the prototxt, which must not be a type that Brew implements;
+   * for layers of type "Python", "MODULE.LAYER" of their python_param. */
   const char *type;
-  /* Gives the shapes of tops; not needed where no such layer is compiled, or
-   * where `--input-shape` gives them. */
+  /* Computes the shapes of tops; optional if no such layer is compiled, or if
+   * `--input-shape` sets the shapes. */
   brew_host_setup_function shapes;
-  /* Makes what a layer of one program of one session keeps between calls,
-   * before its first one, and takes it back when the session is destroyed; both
-   * may be NULL. */
+  /* Creates the instance that a layer of one program of one session keeps
+   * between calls, before its first call, and destroys it with the session;
+   * both may be NULL. */
   brew_host_create_function create;
   brew_host_destroy_function destroy;
   brew_host_call_function forward;
-  /* NULL: no gradient passes the layer, which must then not be needed. */
+  /* NULL: the layer has no backward pass; then no gradient may be needed below
+   * it. */
   brew_host_call_function backward;
   void *user;
 } brew_host_layer;

@@ -20,9 +20,9 @@
 //   ...
 //   options.hostLayers = {brew::api::hostLayer<Twice>("Twice")};
 //
-// Header-only, over host_layer.h, which says what everything means and when it
-// is called. What a layer throws becomes the failure of the call that needed
-// it: an Error with its status, anything else as BREW_BAD_INPUT.
+// Header-only, over host_layer.h, which documents the structures and when
+// functions are called. An exception of a layer fails the call that needed the
+// layer: an Error with its status, any other exception with BREW_BAD_INPUT.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -42,17 +42,17 @@
 
 namespace brew::api {
 
-/// Dimensions; none: a scalar.
+/// Dimensions; empty: a scalar.
 using HostShape = std::vector<std::int64_t>;
 
-/// A layer of a net, as its class gets to know it.
+/// A layer of a net, as passed to its class.
 struct HostSetup {
   std::string type, layer;
-  std::string settings; ///< the layer as the prototxt has it
+  std::string settings; ///< the layer's prototxt
   std::string paramStr; ///< python_param.param_str
   bool testPhase = false;
   std::vector<HostShape> bottoms;
-  std::vector<HostShape> tops; ///< none when asked for their shapes
+  std::vector<HostShape> tops; ///< empty in a call for their shapes
   std::size_t topCount = 0;
 };
 
@@ -63,13 +63,13 @@ public:
 
   HostShape dims() const { return {blob.dims, blob.dims + blob.ndim}; }
   std::int64_t count() const { return blob.count; }
-  /// Of bottoms to be read, of tops to be written by forward. `Value` is double
-  /// in plans of --precision=f64, else float; throws Error for the other one.
+  /// Of bottoms: read-only; of tops: written by forward. `Value` must be double
+  /// in plans of --precision=f64, else float; throws Error otherwise.
   template <typename Value = float> Value *values() const {
     return as<Value>(blob.values);
   }
-  /// In backward: of tops to be read, of bottoms to be written, all of it; null
-  /// for a bottom that gets none.
+  /// In backward, of tops: read-only; of bottoms: written, every element. Null
+  /// for a bottom without gradient.
   template <typename Value = float> Value *gradient() const {
     return as<Value>(blob.gradient);
   }
@@ -95,14 +95,14 @@ public:
   bool f64() const { return call.f64; }
   std::size_t bottoms() const { return call.bottom_count; }
   std::size_t tops() const { return call.top_count; }
-  /// Throws Error if there is none of this number.
+  /// Throws Error if there is no bottom of this number.
   HostBlob bottom(std::size_t index) const {
     return blob(call.bottoms, call.bottom_count, index, "bottom");
   }
   HostBlob top(std::size_t index) const {
     return blob(call.tops, call.top_count, index, "top");
   }
-  /// Calls `use` with a value of the type that elements have.
+  /// Calls `use` with a value of the element type.
   template <typename Use> void withType(Use &&use) const {
     if (f64())
       use(double());
@@ -126,20 +126,20 @@ class HostLayer {
 public:
   virtual ~HostLayer() = default;
   virtual void forward(const HostCall &call) = 0;
-  /// A class that does not override it passes no gradient.
+  /// A class without an override has no backward pass.
   virtual void backward(const HostCall &) {
     throw Error(BREW_BAD_INPUT, "it has no backward pass");
   }
 };
 
-/// A type of layers with its name, for sessions and compilers.
+/// A host layer type and its name, for sessions and compilers.
 class HostLayerType {
 public:
-  /// Copies all but `user`.
+  /// Copies everything except `user`.
   HostLayerType(const brew_host_layer &layer)
       : functions(layer), name(layer.type ? layer.type : "") {}
 
-  /// Valid as long as this and `user`; libraries copy it.
+  /// Valid as long as this object and `user`; libraries copy it.
   brew_host_layer get() const {
     brew_host_layer layer = functions;
     layer.type = name.c_str();
@@ -163,7 +163,7 @@ inline void setMessage(char *message, std::size_t size,
   message[length] = '\0';
 }
 
-/// Runs `body`, whose exceptions end here.
+/// Runs `body` and converts its exceptions to a status.
 template <typename Arguments, typename Body>
 brew_status catchAll(Arguments *arguments, Body &&body) noexcept {
   try {
@@ -254,9 +254,9 @@ inline brew_status hostBackward(brew_host_call *call) {
 
 } // namespace detail
 
-/// The type of a class derived from HostLayer, with a constructor that takes a
-/// `const HostSetup &`, or none, and, where nets are compiled,
-/// `static std::vector<HostShape> shapes(const HostSetup &)`.
+/// Makes the type of a class derived from HostLayer. The class has a
+/// constructor with a `const HostSetup &` or without parameters and, for
+/// compiling nets, `static std::vector<HostShape> shapes(const HostSetup &)`.
 template <typename Layer> HostLayerType hostLayer(const std::string &type) {
   static_assert(std::is_base_of_v<HostLayer, Layer>);
   auto layer = makeStruct<brew_host_layer>();
@@ -266,7 +266,7 @@ template <typename Layer> HostLayerType hostLayer(const std::string &type) {
   layer.create = detail::hostCreate<Layer>;
   layer.destroy = detail::hostDestroy;
   layer.forward = detail::hostForward;
-  // Whether the class or one of its bases overrides it.
+  // Whether the class or one of its bases overrides backward().
   if constexpr (!std::is_same_v<decltype(&Layer::backward),
                                 void (HostLayer::*)(const HostCall &)>)
     layer.backward = detail::hostBackward;

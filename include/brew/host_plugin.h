@@ -1,7 +1,7 @@
 /*===- host_plugin.h - Host layers for Brew's tools ---------------*- C -*-===*\
 |*
-|* A plugin is a shared object with layers that the tools then know
-|* (host_layer.h): `brewc --host-plugin FILE.so` asks them for shapes, `brew-run
+|* A plugin is a shared object that adds host layers (host_layer.h) to the
+|* tools: `brewc --host-plugin FILE.so` calls them for shapes, `brew-run
 |* --host-plugin FILE.so` calls them to compute. It exports one function:
 |*
 |*   const brew_host_layer *brew_host_layers(size_t *count) {
@@ -10,7 +10,7 @@
 |*     return layers;
 |*   }
 |*
-|* It needs to be linked to nothing of Brew.
+|* A plugin does not link with Brew's libraries.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_HOST_PLUGIN_H
@@ -22,8 +22,9 @@
 extern "C" {
 #endif
 
-/* Defined by the plugin: its layers and how many there are, valid until the
- * process ends. NULL: the tool says that the plugin failed. */
+/* Defined by the plugin: returns its layers and writes their number. Both must
+ * remain valid until the process ends. NULL: the plugin failed, which the tool
+ * reports. */
 BREW_API const brew_host_layer *brew_host_layers(size_t *count);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
-//===- plan.hpp - Plans, opened and described -------------------*- C++ -*-===//
+//===- plan.hpp - Plans: opening and inspecting -----------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +21,8 @@ public:
     plan.reset(opened);
     detail::check(status, brew_plan_message(opened));
   }
-  /// Over bytes in memory, which are copied unless `borrow` (see brew.h).
+  /// Opens bytes in memory, which are copied unless `borrow` is set (see
+  /// brew.h).
   Plan(const void *bytes, std::size_t size, const std::string &name,
        bool borrow = false) {
     brew_plan *opened = nullptr;
@@ -33,7 +34,7 @@ public:
 
   const brew_plan *get() const { return plan.get(); }
 
-  /// All there is to know, as JSON.
+  /// Describes the whole plan as JSON.
   const char *describe() const {
     const char *json = nullptr;
     detail::check(brew_plan_describe(get(), &json),
@@ -60,11 +61,11 @@ public:
                   "the program has no step of this number");
     return info;
   }
-  /// Number of a program, or -1.
+  /// Returns the number of a program, or -1.
   int findProgram(const std::string &name) const {
     return brew_plan_find_program(get(), name.c_str());
   }
-  /// Number of a program; throws if there is none of this name.
+  /// Returns the number of a program; throws if there is no such program.
   int program(const std::string &name) const {
     const int found = findProgram(name);
     if (found < 0)
@@ -72,7 +73,7 @@ public:
                   "the plan has no program '" + name + "'; it has: " + names());
     return found;
   }
-  /// The names of all programs, with commas.
+  /// The names of all programs, separated by commas.
   std::string names() const {
     std::string list;
     for (int i = 0; i < programs(); ++i)

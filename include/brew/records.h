@@ -1,6 +1,6 @@
 /*===- records.h - Files of records and of tensors ----------------*- C -*-===*\
 |*
-|* Part of brew.h, which says what holds for all calls.
+|* Part of brew.h, which documents the rules common to all calls.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_RECORDS_H
@@ -16,23 +16,23 @@ extern "C" {
 
 typedef struct brew_records_options {
   size_t struct_size;
-  /* What one record becomes: the input's dimensions without its batch. */
+  /* The shape of one record: the input's dimensions without its batch. */
   size_t ndim;
   int64_t dims[BREW_MAX_DIMS];
-  /* The dataset of an HDF5 file: this one, or inputs/ and this. */
+  /* The dataset of an HDF5 file: this name, or this name below inputs/. */
   const char *dataset;
   /* Subtracted from images: numbers separated by commas, one or one per
    * channel, or the name of a .binaryproto; NULL: nothing. */
   const char *mean;
-  /* Factor for images, after the mean; NULL: 1. */
+  /* Factor for images, applied after the mean; NULL: 1. */
   const double *scale;
 } brew_records_options;
 
-/* Opens what `path` is: a folder (LMDB, LevelDB, or of JPEG and PNG files, in it
- * and in its folders, by name), an HDF5 file or NumPy's .npy (a record per
- * row, as it is), a list of images and labels (.txt), a JPEG or PNG image or an
- * IDX file of images, gzipped or not, with the labels of the IDX file beside it
- * whose name has "labels-idx1" for "images-idx3".
+/* Opens `path` by its kind: a folder (LMDB, LevelDB, or JPEG and PNG files in
+ * it and its subfolders, ordered by name), an HDF5 file or NumPy's .npy (a
+ * record per row, unchanged), a list of images and labels (.txt), a JPEG or PNG
+ * image, or an IDX file of images, gzipped or not, with the labels of the IDX
+ * file in the same folder whose name has "labels-idx1" for "images-idx3".
  * Images are resized to the input's height and width. BREW_UNAVAILABLE: it is
  * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
 BREW_API brew_status brew_records_open(const char *path,
@@ -43,45 +43,48 @@ BREW_API void brew_records_destroy(brew_records *records);
 
 typedef struct brew_record {
   size_t struct_size;
-  const char *name;    /* until the next call on the records */
-  const float *values; /* as many as dims have; likewise */
+  const char *name;    /* valid until the next call on the records */
+  const float *values; /* the product of dims; likewise */
   int64_t count;
   int has_label;
   int label;
-  /* Why there is no label though there are labels beside the images: they are
-   * damaged, or those of others. NULL otherwise. Until the next call. */
+  /* Why the record has no label although the source has labels: they are
+   * damaged, or belong to other images. NULL otherwise. Valid until the next
+   * call. */
   const char *label_error;
 } brew_record;
 
-/* The next record; `*more` is 0 at the end. */
+/* Reads the next record; `*more` is 0 at the end. */
 BREW_API brew_status brew_records_next(brew_records *records,
                                        brew_record *record, int *more);
 
 /*===-- Databases of features --------------------------------------------===*/
 
-/* A new database of Caffe's Datum records with float_data. It takes its name
- * when it is finished; before that `path` is untouched. `backend`: "lmdb" or
- * "leveldb". BREW_BAD_INPUT: `path` exists, unless `overwrite` is set and it is
- * a database. */
+/* Creates a database of Caffe's Datum records with float_data. The database
+ * gets its name when it is finished; before that `path` is unchanged.
+ * `backend`: "lmdb" or "leveldb". BREW_BAD_INPUT: `path` exists, unless
+ * `overwrite` is set and it is a database. */
 BREW_API brew_status brew_record_writer_open(const char *path,
                                              const char *backend, int overwrite,
                                              brew_record_writer **writer);
-BREW_API const char *brew_record_writer_message(const brew_record_writer *writer);
-/* What was not finished is lost. */
+BREW_API const char *
+brew_record_writer_message(const brew_record_writer *writer);
+/* Discards a database that is not finished. */
 BREW_API void brew_record_writer_destroy(brew_record_writer *writer);
 /* Adds a record of channels x height x width values. */
 BREW_API brew_status brew_record_writer_put(brew_record_writer *writer,
                                             const char *key, int channels,
                                             int height, int width,
                                             const float *values);
-/* Once, last. BREW_UNAVAILABLE: it cannot be written. */
+/* Must be the last call, made once. BREW_UNAVAILABLE: the database cannot be
+ * written. */
 BREW_API brew_status brew_record_writer_finish(brew_record_writer *writer);
 
 /*===-- HDF5 files of tensors --------------------------------------------===*/
 
 typedef enum brew_file_mode {
   BREW_READ = 0,
-  /* Appears under its name when it is committed, not before. */
+  /* The file appears under its name when it is committed. */
   BREW_WRITE = 1
 } brew_file_mode;
 
@@ -89,11 +92,11 @@ BREW_API brew_status brew_tensor_file_open(const char *path,
                                            brew_file_mode mode,
                                            brew_tensor_file **file);
 BREW_API const char *brew_tensor_file_message(const brew_tensor_file *file);
-/* What was not committed is lost. */
+/* Discards a file that is not committed. */
 BREW_API void brew_tensor_file_destroy(brew_tensor_file *file);
 
-/* All datasets below a group, in the order of their names: full paths, valid
- * until the next call on the file. */
+/* Lists all datasets below a group, ordered by name: full paths, valid until
+ * the next call on the file. */
 BREW_API brew_status brew_tensor_file_list(brew_tensor_file *file,
                                            const char *group,
                                            const char *const **names,
@@ -101,7 +104,7 @@ BREW_API brew_status brew_tensor_file_list(brew_tensor_file *file,
 
 typedef struct brew_dataset {
   size_t struct_size;
-  brew_dtype dtype; /* BREW_F64 if stored so, else BREW_F32 */
+  brew_dtype dtype; /* BREW_F64 if stored as double, else BREW_F32 */
   size_t ndim;      /* 0: a scalar */
   int64_t dims[BREW_MAX_DIMS];
   int64_t count;
@@ -110,19 +113,20 @@ typedef struct brew_dataset {
 BREW_API brew_status brew_tensor_file_find(brew_tensor_file *file,
                                            const char *name,
                                            brew_dataset *dataset);
-/* All values, converted to `dtype` (BREW_F32 or BREW_F64). BREW_USAGE: `count`
- * is not their number. */
+/* Reads all values, converted to `dtype` (BREW_F32 or BREW_F64). BREW_USAGE:
+ * `count` is not their number. */
 BREW_API brew_status brew_tensor_file_read(brew_tensor_file *file,
                                            const char *name, brew_dtype dtype,
                                            void *values, int64_t count);
-/* `dtype`: BREW_F32, BREW_F64 or BREW_I32. Groups are made as needed.
- * BREW_USAGE: the name was written before, or the file is committed. */
+/* Writes a dataset and creates its groups as needed. `dtype`: BREW_F32,
+ * BREW_F64 or BREW_I32. BREW_USAGE: the name was written before, or the file is
+ * committed. */
 BREW_API brew_status brew_tensor_file_write(brew_tensor_file *file,
                                             const char *name, brew_dtype dtype,
                                             const int64_t *dims, size_t ndim,
                                             const void *values);
-/* Once, last. BREW_UNAVAILABLE: it cannot be written, and what was written to
- * it is lost. BREW_USAGE: it was committed before. */
+/* Must be the last call, made once. BREW_UNAVAILABLE: the file cannot be
+ * written, and its content is lost. BREW_USAGE: it was committed before. */
 BREW_API brew_status brew_tensor_file_commit(brew_tensor_file *file);
 
 #ifdef __cplusplus

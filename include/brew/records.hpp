@@ -1,6 +1,6 @@
 //===- records.hpp - Files of records and of tensors ------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +18,7 @@ namespace brew::api {
 
 class Records {
 public:
-  /// `dims`: what a record becomes.
+  /// `dims`: the shape of one record.
   Records(const std::string &path, const std::vector<std::int64_t> &dims,
           const std::string &dataset = "", const std::string &mean = "",
           double scale = 1) {
@@ -37,8 +37,8 @@ public:
     records.reset(opened);
     detail::check(status, brew_records_message(opened));
   }
-  /// The next record, whose pointers are valid until the next call; nothing at
-  /// the end.
+  /// Returns the next record, whose pointers are valid until the next call, or
+  /// nullopt at the end.
   std::optional<brew_record> next() {
     auto record = makeStruct<brew_record>();
     int more = 0;

@@ -1,6 +1,6 @@
-//===- reinforcement.hpp - Reinforcement learning --------------------*- C++ -*-===//
+//===- reinforcement.hpp - Reinforcement learning ---------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,30 +19,30 @@
 
 namespace brew::api {
 
-/// What an action has led to.
+/// The result of an action.
 struct Outcome {
   double reward = 0;
   brew_episode_state state = BREW_EPISODE_RUNNING;
   bool ended() const { return state != BREW_EPISODE_RUNNING; }
 };
 
-/// What agents act in: derive from it, or open one of the library's own. What
-/// its functions throw comes out of the learner's call.
+/// The environment of agents: derive from it, or open a built-in one. The
+/// learner's call rethrows exceptions of its functions.
 class Environment {
 public:
   virtual ~Environment() = default;
   virtual std::int64_t observationCount() const = 0;
   virtual int actionCount() const = 0;
-  /// Between which numbers observations lie; empty: unknown.
+  /// Bounds of the numbers in an observation; empty: unknown.
   virtual std::vector<float> low() const { return {}; }
   virtual std::vector<float> high() const { return {}; }
-  /// Begins the episode of that seed; `observation` has room for
+  /// Starts the episode with this seed; `observation` has room for
   /// observationCount() numbers.
   virtual void reset(std::uint64_t seed, float *observation) = 0;
   virtual Outcome step(int action, float *observation) = 0;
 };
 
-/// "cartpole", "cartpole-v0" or "cartpole-mycaffe".
+/// A built-in environment: "cartpole", "cartpole-v0" or "cartpole-mycaffe".
 class BuiltInEnvironment : public Environment {
 public:
   explicit BuiltInEnvironment(const std::string &name) {
@@ -68,12 +68,13 @@ public:
     return outcome;
   }
 
-  /// Called after each reset and step; empty: nobody. What it throws is passed
-  /// over. Not while a learner uses the environment.
+  /// Calls `function` after each reset and step, ignoring its exceptions;
+  /// empty: no observer. Not while a learner uses the environment.
   void setObserver(std::function<void(const brew_scene &)> function) {
     auto next = std::make_unique<std::function<void(const brew_scene &)>>(
         std::move(function));
-    check(brew_environment_set_observer(get(), *next ? observe : nullptr, next.get()));
+    check(brew_environment_set_observer(get(), *next ? observe : nullptr,
+                                        next.get()));
     observer = std::move(next);
   }
 
@@ -91,16 +92,19 @@ private:
   detail::UniqueHandle<brew_environment, brew_environment_destroy> environment;
 };
 
-/// Pictures of the next episode of an environment, which outlives it: `path`
-/// ends in .gif or .png. Without finish() there is no file.
+/// Records the next episode of an environment as an image file: `path` ends in
+/// .gif or .png. Without finish() no file is written. The environment must
+/// outlive the recorder.
 class EpisodeRecorder {
 public:
-  /// `options`: makeStruct<brew_episode_recorder_options>() with what is to differ.
+  /// `options`: makeStruct<brew_episode_recorder_options>() with changed
+  /// fields.
   EpisodeRecorder(BuiltInEnvironment &environment, const std::string &path,
-       const brew_episode_recorder_options &options = makeStruct<brew_episode_recorder_options>()) {
+                  const brew_episode_recorder_options &options =
+                      makeStruct<brew_episode_recorder_options>()) {
     brew_episode_recorder *opened = nullptr;
-    const brew_status status =
-        brew_episode_recorder_open(environment.get(), path.c_str(), &options, &opened);
+    const brew_status status = brew_episode_recorder_open(
+        environment.get(), path.c_str(), &options, &opened);
     film.reset(opened);
     check(status);
   }
@@ -110,16 +114,17 @@ private:
   void check(brew_status status) const {
     detail::check(status, brew_episode_recorder_message(film.get()));
   }
-  detail::UniqueHandle<brew_episode_recorder, brew_episode_recorder_destroy> film;
+  detail::UniqueHandle<brew_episode_recorder, brew_episode_recorder_destroy>
+      film;
 };
 
 struct LearnerOptions {
   std::string trainer;    ///< "": TrainerType of the properties
   std::string properties; ///< "KEY=VALUE;..."
-  /// They outlive the learner.
+  /// Must outlive the learner.
   std::vector<Environment *> environments;
-  std::int64_t maxSteps = 0; ///< 0: the environment's
-  /// After each episode: agent, reward, steps.
+  std::int64_t maxSteps = 0; ///< 0: the environment decides
+  /// Called after each episode with agent, reward and steps.
   std::function<void(int, double, std::int64_t, const brew_learning_progress &)>
       episode = {};
 };
@@ -148,7 +153,7 @@ public:
     check(status);
   }
 
-  /// How many environments a learner of these options takes.
+  /// The number of environments that a learner with these options takes.
   static std::size_t environmentCount(Session &session,
                                       const LearnerOptions &options) {
     const auto cOptions = optionsOf(options);
@@ -161,7 +166,7 @@ public:
   }
 
   brew_learner *get() const { return state->learner.get(); }
-  /// 0: until max_iter or a stop.
+  /// 0: until max_iter or a stop request.
   void train(std::int64_t episodes = 0) {
     checkCall(brew_learner_train(get(), episodes));
   }
@@ -178,14 +183,14 @@ public:
 
 private:
   struct State {
-    std::mutex mutex; ///< of `thrown`: environments are on threads
+    std::mutex mutex; ///< of `thrown`: environments run on threads
     detail::CallbackError thrown;
     brew_trainer *trainer = nullptr;
     std::shared_ptr<Session::State> session;
     std::function<void(int, double, std::int64_t,
                        const brew_learning_progress &)>
         episode;
-    /// A caller's environment, behind C functions.
+    /// Adapts a caller's environment to C functions.
     struct Adapter {
       Environment *environment;
       State *state;
@@ -208,7 +213,8 @@ private:
 
   static brew_learner_options optionsOf(const LearnerOptions &options) {
     auto cOptions = makeStruct<brew_learner_options>();
-    cOptions.trainer = options.trainer.empty() ? nullptr : options.trainer.c_str();
+    cOptions.trainer =
+        options.trainer.empty() ? nullptr : options.trainer.c_str();
     cOptions.properties =
         options.properties.empty() ? nullptr : options.properties.c_str();
     cOptions.max_steps = options.maxSteps;
@@ -255,14 +261,14 @@ private:
     });
   }
   static void onEpisode(int agent, double reward, std::int64_t steps,
-                   const brew_learning_progress *progress, void *user) {
+                        const brew_learning_progress *progress, void *user) {
     State &it = *static_cast<State *>(user);
     if (it.capture([&] { it.episode(agent, reward, steps, *progress); }) !=
         BREW_OK)
       brew_trainer_stop(it.trainer);
   }
-  /// Of a call that listeners hear of, and that asks the trainer's action
-  /// source: what these have thrown comes out of it, too.
+  /// Also rethrows exceptions of listeners and of the trainer's action
+  /// function.
   void checkCall(brew_status status) const {
     detail::CallbackError others = std::exchange(state->session->thrown, {});
     state->thrown.rethrow();

@@ -1,6 +1,6 @@
 //===- session.hpp - Sessions: a plan with its memory -----------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -46,8 +46,8 @@ private:
 struct SessionOptions {
   int threads = 0, gpu = 0;
   std::uint64_t seed = 0;
-  std::string folder;                             ///< "": the plan's
-  const ThreadPool *pool = nullptr;                     ///< null: its own threads
+  std::string folder;                             ///< "": the plan's folder
+  const ThreadPool *pool = nullptr;               ///< null: its own threads
   const class Session *shareParameters = nullptr; ///< null: its own
   std::string timingCache;                        ///< "": none
   bool tune = true, deterministic = false;
@@ -55,10 +55,11 @@ struct SessionOptions {
   bool logToStderr = false;
   Listener listener; ///< the first
   std::vector<HostLayerType> hostLayers;
-  int readerThreads = 0; ///< of each data layer; 0: one for each core
+  int readerThreads = 0; ///< per data layer; 0: one per core
   bool skipBadRecords = false;
-  const Communicator *communicator = nullptr; ///< null: alone
-  int readerRank = 0, readerRanks = 0; ///< without one; 0 ranks: alone
+  const Communicator *communicator = nullptr; ///< null: a single process
+  /// Without communicator; 0 ranks: a single process.
+  int readerRank = 0, readerRanks = 0;
   bool allowMissingWeights = false;
 };
 
@@ -103,7 +104,8 @@ public:
     cOptions.reader_ranks = options.readerRanks;
     cOptions.allow_missing_weights = options.allowMissingWeights;
     brew_session *opened = nullptr;
-    const brew_status status = brew_session_open(plan.get(), &cOptions, &opened);
+    const brew_status status =
+        brew_session_open(plan.get(), &cOptions, &opened);
     state->session.reset(opened);
     check(status);
   }
@@ -111,7 +113,7 @@ public:
   brew_session *get() const { return state->session.get(); }
   const char *device() const { return brew_session_device(get()); }
 
-  /// Returns what removeListener() takes.
+  /// Returns the argument of removeListener().
   int addListener(Listener listener) {
     const bool empty = !listener;
     Callback *callback = state->addCallback(std::move(listener));
@@ -153,7 +155,7 @@ public:
   std::size_t inputs(int program) {
     const std::size_t count = brew_session_input_count(get(), program);
     if (countFailed(count))
-      input(program, 0); // fails likewise, and says how
+      input(program, 0); // fails too, with a message
     return count;
   }
   brew_input input(int program, std::size_t index) {
@@ -161,7 +163,7 @@ public:
     check(brew_session_get_input(get(), program, index, &input));
     return input;
   }
-  /// The input of this name, if the program has it.
+  /// Returns the input of this name, or nullopt.
   std::optional<brew_input> findInput(int program, const std::string &name) {
     for (std::size_t i = 0; i < inputs(program); ++i)
       if (brew_input found = input(program, i); name == found.name)
@@ -182,8 +184,8 @@ public:
     setInput(program, name, values.data(),
              static_cast<std::int64_t>(values.size()));
   }
-  /// What the last feed brought in; due before the run. `Value`: float or
-  /// double.
+  /// The values that the last feed wrote; call it before the run. `Value`:
+  /// float or double.
   template <typename Value = float>
   std::vector<Value> readInput(int program, const brew_input &input) {
     std::vector<Value> values(static_cast<std::size_t>(input.count));
@@ -194,7 +196,7 @@ public:
   }
   using Feed =
       std::function<void(const brew_feed_request *requests, std::size_t count)>;
-  /// Takes over inputs; none named: all of them.
+  /// Overrides inputs; empty `names`: all of them.
   void setFeed(int program, const std::vector<std::string> &names, Feed feed) {
     const std::set<std::string> taken =
         names.empty() ? inputNames(program)
@@ -233,7 +235,7 @@ public:
   void feedAndRun(int program) {
     check(brew_session_feed_and_run(get(), program));
   }
-  /// "": from the first, to the last.
+  /// "": from the first, to the last layer.
   void runLayers(int program, const std::string &first, const std::string &last,
                  brew_pass pass = BREW_FORWARD) {
     check(brew_session_run_layers(get(), program,
@@ -264,7 +266,7 @@ public:
         },
         &call));
   }
-  /// Seconds of each of `count` runs.
+  /// Returns the seconds of each of `count` runs.
   std::vector<double> measure(const std::vector<int> &programs, int count,
                               brew_measurement *measurement = nullptr) {
     std::vector<double> seconds(
@@ -273,7 +275,7 @@ public:
                                seconds.data(), measurement));
     return seconds;
   }
-  /// `tell` hears of each library call.
+  /// Calls `report` for each library call.
   void tune(const std::function<void(const brew_tuned_call &)> &report = {}) {
     struct Call {
       const std::function<void(const brew_tuned_call &)> &report;
@@ -307,7 +309,7 @@ public:
     std::vector<OutputValue> means;
     double loss;
   };
-  /// `batch` is called after each of them.
+  /// Calls `batch` after each batch.
   Score score(int program, int batches,
               const std::function<void(int, const std::vector<OutputValue> &)>
                   &batch = {}) {
@@ -331,7 +333,9 @@ public:
     score.means = detail::copies(means, count);
     return score;
   }
-  void emitNetSetUp(int program) { check(brew_session_emit_net_set_up(get(), program)); }
+  void emitNetSetUp(int program) {
+    check(brew_session_emit_net_set_up(get(), program));
+  }
   void emitDebugInfo(int program) {
     check(brew_session_emit_debug_info(get(), program));
   }
@@ -344,7 +348,7 @@ public:
   static TensorName blobGradient(int program, std::string name) {
     return {BREW_BLOB_GRADIENT, program, std::move(name), 0, 0};
   }
-  /// What backward takes for the blob's gradient (brewc --output-gradient).
+  /// The gradient of a blob that the caller writes (brewc --output-gradient).
   static TensorName outputGradient(int program, std::string name) {
     return {BREW_OUTPUT_GRADIENT, program, std::move(name), 0, 0};
   }
@@ -359,7 +363,7 @@ public:
     std::vector<TensorName> result;
     const std::size_t count = brew_session_tensor_count(get(), kind, program);
     auto name = makeStruct<brew_tensor_name>();
-    if (countFailed(count)) // as this does, which says how
+    if (countFailed(count)) // this call fails too, with a message
       check(brew_session_get_tensor_name(get(), kind, program, 0, &name));
     for (std::size_t i = 0; i < count; ++i) {
       check(brew_session_get_tensor_name(get(), kind, program, i, &name));
@@ -374,7 +378,7 @@ public:
     check(brew_session_find(get(), &cName, &tensor));
     return tensor;
   }
-  /// All values there are.
+  /// Reads all values.
   template <typename Value = float>
   std::vector<Value> read(const TensorName &name) {
     std::vector<Value> values(static_cast<std::size_t>(find(name).count));
@@ -384,7 +388,7 @@ public:
                             static_cast<std::int64_t>(values.size())));
     return values;
   }
-  /// Has a blob lie in memory of the caller, or with nullptr in the session's.
+  /// Binds a blob to the caller's memory, or with nullptr to the session's own.
   void bindMemory(const TensorName &name, void *data, std::int64_t bytes) {
     const brew_tensor_name cName = nameOf(name);
     check(brew_session_bind_memory(get(), &cName, data, bytes));
@@ -408,9 +412,9 @@ private:
     int number = -1; ///< of the listener
     Feed feed;
     int program = -1;
-    std::set<std::string> inputs; ///< of the program, that `feed` is asked for
+    std::set<std::string> inputs; ///< inputs of the program that `feed` fills
   };
-  /// What callbacks find, wherever the session is moved to.
+  /// State that callbacks access, at a fixed address even if the session moves.
   struct State {
     detail::CallbackError thrown;
     std::vector<std::unique_ptr<Callback>> callbacks; ///< outlive `session`
@@ -428,7 +432,7 @@ private:
                          [&](const auto &each) { return which(*each); }),
           callbacks.end());
     }
-    /// Feeds are asked no more for inputs that something else gives now.
+    /// Removes feeds for inputs that another call has overridden.
     void takenOver(int program, const std::set<std::string> &names) {
       release([&](Callback &it) {
         if (it.program != program)
@@ -467,7 +471,7 @@ private:
       names.insert(input(program, i).name);
     return names;
   }
-  /// Of functions that return 0 on failure.
+  /// For functions that return 0 on failure.
   bool countFailed(std::size_t count) const {
     return !count && *brew_session_message(get());
   }

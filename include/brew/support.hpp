@@ -1,6 +1,6 @@
-//===- support.hpp - What the C++ API stands on -----------------*- C++ -*-===//
+//===- support.hpp - Internals of the C++ API -------------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,13 +17,13 @@
 
 namespace brew::api {
 
-/// The library was made for another header.
+/// Throws if the library was built with an incompatible header.
 inline void checkAbiVersion() {
   if (brew_abi_version() != BREW_ABI_VERSION)
     throw Error(BREW_UNAVAILABLE, "libbrew_runtime has ABI version " +
-                                        std::to_string(brew_abi_version()) +
-                                        ", this program needs " +
-                                        std::to_string(BREW_ABI_VERSION));
+                                      std::to_string(brew_abi_version()) +
+                                      ", this program needs " +
+                                      std::to_string(BREW_ABI_VERSION));
 }
 
 namespace detail {
@@ -39,7 +39,8 @@ inline void check(brew_status status, const char *message) {
     throw Error(status, message);
 }
 
-inline std::vector<const char *> cStrings(const std::vector<std::string> &texts) {
+inline std::vector<const char *>
+cStrings(const std::vector<std::string> &texts) {
   std::vector<const char *> result;
   for (const std::string &text : texts)
     result.push_back(text.c_str());
@@ -51,7 +52,7 @@ template <> constexpr brew_dtype dtypeOf<float>() { return BREW_F32; }
 template <> constexpr brew_dtype dtypeOf<double>() { return BREW_F64; }
 template <> constexpr brew_dtype dtypeOf<std::int32_t>() { return BREW_I32; }
 
-/// The first exception of callbacks within a call.
+/// The first exception of the callbacks within a call.
 class CallbackError {
 public:
   template <typename Body> bool capture(Body &&body) noexcept {

@@ -1,6 +1,6 @@
 //===- tensors.hpp - Blobs, parameters and gradients by name ----*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace brew::api {
 
-/// Names one tensor of a session, by value.
+/// The name of one tensor of a session.
 struct TensorName {
   brew_tensor_kind kind = BREW_BLOB;
   int program = 0;

@@ -1,6 +1,6 @@
 //===- training.hpp - Caffe's solver over a session -------------*- C++ -*-===//
 //
-// Part of brew.hpp, which says what holds for all of it.
+// Part of brew.hpp, which documents the rules common to all calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +21,8 @@
 namespace brew::api {
 
 struct TrainerOptions {
-  /// Solver fields instead of the plan's: names as in the prototxt, and values.
+  /// Solver fields that override the plan's: names as in the prototxt, and
+  /// values.
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<std::string> weights;
   std::string snapshot;            ///< "": none
@@ -34,12 +35,12 @@ struct TrainerOptions {
   std::string patience = {};                    ///< "": none
   std::string logFolder = {};                   ///< "": none
   std::optional<std::int64_t> resumeSince = {}; ///< seconds since 1970
-  bool distributeTests = false;                      ///< over ranks
-  bool shardUpdate = false;                     ///< over ranks
-  std::vector<std::string> hooks = {};          ///< files of them
+  bool distributeTests = false;                 ///< on several ranks
+  bool shardUpdate = false;                     ///< on several ranks
+  std::vector<std::string> hooks = {};          ///< files
 };
 
-/// A call of a hook (hooks.h); valid during it.
+/// One call of a hook (hooks.h); valid during the call.
 struct HookCall {
   std::string name, trigger, reason;
   int iteration;
@@ -78,7 +79,8 @@ public:
         options.patience.empty() ? nullptr : options.patience.c_str();
     cOptions.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
-    cOptions.resume_since = options.resumeSince ? &*options.resumeSince : nullptr;
+    cOptions.resume_since =
+        options.resumeSince ? &*options.resumeSince : nullptr;
     cOptions.distribute_tests = options.distributeTests;
     cOptions.shard_update = options.shardUpdate;
     const auto hookFiles = detail::cStrings(options.hooks);
@@ -109,15 +111,15 @@ public:
     check(brew_trainer_restore(get(), path.c_str()));
   }
 
-  /// Adds the hook of a line. `function` is called by the action `call`; what it
-  /// throws comes out of the training call, in the background it ends the hook.
+  /// Adds the hook described by a line. Its action `call` calls `function`,
+  /// whose exception ends the training call; in the background it disables the
+  /// hook.
   void addHook(const std::string &line,
                std::function<void(const HookCall &)> function = {}) {
     auto next = std::make_unique<HookFunction>(
         HookFunction{std::move(function), state.get()});
-    check(brew_trainer_add_hook(get(), line.c_str(),
-                                next->function ? callHook : nullptr,
-                                next.get()));
+    check(brew_trainer_add_hook(
+        get(), line.c_str(), next->function ? callHook : nullptr, next.get()));
     hooks.push_back(std::move(next));
   }
   void addHooks(const std::string &file) {
@@ -126,7 +128,7 @@ public:
   void removeHook(const std::string &name) {
     check(brew_trainer_remove_hook(get(), name.c_str()));
   }
-  /// NaN before it was measured.
+  /// NaN before the first measurement.
   double metric(const std::string &name) const {
     double value = 0;
     check(brew_trainer_metric(get(), name.c_str(), &value));
@@ -176,9 +178,9 @@ public:
     return value;
   }
 
-  /// Asked between iterations on the training thread, for signals; empty:
-  /// nobody is. What it throws ends the call that asked it, as a stop does, and
-  /// so does what a listener has thrown.
+  /// Sets the function called between iterations on the training thread, for
+  /// signals; empty: none. Its exception, like one of a listener, ends the call
+  /// as a stop does.
   void setActionFunction(std::function<brew_solver_action()> source) {
     auto next = std::make_unique<ActionSource>(
         ActionSource{std::move(source), state.get()});
@@ -211,7 +213,7 @@ private:
       it.function({call->name, call->trigger, call->reason, call->iteration,
                    call->seconds, call->background != 0});
     };
-    // An exception of another thread is not the training thread's.
+    // Exceptions of background threads must not reach the training thread.
     detail::CallbackError own;
     detail::CallbackError &thrown = call->background ? own : it.state->thrown;
     return thrown.capture(run) ? BREW_OK : BREW_BAD_INPUT;
@@ -222,7 +224,7 @@ private:
   }
 
   std::shared_ptr<Session::State> state;
-  std::unique_ptr<ActionSource> action; ///< outlives `trainer`
+  std::unique_ptr<ActionSource> action;             ///< outlives `trainer`
   std::vector<std::unique_ptr<HookFunction>> hooks; ///< likewise
   detail::UniqueHandle<brew_trainer, brew_trainer_destroy> trainer;
 };

@@ -1,6 +1,6 @@
 /*===- types.h - Versions, types and handles of the runtime -------*- C -*-===*\
 |*
-|* Part of brew.h, which says what holds for all calls.
+|* Part of brew.h, which documents the rules common to all calls.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_TYPES_H
@@ -14,17 +14,17 @@
 extern "C" {
 #endif
 
-/* Rises when a program compiled with an older header could no longer work with
- * the library; functions and fields may be added without that. */
+/* Incremented when a program compiled with an older header no longer works with
+ * the library. Adding functions and fields does not increment it. */
 #define BREW_ABI_VERSION 1
 
-/* The library's BREW_ABI_VERSION: compare it with the header's. */
+/* Returns the library's BREW_ABI_VERSION: compare it with the header's. */
 BREW_API int brew_abi_version(void);
 
-/* "0.1.0"; for ever. */
+/* Returns the version, e.g. "0.1.0"; never becomes invalid. */
 BREW_API const char *brew_version(void);
 
-/* Types of values. Calls that copy values take the first three. */
+/* Types of values. Calls that copy values support the first three. */
 typedef enum brew_dtype {
   BREW_F32 = 0,
   BREW_F64 = 1,

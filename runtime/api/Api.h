@@ -1,7 +1,7 @@
-//===- Api.h - What the C API's functions are made of -----------*- C++ -*-===//
+//===- Api.h - Error handling of the C API ----------------------*- C++ -*-===//
 //
-// A function of the API is a guarded() body: what it throws becomes a status
-// and the message of its handle.
+// API functions run their body in guarded(), which turns exceptions into a
+// status and the message of a handle.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace brew::api {
 
-/// A handle's message, which can also tell that there is no memory for one.
+/// A handle's error message, which can also report that memory ran out.
 class Message {
 public:
   const char *text() const { return literal ? literal : stored.c_str(); }
@@ -41,14 +41,15 @@ public:
 
 private:
   std::string stored;
-  const char *literal = nullptr; ///< instead of `held`
+  const char *literal = nullptr; ///< replaces `stored`
 };
 
 inline Error usage(const std::string &text) {
   return Error(ExitStatus::Usage, text);
 }
 
-/// Runs `body`, whose exceptions end here: `tell` takes what one says.
+/// Runs `body`; on an exception passes its message to `report` and returns its
+/// status.
 template <typename Body, typename Report>
 brew_status guard(Body &&body, Report &&report) noexcept {
   try {
@@ -76,7 +77,8 @@ brew_status guarded(Message &message, Body &&body) noexcept {
                [&](const char *text) { message.set(text); });
 }
 
-/// For functions of any thread: words go to the caller's `buffer`.
+/// For functions marked "any thread": writes the message to the caller's
+/// `buffer`.
 template <typename Body>
 brew_status guardedInto(char *buffer, std::size_t size, Body &&body) noexcept {
   if (buffer && size)
@@ -90,8 +92,8 @@ brew_status guardedInto(char *buffer, std::size_t size, Body &&body) noexcept {
   });
 }
 
-/// Makes a handle and opens it with `body`, which gets it; `out` is set in any
-/// case. Nothing is opened if `out` is null.
+/// Creates a handle and passes it to `body`. Sets `out` even if the body fails.
+/// Does nothing if `out` is null.
 template <typename Handle, typename Body>
 brew_status open(Handle **out, Body &&body) noexcept {
   if (!out)
@@ -102,10 +104,10 @@ brew_status open(Handle **out, Body &&body) noexcept {
   return guarded((*out)->message, [&] { body(**out); });
 }
 
-using brew::copyToCaller;
 using brew::copyFromCaller;
+using brew::copyToCaller;
 
-/// A text that must be there.
+/// Returns a required text; throws if it is null.
 inline const char *text(const char *value, const char *what) {
   if (!value)
     throw usage(std::string(what) + " is NULL");

@@ -1,4 +1,4 @@
-//===- Communicator.cpp - The C API's ranks -------------------------------===//
+//===- Communicator.cpp - C API: communicators ----------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -9,7 +9,7 @@ using namespace brew::api;
 
 namespace {
 
-/// A call on the ranks of a communicator.
+/// Runs `body` with the ranks of a communicator.
 template <typename Body>
 brew_status on(brew_communicator *communicator, Body &&body) {
   if (!communicator)
@@ -73,7 +73,8 @@ int brew_communicator_local_rank(const brew_communicator *communicator) {
              : 0;
 }
 
-int brew_communicator_has_collective_error(const brew_communicator *communicator) {
+int brew_communicator_has_collective_error(
+    const brew_communicator *communicator) {
   return communicator && communicator->communicator &&
          communicator->communicator->hasCollectiveError();
 }
@@ -82,33 +83,32 @@ brew_status brew_communicator_broadcast(brew_communicator *communicator,
                                         void *data, size_t bytes) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!data && bytes)
-      throw usage("there are no bytes");
+      throw usage("the bytes are NULL");
     ranks.broadcast(data, bytes);
   });
 }
 
-brew_status brew_communicator_start_all_reduce(brew_communicator *communicator,
-                                        uint32_t number,
-                                        const brew_reduction_buffer *pieces,
-                                        size_t piece_count) {
+brew_status brew_communicator_start_all_reduce(
+    brew_communicator *communicator, uint32_t number,
+    const brew_reduction_buffer *pieces, size_t piece_count) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (ranks.isAllReducing(number))
       throw usage("sum " + std::to_string(number) + " is on its way already");
     if (!pieces && piece_count)
-      throw usage("there are no pieces");
+      throw usage("the buffers are NULL");
     std::vector<runtime::ReductionBuffer> buffers;
     for (std::size_t i = 0; i < piece_count; ++i) {
       if (!pieces[i].data && pieces[i].count)
         throw usage("piece " + std::to_string(i) + " has no numbers");
       buffers.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
-                       pieces[i].count, /*isDouble=*/false});
+                         pieces[i].count, /*isDouble=*/false});
     }
     ranks.startAllReduce(number, buffers);
   });
 }
 
 brew_status brew_communicator_wait_all_reduce(brew_communicator *communicator,
-                                        uint32_t number) {
+                                              uint32_t number) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!ranks.isAllReducing(number))
       throw usage("sum " + std::to_string(number) + " was not started");
@@ -117,7 +117,8 @@ brew_status brew_communicator_wait_all_reduce(brew_communicator *communicator,
 }
 
 brew_status brew_communicator_check_all_equal(brew_communicator *communicator,
-                                    const char *what, const char *value) {
+                                              const char *what,
+                                              const char *value) {
   return on(communicator, [&](runtime::Communicator &ranks) {
     if (!what || !value)
       throw usage("there is nothing to compare");

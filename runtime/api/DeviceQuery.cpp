@@ -1,4 +1,4 @@
-//===- DeviceQuery.cpp - The C API's description of this machine ----------===//
+//===- DeviceQuery.cpp - C API: description of the machine ----------------===//
 
 #include "runtime/api/Api.h"
 #include "runtime/cpu/CpuFeatures.h"
@@ -21,7 +21,7 @@ namespace {
 
 using Property = std::function<void(const std::string &, const std::string &)>;
 
-/// First value of `key` in /proc/cpuinfo, or "unknown".
+/// Reads the first value of `key` in /proc/cpuinfo, or "unknown".
 std::string cpuInfo(const std::string &key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -40,14 +40,14 @@ int availableCores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/// The driver of this machine, or of the simulator that BREW_CUDASIM names.
+/// The machine's driver, or the simulator that BREW_CUDASIM names.
 const DriverApi &driver() {
   const char *simulator = std::getenv("BREW_CUDASIM");
   return DriverApi::open(simulator ? std::string(simulator) + "/libcuda.so.1"
                                    : "libcuda.so.1");
 }
 
-/// Caffe's list of a GPU's properties.
+/// Emits the properties that Caffe lists for a GPU.
 void describeGpu(int number, const Property &property) {
   const Device device(driver(), number);
   auto value = [&](CUdevice_attribute attribute) {
@@ -106,7 +106,7 @@ void describeProcessor(const Property &property) {
     property("Total memory",
              std::to_string(std::uint64_t(memory.totalram) * memory.mem_unit));
   std::string features;
-  // The features that decide which plans run and how fast.
+  // The features that decide which plans run, and how fast.
   for (const char *feature :
        {"sse4.2", "avx", "avx2", "fma", "f16c", "bmi2", "avx512f", "avx512bw",
         "avx512dq", "avx512vl", "avx512vnni", "avx512bf16", "amx-tile",
@@ -141,7 +141,7 @@ brew_status brew_device_query(int gpu, brew_property_function property,
 brew_status brew_gpu_count(int *count, char *message, size_t size) {
   return guardedInto(message, size, [&] {
     if (!count)
-      throw usage("there is no place for the number");
+      throw usage("the pointer to the number is NULL");
     *count = 0;
     driver().check(driver().cuDeviceGetCount(count), "counting GPUs");
   });

@@ -1,4 +1,4 @@
-//===- Events.cpp - Events as the C API tells them ------------------------===//
+//===- Events.cpp - C API: events -----------------------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -10,7 +10,7 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Fills in the API's event; what its pointers need is kept here.
+/// Converts events to the API's structure, and stores what its pointers need.
 struct EventConverter {
   brew_event out{};
   std::vector<brew_output_value> views;
@@ -181,7 +181,7 @@ Events::Listener brew::api::listenerOf(brew_event_function function,
   };
 }
 
-// A line of their own, in the form of those of sessions.
+// Log lines of the caller, in the sessions' format.
 
 void brew_log(brew_log_severity severity, const char *file, int line,
               const char *text) {

@@ -1,4 +1,4 @@
-//===- Handles.h - What stands behind the C API's handles -------*- C++ -*-===//
+//===- Handles.h - Objects that C API handles point to ----------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -38,39 +38,39 @@ struct brew_communicator {
 struct brew_session {
   brew::api::Message message;
   std::shared_ptr<const brew::plan::PlanFile> file;
-  std::shared_ptr<brew::runtime::Session> session; ///< trainers keep it too
+  std::shared_ptr<brew::runtime::Session> session; ///< also kept by trainers
   std::string device;
 
-  // What was handed out last.
+  // Results of the last call that returned pointers.
   std::vector<brew::runtime::OutputValue> outputs;
   std::vector<brew_output_value> outputViews;
   std::optional<std::pair<brew_tensor_kind, int>> named;
   std::vector<brew::runtime::TensorName> names;
   std::string layer;
-  std::set<std::string> kept; ///< names that stay for the session's life
+  std::set<std::string> kept; ///< names that stay valid for the session's life
 
-  /// The session, unless it could not be opened.
+  /// The session; throws if it could not be opened.
   brew::runtime::Session &get() const {
     if (!session)
       throw brew::api::usage("the session could not be opened");
     return *session;
   }
-  /// A program's number that was checked.
+  /// Returns a program's number after a range check.
   int program(int number) const;
-  /// A name that stays for the session's life.
+  /// Returns a copy of a name that stays valid for the session's life.
   const char *keep(const std::string &name);
 };
 
 namespace brew::api {
 
-/// The API's view of outputs, which must stay where they are.
+/// C structures that point into `outputs`.
 std::vector<brew_output_value>
 viewsOf(const std::vector<runtime::OutputValue> &outputs);
 
-/// A listener that calls the C function.
+/// Wraps a C function as a listener.
 runtime::Events::Listener listenerOf(brew_event_function function, void *user);
 
-/// The caller's types, copied; null if there are none.
+/// Copies the caller's types; null if there are none.
 std::shared_ptr<const runtime::HostLayerTypes>
 hostTypesOf(const brew_host_layer *layers, std::size_t count);
 
@@ -79,7 +79,7 @@ std::vector<std::string> textsOf(const char *const *texts, std::size_t count,
 
 brew_dtype dtypeOf(plan::DataType type);
 
-/// Fills in the dimensions of a structure; returns how many there are.
+/// Writes the dimensions to a C structure; returns their number.
 template <typename Dims>
 std::size_t setDims(std::int64_t (&to)[BREW_MAX_DIMS], const Dims &from) {
   if (from.size() > BREW_MAX_DIMS)
@@ -88,7 +88,7 @@ std::size_t setDims(std::int64_t (&to)[BREW_MAX_DIMS], const Dims &from) {
   return static_cast<std::size_t>(from.size());
 }
 
-/// Calls `use` with the values, whose type calls can copy.
+/// Calls `use` with a pointer of the type that `dtype` names.
 template <typename Pointer, typename Use>
 void withType(brew_dtype dtype, Pointer *values, Use &&use) {
   auto as = [&](auto typed) {
@@ -110,17 +110,17 @@ void withType(brew_dtype dtype, Pointer *values, Use &&use) {
   }
 }
 
-/// The plan as JSON, for people and programs: the one writer of it.
+/// Describes the plan as JSON.
 std::string planJson(const plan::Manifest &manifest);
 
-/// A call on a session.
+/// Runs `body` with the session.
 template <typename Body> brew_status on(brew_session *session, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message, [&] { body(session->get()); });
 }
 
-/// A call on one of its programs.
+/// Runs `body` with the session and the number of one of its programs.
 template <typename Body>
 brew_status on(brew_session *session, int program, Body &&body) {
   if (!session)

@@ -1,4 +1,4 @@
-//===- Hooks.cpp - The C API's hooks --------------------------------------===//
+//===- Hooks.cpp - C API: hooks -------------------------------------------===//
 
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
@@ -62,7 +62,7 @@ brew_status brew_trainer_metric(brew_trainer *trainer, const char *name,
                                 double *value) {
   return on(trainer, [&](runtime::Trainer &it) {
     if (!value)
-      throw usage("there is no place for the value");
+      throw usage("the pointer to the value is NULL");
     *value = it.metric(text(name, "the metric's name"))
                  .value_or(std::numeric_limits<double>::quiet_NaN());
   });

@@ -1,4 +1,4 @@
-//===- HostLayers.cpp - The C API's host layers ---------------------------===//
+//===- HostLayers.cpp - C API: host layers --------------------------------===//
 
 #include "runtime/api/Handles.h"
 #include "support/HostFunctions.h"
@@ -6,7 +6,7 @@
 namespace brew::api {
 namespace {
 
-/// The functions of a type.
+/// The functions of a layer type.
 struct Functions {
   brew_host_layer layer;
   std::string type;
@@ -106,14 +106,15 @@ hostTypesOf(const brew_host_layer *layers, std::size_t count) {
   if (!layers)
     throw usage("the host layers are NULL");
   auto result = std::make_shared<runtime::HostLayerTypes>();
-  // The caller's structures are as far apart as its header says.
+  // The struct_size of the caller is the stride of its array.
   const std::size_t size = layers->struct_size;
   const auto *next = reinterpret_cast<const std::byte *>(layers);
   for (std::size_t i = 0; i < count; ++i, next += size) {
     auto functions = std::make_shared<Functions>();
-    functions->layer = copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
+    functions->layer =
+        copyFromCaller(reinterpret_cast<const brew_host_layer *>(next));
     functions->type = text(functions->layer.type, "the type of a host layer");
-    functions->layer.type = nullptr; // the caller's, gone soon
+    functions->layer.type = nullptr; // memory of the caller, valid only now
     const std::string who = "host layer type '" + functions->type + "'";
     if (functions->type.empty())
       throw usage("the type of a host layer is empty");

@@ -1,4 +1,4 @@
-//===- Plan.cpp - The C API's plans ---------------------------------------===//
+//===- Plan.cpp - C API: plans --------------------------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -12,7 +12,7 @@ const char *brew_version(void) { return BREW_VERSION; }
 
 namespace {
 
-/// What is handed out as arrays of C strings.
+/// Builds the arrays of C strings that the API returns.
 void index(brew_plan &plan) {
   for (const plan::Program &program : plan.file->manifest().programs()) {
     auto &outputs = plan.outputs.emplace_back();
@@ -40,7 +40,8 @@ const plan::Program &programOf(const brew_plan *plan, int program) {
   return manifest.programs(program);
 }
 
-/// A plan's own message is that of opening it, as threads share it.
+/// Sets no message: threads share the plan, whose message is that of opening
+/// it.
 template <typename Body> brew_status quietly(Body &&body) {
   return guard(std::forward<Body>(body), [](const char *) {});
 }
@@ -80,7 +81,7 @@ brew_status brew_plan_describe(const brew_plan *plan, const char **json) {
   return quietly([&] {
     const plan::Manifest &manifest = manifestOf(plan);
     if (!json)
-      throw usage("there is no place for the text");
+      throw usage("the pointer to the text is NULL");
     std::call_once(plan->described, [&] { plan->json = planJson(manifest); });
     *json = plan->json.c_str();
   });
@@ -119,8 +120,8 @@ brew_status brew_plan_get_program(const brew_plan *plan, int program,
     result.name = description.name().c_str();
     result.test_phase = description.test_phase();
     result.has_backward = static_cast<int>(description.first_backward_step()) <
-                           description.steps_size() ||
-                       !description.blob_gradients().empty();
+                              description.steps_size() ||
+                          !description.blob_gradients().empty();
     result.step_count = static_cast<size_t>(description.steps_size());
     const auto &outputs = plan->outputs[static_cast<size_t>(program)];
     result.output_count = outputs.size();

@@ -1,4 +1,4 @@
-//===- Records.cpp - The C API's records and HDF5 files -------------------===//
+//===- Records.cpp - C API: records and HDF5 files ------------------------===//
 
 #include "runtime/api/Handles.h"
 
@@ -47,7 +47,8 @@ brew_status brew_records_open(const char *path,
     const brew_records_options cOptions = copyFromCaller(options);
     if (cOptions.ndim > BREW_MAX_DIMS)
       throw usage("the records have too many dimensions");
-    const std::vector<std::int64_t> shape(cOptions.dims, cOptions.dims + cOptions.ndim);
+    const std::vector<std::int64_t> shape(cOptions.dims,
+                                          cOptions.dims + cOptions.ndim);
     for (std::int64_t dim : shape)
       if (dim < 1)
         throw usage("a dimension of the records is less than 1");
@@ -56,9 +57,9 @@ brew_status brew_records_open(const char *path,
       preprocessing.scale = static_cast<float>(*cOptions.scale);
     if (cOptions.mean)
       runtime::readMean(cOptions.mean, shape, preprocessing);
-    handle.source = runtime::openSamples(text(path, "the path"),
-                                         cOptions.dataset ? cOptions.dataset : "", shape,
-                                         preprocessing);
+    handle.source = runtime::openSamples(
+        text(path, "the path"), cOptions.dataset ? cOptions.dataset : "", shape,
+        preprocessing);
   });
 }
 
@@ -76,7 +77,7 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
     if (!records->source)
       throw usage("the records could not be opened");
     if (!more)
-      throw usage("there is no place for whether there is a record");
+      throw usage("the pointer to `more` is NULL");
     runtime::Sample &sample = records->sample;
     *more = records->source->next(sample);
     if (!*more)
@@ -99,7 +100,7 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
 
 struct brew_record_writer {
   Message message;
-  std::unique_ptr<formats::DbWriter> database; ///< null once it is finished
+  std::unique_ptr<formats::DbWriter> database; ///< null after finishing
 };
 
 brew_status brew_record_writer_open(const char *path, const char *backend,
@@ -195,7 +196,7 @@ brew_status brew_tensor_file_list(brew_tensor_file *file, const char *group,
                                   const char *const **names, size_t *count) {
   return on(file, [&] {
     if (!names || !count)
-      throw usage("there is no place for the names");
+      throw usage("the pointer to the names is NULL");
     file->names = file->toRead().datasets(group ? group : "/");
     file->views.clear();
     for (const std::string &name : file->names)
@@ -226,7 +227,7 @@ brew_status brew_tensor_file_read(brew_tensor_file *file, const char *name,
     const formats::Hdf5Reader &reader = file->toRead();
     const char *called = text(name, "the dataset's name");
     if (!values && count)
-      throw usage("there is no place for the values");
+      throw usage("the pointer to the value is NULLs");
     if (dtype == BREW_F32)
       copy(reader.readFloats(called), called, values, count);
     else if (dtype == BREW_F64)
@@ -259,7 +260,7 @@ brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
 brew_status brew_tensor_file_commit(brew_tensor_file *file) {
   return on(file, [&] {
     formats::Hdf5Writer &writer = file->toWrite();
-    file->committed = true; // also if it fails: what was written is lost then
+    file->committed = true; // even on failure: the content is lost then
     writer.commit();
   });
 }

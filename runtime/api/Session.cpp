@@ -56,8 +56,7 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
   result.reading.skipBadRecords = options.skip_bad_records;
   if (options.reader_ranks) {
     if (options.communicator)
-      throw usage(
-          "the ranks of a communicator share the records by themselves");
+      throw usage("a communicator's ranks already share the records");
     if (options.reader_rank < 0 || options.reader_rank >= options.reader_ranks)
       throw usage("there is no rank " + std::to_string(options.reader_rank) +
                   " of " + std::to_string(options.reader_ranks));
@@ -215,7 +214,8 @@ brew_status brew_session_reset_state(brew_session *session) {
 }
 
 brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
-  return on(session, [&](runtime::Session &it) { it.setSeed(it.rankSeed(seed)); });
+  return on(session,
+            [&](runtime::Session &it) { it.setSeed(it.rankSeed(seed)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,7 +286,8 @@ brew_status brew_session_measure(brew_session *session, const int *programs,
                                  brew_measurement *measurement) {
   return on(session, [&](runtime::Session &it) {
     if (!programs || !program_count || count < 1 || !seconds)
-      throw usage("there is nothing to measure, or no place for the times");
+      throw usage(
+          "there is nothing to measure, or the pointer to the times is NULL");
     const std::vector<int> numbers(programs, programs + program_count);
     for (int number : numbers)
       session->program(number);
@@ -359,7 +360,7 @@ brew_status brew_session_outputs(brew_session *session, int program,
                                  size_t *count) {
   return on(session, program, [&](runtime::Session &it, int number) {
     if (!outputs || !count)
-      throw usage("there is no place for the outputs");
+      throw usage("the pointer to the outputs is NULL");
     session->outputs = it.outputs(number);
     session->outputViews = viewsOf(session->outputs);
     *outputs = session->outputViews.data();
@@ -371,7 +372,7 @@ brew_status brew_session_loss(brew_session *session, int program,
                               double *loss) {
   return on(session, program, [&](runtime::Session &it, int number) {
     if (!loss)
-      throw usage("there is no place for the loss");
+      throw usage("the pointer to the loss is NULL");
     *loss = it.loss(number);
   });
 }

@@ -1,4 +1,4 @@
-//===- Tensors.cpp - The C API's tensors by name --------------------------===//
+//===- Tensors.cpp - C API: tensors by name -------------------------------===//
 
 #include "runtime/api/Handles.h"
 #include "runtime/executor/ItemCounts.h"
@@ -48,7 +48,7 @@ runtime::TensorName nameOf(const brew_session &session,
   return result;
 }
 
-/// The names of a kind, found out once for as long as it is asked for.
+/// The names of a kind, cached until another kind or program is queried.
 const std::vector<runtime::TensorName> &
 namesOf(brew_session &session, brew_tensor_kind kind, int program) {
   const runtime::TensorKind asked = kindOf(kind);
@@ -126,7 +126,7 @@ brew_status brew_session_read(brew_session *session,
                               void *values, int64_t count) {
   return on(session, [&](runtime::Session &it) {
     if (!values && count)
-      throw usage("there is no place for the values");
+      throw usage("the pointer to the value is NULLs");
     withType(dtype, values, [&](auto *typed) {
       it.read(nameOf(*session, name), typed, count);
     });
@@ -134,10 +134,11 @@ brew_status brew_session_read(brew_session *session,
 }
 
 brew_status brew_session_bind_memory(brew_session *session,
-                               const brew_tensor_name *name, void *data,
-                               int64_t bytes) {
+                                     const brew_tensor_name *name, void *data,
+                                     int64_t bytes) {
   return on(session, [&](runtime::Session &it) {
-    it.bindMemory(nameOf(*session, name), data, static_cast<std::uint64_t>(bytes));
+    it.bindMemory(nameOf(*session, name), data,
+                  static_cast<std::uint64_t>(bytes));
   });
 }
 

@@ -1,4 +1,4 @@
-//===- Trainer.cpp - The C API's training ---------------------------------===//
+//===- Trainer.cpp - C API: training --------------------------------------===//
 
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
@@ -20,14 +20,14 @@ brew_status brew_trainer_open(brew_session *session,
     const brew_trainer_options cOptions = copyFromCaller(options);
     runtime::TrainerOptions chosen;
     chosen.solver = runtime::solverOf(session->get().manifest());
-    const auto names =
-        textsOf(cOptions.field_names, cOptions.field_count, "the fields' names");
-    const auto values =
-        textsOf(cOptions.field_values, cOptions.field_count, "the fields' values");
+    const auto names = textsOf(cOptions.field_names, cOptions.field_count,
+                               "the fields' names");
+    const auto values = textsOf(cOptions.field_values, cOptions.field_count,
+                                "the fields' values");
     for (std::size_t i = 0; i < names.size(); ++i)
       runtime::setSolverField(chosen.solver, names[i], values[i]);
-    chosen.weights =
-        textsOf(cOptions.weights, cOptions.weight_count, "the names of weight files");
+    chosen.weights = textsOf(cOptions.weights, cOptions.weight_count,
+                             "the names of weight files");
     if (cOptions.snapshot)
       chosen.snapshot = cOptions.snapshot;
     if (cOptions.resume_since)
@@ -47,15 +47,16 @@ brew_status brew_trainer_open(brew_session *session,
     if (cOptions.snapshot_best)
       chosen.snapshotBest = cOptions.snapshot_best;
     chosen.watch.checkNan = cOptions.check_nan;
-    chosen.watch.stopWhen =
-        textsOf(cOptions.stop_when, cOptions.stop_when_count, "the rules to stop");
+    chosen.watch.stopWhen = textsOf(
+        cOptions.stop_when, cOptions.stop_when_count, "the rules to stop");
     if (cOptions.patience)
       chosen.watch.patience = cOptions.patience;
     if (cOptions.log_folder)
       chosen.watch.logFolder = cOptions.log_folder;
     chosen.distributeTests = cOptions.distribute_tests;
     chosen.shardUpdate = cOptions.shard_update;
-    chosen.hooks = textsOf(cOptions.hooks, cOptions.hook_count, "the files of hooks");
+    chosen.hooks =
+        textsOf(cOptions.hooks, cOptions.hook_count, "the files of hooks");
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));
@@ -183,7 +184,8 @@ brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
 }
 
 void brew_trainer_request_step_times(brew_trainer *trainer) {
-  request(trainer, [](runtime::Trainer &it) { it.control().requestStepTimes(); });
+  request(trainer,
+          [](runtime::Trainer &it) { it.control().requestStepTimes(); });
 }
 
 brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,
@@ -202,7 +204,7 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
                                    size_t size) {
   return guardedInto(nullptr, 0, [&] {
     if (!trainer || !value)
-      throw usage("there is no trainer, or no place for the value");
+      throw usage("the trainer or the pointer to the value is NULL");
     const std::string found =
         trainer->get().control().get(text(field, "the field's name"));
     if (found.size() >= size)
@@ -216,8 +218,8 @@ brew_status brew_trainer_get_field(const brew_trainer *trainer,
 //===----------------------------------------------------------------------===//
 
 brew_status brew_trainer_set_action_function(brew_trainer *trainer,
-                                           brew_action_function source,
-                                           void *user) {
+                                             brew_action_function source,
+                                             void *user) {
   return on(trainer, [&](runtime::Trainer &it) {
     if (!source) {
       it.setActionFunction({});
@@ -255,7 +257,7 @@ brew_status brew_solver_field_get(size_t index, brew_solver_field *field) {
   });
 }
 
-// Mirrors of runtime::SolverField::Kind and log::Severity.
+// The enums of the API match runtime::SolverField::Kind and log::Severity.
 static_assert(int(runtime::SolverField::Number) == BREW_FIELD_REAL);
 static_assert(int(runtime::SolverField::Integer) == BREW_FIELD_INTEGER);
 static_assert(int(runtime::SolverField::Integer64) == BREW_FIELD_INTEGER64);

@@ -1,4 +1,4 @@
-//===- TrainerHandle.h - What stands behind a trainer's handle --*- C++ -*-===//
+//===- TrainerHandle.h - Object of a brew_trainer handle --------*- C++ -*-===//
 #pragma once
 
 #include "runtime/api/Handles.h"
@@ -24,14 +24,15 @@ struct brew_trainer {
 
 namespace brew::api {
 
-/// Calls body(trainer); what it throws is the trainer's message.
+/// Calls body(trainer); its exception becomes the trainer's message.
 template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
   if (!trainer)
     return BREW_USAGE;
   return guarded(trainer->message, [&] { body(trainer->get()); });
 }
 
-/// What cannot fail but for a trainer that is none.
+/// Calls body(trainer), ignoring exceptions; a no-op for a trainer that could
+/// not be opened.
 template <typename Body> void request(brew_trainer *trainer, Body &&body) {
   if (trainer && trainer->trainer)
     guard([&] { body(*trainer->trainer); }, [](const char *) {});

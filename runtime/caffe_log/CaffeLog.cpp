@@ -1,4 +1,4 @@
-//===- CaffeLog.cpp - A session's events as Caffe's log -------------------===//
+//===- CaffeLog.cpp - Listener that prints Caffe's log --------------------===//
 
 #include "runtime/caffe_log/CaffeLog.h"
 
@@ -115,7 +115,7 @@ void CaffeLog::print(const event::Display &event) {
          "    Train net output #" + text(index++) + ": " + outputText(output));
 }
 
-/// In words that no script takes for a line of Caffe's.
+/// In words that no script mistakes for Caffe's lines.
 void CaffeLog::print(const event::Throughput &event) {
   info(site::brew, "    Speed: " +
                        (event.itemsPerSecond > 0
@@ -144,7 +144,7 @@ void CaffeLog::print(const event::GradientsClipped &event) {
 void CaffeLog::print(const event::Progress &event) {
   if (!showsStatus || event.iterations == 0)
     return;
-  // Ten times a second is as much as an eye follows.
+  // Update at most ten times a second.
   const Clock::time_point now = Clock::now();
   if (!event.last && now - progressShown < std::chrono::milliseconds(100))
     return;

@@ -1,8 +1,8 @@
-//===- CaffeLog.h - A session's events as Caffe's log -----------*- C++ -*-===//
+//===- CaffeLog.h - Listener that prints Caffe's log ------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/log/Log.h"
 #include "runtime/events/Events.h"
+#include "runtime/log/Log.h"
 
 #include <chrono>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace brew::runtime {
 
-/// A listener that turns events into the lines Caffe would log, in its order:
+/// An event listener that prints the lines Caffe would log, in Caffe's order:
 /// `session.events().add(CaffeLog())`. By default they go to standard error
 /// (log::write), with a status line on a terminal.
 class CaffeLog {
@@ -19,7 +19,7 @@ public:
       std::function<void(log::Severity, log::Site, const std::string &)>;
 
   CaffeLog();
-  /// Lines go to `line` instead, and there is no status line.
+  /// Passes the lines to `line` instead, without a status line.
   explicit CaffeLog(Line line);
 
   void operator()(const Event &event);

@@ -1,4 +1,4 @@
-//===- NetLog.cpp - What Caffe logs of a net ------------------------------===//
+//===- NetLog.cpp - Caffe's log of a net's set-up -------------------------===//
 
 #include "runtime/caffe_log/NetLog.h"
 

@@ -1,4 +1,4 @@
-//===- NetLog.h - What Caffe logs of a net ----------------------*- C++ -*-===//
+//===- NetLog.h - Caffe's log of a net's set-up -----------------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -10,16 +10,16 @@
 
 namespace brew::runtime {
 
-/// Takes the lines.
+/// Receives the log lines.
 using NetLine = std::function<void(log::Site, const std::string &)>;
 
-/// Tells what Caffe logs while it sets a net up: its layers with their blobs,
-/// shapes and memory, which of them need the backward pass, and its outputs.
-/// Nothing for a plan without this record.
+/// Logs what Caffe logs while it sets up a net: its layers with their blobs,
+/// shapes and memory, the layers that need the backward pass, and the outputs.
+/// Logs nothing if the plan has no net metadata.
 void logNet(const plan::Program &program, plan::DataType precision,
             const NetLine &line);
 
-/// Tells where the training net or test net `index` comes from, then the net.
+/// Log the source of the training net or of test net `index`, then the net.
 void logTrainNet(const plan::Program &program, plan::DataType precision,
                  const NetLine &line);
 void logTestNet(const plan::Program &program, int index,

@@ -277,9 +277,9 @@ void DataPipeline::setCallback(const std::vector<std::string> &chosen,
 /// Callbacks must not be removed while they run.
 void DataPipeline::refuseInCallback() const {
   if (inCallback)
-    throw Error(ExitStatus::Usage,
-                "the function that feeds a program changes that program's "
-                "inputs or feeds it");
+    throw Error(
+        ExitStatus::Usage,
+        "a feed callback must not change its program's inputs or feed it");
 }
 
 void DataPipeline::runCallbacks() {

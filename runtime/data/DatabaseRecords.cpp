@@ -68,7 +68,7 @@ void DatabaseRecords::find() {
       table->key(sampler->at(at.epoch * table->count() + at.position));
   if (!cursor->find(key))
     throw badInput(path() + ": record '" + std::string(key) +
-                   "' has gone since the database was opened");
+                   "' was removed since the database was opened");
 }
 
 void DatabaseRecords::skip(std::uint64_t records) {

@@ -34,7 +34,7 @@ ImageBatch::ImageBatch(const DataLayerInfo &info,
   if (tops[0]->dims_size() && tops[0]->dims(0) % itemsPerUnit != 0)
     throw badInput(layerText + ": a batch of " +
                    std::to_string(tops[0]->dims(0)) +
-                   " does not hold whole pairs");
+                   " does not contain full pairs");
   const std::int64_t labelsPerItem = allLabels ? imagesPerItem : 1;
   if (imagesPerItem < 1 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
       tops[0]->dims(1) % imagesPerItem != 0 ||
@@ -118,9 +118,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
     badInARow = bad.size() == rows.size() ? badInARow + bad.size() : 0;
     if (badInARow > records())
       throw Error(bad.front().second.status(),
-                  layerText +
-                      ": no record is left that is not damaged; the "
-                      "first: " +
+                  layerText + ": no intact record is left; the first error: " +
                       bad.front().second.what());
     rows.clear();
     for (const auto &[row, error] : bad) {

@@ -14,7 +14,7 @@ void RandomKeys::add(const plan::Manifest &manifest, const std::string &program,
   const plan::Buffer &place = manifest.buffers(static_cast<int>(buffer));
   if (place.type() != plan::I32 || plan::elementCount(place) != 2)
     throw badInput("damaged plan: the key of the random numbers of layer '" +
-                   layer + "' is no pair of I32");
+                   layer + "' is not a pair of I32");
   keys.push_back(
       {layer, buffer,
        caffe::RandomStream(seed, "random " + program + "/" + layer)});

@@ -257,7 +257,7 @@ public:
       throw unavailable(path + ": cannot list the folder: " + error.message());
     if (files.empty())
       throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
-                            "database, and holds no JPEG or PNG files");
+                            "database, and contains no JPEG or PNG files");
     std::sort(files.begin(), files.end());
   }
 

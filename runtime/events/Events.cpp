@@ -1,4 +1,4 @@
-//===- Events.cpp - What a session tells its caller -----------------------===//
+//===- Events.cpp - Events of a session -----------------------------------===//
 
 #include "runtime/events/Events.h"
 
@@ -8,7 +8,8 @@
 
 namespace brew::runtime {
 
-/// Listeners are called where they are stored.
+/// Throws if a listener is running, since adding or removing listeners would
+/// invalidate it.
 void Events::refuseWhileNotifying() const {
   if (notifying)
     throw Error(ExitStatus::Usage, "a listener cannot add or remove listeners");

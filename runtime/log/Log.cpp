@@ -1,4 +1,4 @@
-//===- Log.cpp - Log lines as Caffe's scripts know them -------------------===//
+//===- Log.cpp - Log lines in Caffe's format ------------------------------===//
 
 #include "runtime/log/Log.h"
 

@@ -1,10 +1,10 @@
-//===- Log.h - Log lines as Caffe's scripts know them -----------*- C++ -*-===//
+//===- Log.h - Log lines in Caffe's format ----------------------*- C++ -*-===//
 //
 // Every line goes to standard error with glog's prefix,
 //   I1121 13:35:56.474978 16020 solver.cpp:239] text
-// because the scripts people have for Caffe's logs split lines by it. For the
-// same reason the file and line are those of Caffe 1.0's own statements, not
-// of the code that logs here.
+// because scripts that parse Caffe's logs rely on it. For the same reason file
+// and line are those of the statement in Caffe 1.0, not of the code that logs
+// here.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,13 +17,13 @@ namespace brew::log {
 
 enum class Severity { Info, Warning, Error };
 
-/// Where a line claims to come from.
+/// The source location that a log line reports.
 struct Site {
   const char *file;
   int line;
 };
 
-/// The statements of Caffe 1.0 whose lines Brew writes too.
+/// Statements of Caffe 1.0 whose lines Brew also writes.
 namespace site {
 inline constexpr Site finetune{"caffe.cpp", 155};
 inline constexpr Site resume{"caffe.cpp", 242};
@@ -92,26 +92,26 @@ inline constexpr Site openDatabase{"db_lmdb.cpp", 35};
 inline constexpr Site databaseWrapped{"data_layer.cpp", 73};
 inline constexpr Site waitingForData{"blocking_queue.cpp", 49};
 
-/// Lines that Caffe has no counterpart of.
+/// Lines without a counterpart in Caffe.
 inline constexpr Site brew{"brew.cpp", 1};
 } // namespace site
 
-/// Writes one line. Further lines of a text with newlines get no prefix, as
-/// with glog. Safe to call from any thread.
+/// Writes one log entry. Further lines of a text with newlines get no prefix,
+/// as with glog. Any thread.
 void write(Severity severity, Site site, std::string_view text);
 
-/// A number the way C++ streams print a float by default (six significant
-/// digits), which is how Caffe's lines show them.
+/// Formats a number as C++ streams print a float by default (six significant
+/// digits), as in Caffe's lines.
 std::string number(double value);
 
-/// Shows `text` on one line that the next status replaces and that log lines
-/// push down. Does nothing unless standard error is a terminal.
+/// Shows `text` on a line that the next status replaces and that stays below
+/// log lines. Does nothing unless standard error is a terminal.
 void showStatusLine(std::string_view text);
-/// True if status() shows anything.
+/// Whether showStatusLine() has an effect.
 bool hasStatusLine();
 
 /// Sends complete lines (without the newline) to `sink` instead of standard
-/// error; an empty function restores it. For tests.
+/// error; an empty function restores standard error. For tests.
 void redirect(std::function<void(std::string_view)> sink);
 
 } // namespace brew::log

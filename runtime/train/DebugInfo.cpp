@@ -28,7 +28,7 @@ struct Norms {
   }
 };
 
-/// The name Caffe shows a parameter under: its own, or its position.
+/// The name under which Caffe shows a parameter: its own, or its position.
 std::string displayName(const caffe::FileLayer &layer, std::size_t index) {
   const plan::Parameter &parameter = *layer.blobs[index].parameter;
   return parameter.shared_name().empty() ? std::to_string(index)
@@ -92,7 +92,7 @@ void DebugInfo::logForward() const {
 void DebugInfo::logBackward() const {
   for (int n = program.layers_size() - 1; n >= 0; --n) {
     const plan::Layer &layer = program.layers(n);
-    // With force_backward layers that need no backward pass have one.
+    // With force_backward, layers that need no backward pass also have one.
     if (!layer.needs_backward() && layer.bottom_gradients().empty())
       continue;
     const std::string start = "    [Backward] Layer " + layer.name() + ", ";
@@ -127,7 +127,7 @@ void DebugInfo::logBackward() const {
       if (blob.parameter->has_gradient_buffer_index())
         diff.add(parameters.read(blob.parameter->gradient_buffer_index(), {}));
     }
-  // An error to Caffe, so that it is seen whatever the log level.
+  // Caffe logs it as an error, so that it appears at any log level.
   events.error(log::site::debugAllParams,
                "    [Backward] All net params (data, diff): L1 norm = (" +
                    log::number(data.absolute) + ", " +

@@ -10,29 +10,30 @@
 
 namespace brew::runtime {
 
-/// Logs mean absolute values of what a program's run left: every layer's tops
-/// and parameters, and gradients of bottoms and parameters. For plans compiled
-/// with debug_info, which keep all these. Caffe has a line for updates too, but
-/// nothing in it prints that.
+/// Logs mean absolute values after a program's run: tops and parameters of
+/// every layer, gradients of bottoms and parameters. For plans compiled with
+/// debug_info, which pin these values. Caffe also has a line for updates, but
+/// never prints it.
 class DebugInfo {
 public:
-  /// `parameters` and `events` outlive it.
+  /// `parameters` and `events` must outlive it.
   DebugInfo(const plan::Program &program, const Parameters &parameters,
             Events &events)
       : program(program), parameters(parameters), events(events) {}
 
-  /// Whether the program was compiled to show anything.
+  /// Whether the program was compiled with debug_info.
   static bool isCompiledIn(const plan::Program &program);
 
-  /// The lines of the forward pass, in the layers' order.
+  /// Logs the forward pass, in the order of the layers.
   void logForward() const;
-  /// The lines of the backward pass, from the last layer to the first, and the
-  /// norms of all parameters and gradients. Of a shared parameter the whole
-  /// gradient is shown under each of its layers.
+  /// Logs the backward pass, from the last layer to the first, and the norms of
+  /// all parameters and gradients. For a shared parameter, each of its layers
+  /// shows the full gradient.
   void logBackward() const;
 
 private:
-  /// The values of a blob, of its items that there are, or of their gradients.
+  /// Reads the values of a blob, limited to its valid items, or of its
+  /// gradient.
   std::vector<double> readBlob(const std::string &name,
                                std::uint32_t buffer) const;
   const caffe::FileLayer *fileLayer(const plan::Layer &layer) const;

@@ -1,4 +1,4 @@
-//===- GradientAccumulator.cpp - Gradients over several batches -----------===//
+//===- GradientAccumulator.cpp - Gradient sum over batches ----------------===//
 
 #include "runtime/train/GradientAccumulator.h"
 
@@ -29,7 +29,7 @@ GradientAccumulator::GradientAccumulator(Executor &planExecutor)
     : executor(planExecutor),
       addProgram(executor.findProgram(plan::programs::kAccumulate)),
       finishProgram(executor.findProgram(plan::programs::kCollect)) {
-  // One without the other does not make a sum.
+  // Accumulation needs both programs.
   if (addProgram < 0 || finishProgram < 0)
     addProgram = finishProgram = -1;
 }
@@ -78,7 +78,7 @@ void GradientAccumulator::finish() {
   if (finishProgram >= 0)
     return executor.run(finishProgram);
   for (const Piece &piece : pieces) {
-    // One addend or the other: the sum is the same bits.
+    // Addition commutes exactly: the order of the operands does not matter.
     executor.modify(piece.buffer, [&](std::byte *gradient) {
       addTyped(piece.type, gradient, sums.data() + piece.offset, piece.bytes);
     });
@@ -86,7 +86,7 @@ void GradientAccumulator::finish() {
 }
 
 void GradientAccumulator::discard() {
-  // The plan's own sum is only emptied into the gradients, which nobody wants.
+  // Clears the plan's own sum by moving it to the gradients, which are unused.
   if (started && finishProgram >= 0)
     executor.run(finishProgram);
   started = false;

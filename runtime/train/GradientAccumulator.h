@@ -1,4 +1,4 @@
-//===- GradientAccumulator.h - Gradients over several batches ---*- C++ -*-===//
+//===- GradientAccumulator.h - Gradient sum over batches --------*- C++ -*-===//
 #pragma once
 
 #include "runtime/executor/Executor.h"
@@ -10,20 +10,20 @@
 namespace brew::runtime {
 
 /// Sums the parameter gradients of several runs of forward_backward, each of
-/// which overwrites them (iter_size). Adds in the plan's own precision, batch
-/// after batch, as Caffe does. A plan that was compiled for it has programs
-/// that do so where the gradients are; with another, whose iter_size was set
-/// only now, they go through the host.
+/// which overwrites them (iter_size). Adds in the plan's precision, batch after
+/// batch, as Caffe does. Plans compiled for it have programs that add in place;
+/// with other plans, whose iter_size was set only at run time, gradients are
+/// added on the host.
 class GradientAccumulator {
 public:
   explicit GradientAccumulator(Executor &executor);
 
-  /// Call after every run but the last: adds the gradients to the sum.
+  /// Adds the gradients to the sum. Call after every run except the last.
   void add();
-  /// Call after the last run: leaves the sum in the gradient buffers and
-  /// forgets it.
+  /// Writes the sum to the gradient buffers and discards it. Call after the
+  /// last run.
   void finish();
-  /// Forgets the sum.
+  /// Discards the sum.
   void discard();
 
 private:
@@ -37,9 +37,9 @@ private:
   void listPieces();
 
   Executor &executor;
-  int addProgram, finishProgram; ///< -1: the plan has none
+  int addProgram, finishProgram; ///< -1: not in the plan
   std::vector<Piece> pieces;
-  std::vector<std::byte> sums; ///< in the buffers' own layout
+  std::vector<std::byte> sums; ///< in the layout of the buffers
   bool started = false;
 };
 

@@ -1,4 +1,4 @@
-//===- ShardedUpdate.cpp - An update that ranks share ---------------------===//
+//===- ShardedUpdate.cpp - Parameter update sharded over ranks ------------===//
 
 #include "runtime/train/ShardedUpdate.h"
 
@@ -16,8 +16,8 @@
 namespace brew::runtime {
 
 std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
-                                   const std::vector<bool> &mayCut,
-                                   std::size_t parts) {
+                                     const std::vector<bool> &mayCut,
+                                     std::size_t parts) {
   const std::size_t all =
       std::accumulate(sizes.begin(), sizes.end(), std::size_t(0));
   auto distance = [](std::size_t a, std::size_t b) {
@@ -26,7 +26,7 @@ std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
   std::vector<std::size_t> cuts = {0};
   for (std::size_t part = 1; part < parts; ++part) {
     const std::size_t wanted = all * part / parts;
-    // The place nearest to it, not before the last cut.
+    // The nearest allowed cut, not before the last one.
     std::size_t best = sizes.size(), bestDistance = all - wanted;
     std::size_t before = 0;
     for (std::size_t item = 0; item < sizes.size(); before += sizes[item++])
@@ -53,7 +53,7 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   auto bufferOf = [&](std::uint32_t index) -> const plan::Buffer & {
     return manifest.buffers(static_cast<int>(index));
   };
-  // Parameters whose gradients layers share are updated by steps of their own.
+  // Parameters with shared gradients are updated by separate steps.
   std::map<std::size_t, std::size_t> ends; // by begin
   for (const plan::Parameter &parameter : manifest.parameters()) {
     if (!parameter.has_gradient_buffer_index())
@@ -62,8 +62,8 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
     const plan::Buffer &buffer = bufferOf(index);
     if (!executor.hostData(index))
       throw Error(ExitStatus::Usage,
-                  "--shard-update is for plans for the CPU: on GPUs each rank "
-                  "makes the whole update");
+                  "--shard-update supports only CPU plans: on GPUs each rank "
+                  "computes the full update");
     ends[buffer.offset()] =
         buffer.offset() + plan::alignUp(std::size_t(buffer.size()));
     parameters = baseOf(index, buffer.offset());
@@ -75,8 +75,8 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   for (const auto &[begin, end] : ends)
     trained.push_back({begin, end});
 
-  // A step of several parameters keeps them together; one that reads all
-  // gradients is every rank's.
+  // A step that updates several parameters keeps them together; a step that
+  // reads all gradients runs on every rank.
   const plan::Program &update = manifest.programs(program);
   std::vector<bool> mayCut(trained.size(), true);
   std::vector<std::optional<std::size_t>> firstOf;
@@ -132,8 +132,8 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
   }
 }
 
-/// Between parameters that are trained lie statistics and frozen ones, which
-/// stay each rank's own.
+/// Statistics and frozen parameters between learnable ones stay local to each
+/// rank.
 void ShardedUpdate::allGather(std::byte *base) const {
   std::vector<std::pair<std::size_t, std::vector<std::byte>>> kept;
   std::size_t last = trained.empty() ? 0 : trained.front().begin;
@@ -167,7 +167,7 @@ void ShardedUpdate::releaseHistory() {
     const auto begin =
         (reinterpret_cast<std::uintptr_t>(from) + page - 1) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(to) / page * page;
-    if (begin < end) // zeros, when they are read again
+    if (begin < end) // they read as zeros afterwards
       madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   };
   const auto own = static_cast<std::size_t>(ranks.rank());

@@ -1,8 +1,8 @@
-//===- ShardedUpdate.h - An update that ranks share -------------*- C++ -*-===//
+//===- ShardedUpdate.h - Parameter update sharded over ranks ----*- C++ -*-===//
 //
-// Each rank of a data-parallel run updates its part of the parameters and gives
-// the others what came out. The solver history of the other parts is never
-// touched, so that the system need not keep memory for it.
+// Each rank of a data-parallel run updates its shard of the parameters and
+// sends the result to the others. The solver history of other shards is never
+// accessed, so that it takes no memory.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -16,30 +16,31 @@
 
 namespace brew::runtime {
 
-/// Where to cut `sizes` items of bytes that lie one behind the other into
-/// `parts` of about as many bytes each: part p has the items [cuts[p],
-/// cuts[p + 1]). A cut before item i is only made where `mayCut[i]`; parts may
-/// be empty.
+/// Splits consecutive items of `sizes` bytes into `parts` shards of about equal
+/// size: shard p has the items [cuts[p], cuts[p + 1]). Cuts before item i only
+/// if `mayCut[i]`; shards may be empty.
 std::vector<std::size_t> splitEvenly(const std::vector<std::size_t> &sizes,
-                                   const std::vector<bool> &mayCut,
-                                   std::size_t parts);
+                                     const std::vector<bool> &mayCut,
+                                     std::size_t parts);
 
 class ShardedUpdate {
 public:
-  /// Of a program `update`; both outlive it. Throws Error (2) for a GPU.
+  /// For program `update`. Both arguments must outlive it. Throws Error (2) for
+  /// a GPU.
   ShardedUpdate(Executor &executor, int updateProgram, Communicator &ranks);
 
-  /// Updates this rank's part, then takes the others' from them.
+  /// Updates this rank's shard, then receives the others.
   void run();
-  /// Gives every rank the solver history of all and, if asked for, the updates
-  /// that the program leaves in place of gradients; releaseHistory() follows.
+  /// Gathers the solver history of all shards on every rank and, if requested,
+  /// the updates that the program leaves in the gradient buffers. Call
+  /// releaseHistory() afterwards.
   void gatherHistory(bool updates);
-  /// Frees the memory of history that other ranks keep.
+  /// Frees the memory of other ranks' history.
   void releaseHistory();
 
 private:
-  /// A part of the arenas of parameters, gradients and history, which lie
-  /// alike.
+  /// A range of the arenas of parameters, gradients and history, which have
+  /// equal layouts.
   struct Span {
     std::size_t begin, end; ///< bytes
   };
@@ -49,11 +50,12 @@ private:
   Executor &executor;
   int program;
   Communicator &ranks;
-  std::vector<Span> trained;        ///< parameters, in their order
-  std::vector<std::size_t> offsets; ///< of the ranks' parts, and the end
-  std::vector<std::pair<std::size_t, std::size_t>> steps; ///< runs of own ones
+  std::vector<Span> trained;        ///< parameters, in order
+  std::vector<std::size_t> offsets; ///< of the shards, and the end
+  /// Ranges of this rank's steps.
+  std::vector<std::pair<std::size_t, std::size_t>> steps;
   std::byte *parameters = nullptr, *gradients = nullptr;
-  std::vector<std::byte *> history; ///< by slot; as if it began at offset 0
+  std::vector<std::byte *> history; ///< by slot; relative to offset 0
 };
 
 } // namespace brew::runtime

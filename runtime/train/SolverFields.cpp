@@ -1,4 +1,4 @@
-//===- SolverFields.cpp - The solver's fields that callers set ------------===//
+//===- SolverFields.cpp - Settable fields of the solver -------------------===//
 
 #include "runtime/train/SolverFields.h"
 
@@ -43,7 +43,7 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
   if (text.empty() || *end || !fits)
     throw usageError(std::string("solver: ") + field.name + " takes " +
                      (field.kind == SolverField::Integers
-                          ? "whole numbers separated by commas"
+                          ? "integers separated by commas"
                           : "a whole number") +
                      ", not '" + text + "'");
   return value;
@@ -71,7 +71,7 @@ bool truth(const SolverField &field, const std::string &text) {
 const std::vector<SolverField> &solverFields() {
   using Field = SolverField;
   static const std::vector<SolverField> fields = {
-      {"base_lr", "base-lr", "Learning rate to begin with", Field::Number},
+      {"base_lr", "base-lr", "Initial learning rate", Field::Number},
       {"lr_policy", "lr-policy",
        "fixed, step, exp, inv, multistep, poly or sigmoid", Field::Text},
       {"gamma", "gamma", "Parameter of the policy", Field::Number},
@@ -89,7 +89,7 @@ const std::vector<SolverField> &solverFields() {
        Field::Number},
       {"weight_decay", "weight-decay", "Weight decay", Field::Number},
       {"clip_gradients", "clip-gradients",
-       "Largest L2 norm of the gradients (negative: any)", Field::Number},
+       "Maximum L2 norm of the gradients (negative: unlimited)", Field::Number},
       {"iter_size", "iter-size", "Batches per update", Field::Integer, true, 1},
       {"max_iter", "max-iter", "Iterations to train to", Field::Integer, true,
        0},
@@ -106,12 +106,12 @@ const std::vector<SolverField> &solverFields() {
        "Whether to test before the first iteration", Field::Boolean},
       {"snapshot", "snapshot-interval",
        "Iterations between snapshots (0: none)", Field::Integer, true, 0},
-      {"snapshot_prefix", "snapshot-prefix",
-       "Beginning of the names of snapshots", Field::Text},
+      {"snapshot_prefix", "snapshot-prefix", "Prefix of snapshot names",
+       Field::Text},
       {"snapshot_after_train", "snapshot-after-train",
        "Whether to snapshot at the end", Field::Boolean},
       {"random_seed", "random-seed",
-       "Seed of fillers, shuffling and transformations (negative: a fresh one)",
+       "Seed of fillers, shuffling and transformations (negative: random)",
        Field::Integer64, false},
   };
   return fields;
@@ -202,10 +202,11 @@ void checkSolverFields(const caffe::SolverParameter &solver) {
         values.push_back(reflection.GetRepeatedInt32(solver, &source, i));
     for (int value : values)
       if (value < field.minimum)
-        throw badInput(std::string("solver: ") + field.name +
-                       (field.minimum == 0 ? std::string(" must not be negative")
-                                         : " must be at least " +
-                                               std::to_string(field.minimum)));
+        throw badInput(
+            std::string("solver: ") + field.name +
+            (field.minimum == 0
+                 ? std::string(" must not be negative")
+                 : " must be at least " + std::to_string(field.minimum)));
   }
 }
 

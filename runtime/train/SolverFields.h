@@ -1,6 +1,6 @@
-//===- SolverFields.h - The solver's fields that callers set ----*- C++ -*-===//
+//===- SolverFields.h - Settable fields of the solver -----------*- C++ -*-===//
 //
-// One table for brew-run's flags, the C API and Control.
+// The table behind brew-run's flags, the C API and TrainerControl.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,30 +23,30 @@ struct SolverField {
     Text,
     Integers, ///< any number of Integers, separated by commas
   };
-  const char *name; ///< Caffe's
-  const char *flag; ///< brew-run's, without the dashes
+  const char *name; ///< as in caffe.proto
+  const char *flag; ///< of brew-run, without dashes
   const char *help; ///< one line
   Kind kind;
   /// Whether it may change between iterations; else only before training.
   bool whileTraining = true;
-  /// Of Integer and Integers.
+  /// For Integer and Integers.
   int minimum = std::numeric_limits<int>::min();
 };
 
-/// In the order in which help lists them.
+/// All fields, in the order of the help text.
 const std::vector<SolverField> &solverFields();
-/// By Caffe's name; null if there is none.
+/// Finds a field by Caffe's name; null if there is none.
 const SolverField *findSolverField(std::string_view name);
 
 /// Sets a field from text. Throws Error (2) if there is no such field or the
-/// text is no value of its kind. Limits are left to checkSolverFields().
+/// text is not a value of its kind. checkSolverFields() checks limits.
 void setSolverField(caffe::SolverParameter &solver, const std::string &name,
                     const std::string &value);
-/// The value as setSolverField() takes it. Throws Error (2) if there is no such
-/// field.
+/// The value in the format of setSolverField(). Throws Error (2) if there is no
+/// such field.
 std::string solverFieldText(const caffe::SolverParameter &solver,
                             const std::string &name);
-/// Throws Error (1) naming a field that is less than its least value.
+/// Throws Error (1) if a field is less than its minimum, and names it.
 void checkSolverFields(const caffe::SolverParameter &solver);
 
 } // namespace brew::runtime

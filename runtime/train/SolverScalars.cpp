@@ -1,4 +1,4 @@
-//===- SolverScalars.cpp - The numbers an update reads --------------------===//
+//===- SolverScalars.cpp - Scalars read by parameter updates --------------===//
 
 #include "runtime/train/SolverScalars.h"
 
@@ -44,7 +44,7 @@ void SolverScalars::setFields(const caffe::SolverParameter &solver,
   set(plan::WEIGHT_DECAY, solver.weight_decay());
   set(plan::DELTA, solver.delta());
   set(plan::RMS_DECAY, solver.rms_decay());
-  // In double, though the moments are single-precision fields: so does Caffe.
+  // In double, although the moments are single-precision fields, as in Caffe.
   const double t = iteration + 1;
   set(plan::BIAS_CORRECTION, std::sqrt(1 - std::pow(solver.momentum2(), t)) /
                                  (1 - std::pow(solver.momentum(), t)));

@@ -1,4 +1,4 @@
-//===- SolverScalars.h - The numbers an update reads ------------*- C++ -*-===//
+//===- SolverScalars.h - Scalars read by parameter updates ------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -8,19 +8,18 @@
 
 namespace brew::runtime {
 
-/// Writes the slots of the SCALARS arena, which kernels of the program
-/// `update` read.
+/// Writes the slots of the SCALARS arena, which kernels of the program `update`
+/// read.
 class SolverScalars {
 public:
-  /// Throws Error (1) if the plan's arena is too small for its slots. A plan
-  /// without the arena is accepted; set() then does nothing, as no kernel can
-  /// read it.
+  /// Throws Error (1) if the plan's arena is too small for its slots. Without
+  /// the arena, set() does nothing, since no kernel can read it.
   explicit SolverScalars(Executor &executor);
 
-  /// Programs that were started before keep the value they had.
+  /// Programs already started keep the previous value.
   void set(plan::SolverScalar slot, double value);
-  /// Sets the slots that depend on the solver's fields alone; `iteration` is
-  /// that of the update to come, from 0 on.
+  /// Sets the slots that depend only on the solver's fields; `iteration` is
+  /// that of the next update, counted from 0.
   void setFields(const caffe::SolverParameter &solver, int iteration);
 
 private:

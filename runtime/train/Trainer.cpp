@@ -13,7 +13,7 @@
 namespace brew::runtime {
 
 void Trainer::beginSteps() {
-  drainInFlight(0); // what a call that failed has left
+  drainInFlight(0); // runs left by a failed call
   discardIteration();
   if (!lossesRestored)
     lossWindow.clear();
@@ -25,19 +25,20 @@ void Trainer::beginSteps() {
 void Trainer::step(int iterations) {
   requireNoOutputGradients();
   stopRequested = endedByRule = false;
-  watch->takeStopReason(); // of a test since
+  watch->takeStopReason(); // a reason left by a test since the last call
   const int stop = currentIteration + iterations;
   runTo([stop] { return stop; });
 }
 
-/// Nobody writes gradients between the passes of a step.
+/// step() leaves no time to write output gradients between the passes.
 void Trainer::requireNoOutputGradients() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
   if (program.output_gradients_size())
     throw Error(ExitStatus::Usage,
                 "the plan's backward pass starts from a gradient of blob '" +
                     program.output_gradients(0).name() +
-                    "' that its caller writes (brewc --output-gradient, or a MemoryLoss "
+                    "' that its caller writes (brewc --output-gradient, or a "
+                    "MemoryLoss "
                     "layer), so it cannot be trained on its own; a policy "
                     "learns with brew-run train --env");
 }
@@ -55,7 +56,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
   } const untilHere{iterating};
   while (true) {
     if (resetIfWanted())
-      takeChanges(); // of hooks that hold from the beginning on
+      takeChanges(); // by hooks that apply from the beginning
     if (stopRuleHolds() || currentIteration >= stop())
       break;
     callEnd = stop();
@@ -66,14 +67,14 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested || stopRuleHolds())
         break;
     }
-    beforeTests.reset(); // records are read from here on
+    beforeTests.reset(); // from here on the iteration reads records
     timing = requests.takeStepTimes();
     stepSeconds.clear();
-    const  false;=bool hasCollectiveError = false;= !timing && canOverlapUpdate();
+    const bool together = !timing && canOverlapUpdate();
     if (timing)
       drainInFlight(0);
-    // What is shown of a batch's gradients is this rank's, and those of several
-    // batches are added up before.
+    // debug_info shows this rank's gradients, and the gradients of several
+    // batches are accumulated first.
     setReducesInSteps(together || (solver.iter_size() == 1 && !debug));
 
     if (together) {
@@ -85,7 +86,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       for (int i = 0; i < solver.iter_size(); ++i) {
         loss += forwardBackward();
         if (showsDebugInfo()) {
-          accumulator.finish(); // Caffe shows the sum over the batches so far
+          accumulator.finish(); // Caffe shows the sum so far
           debug->logForward();
           debug->logBackward();
         }
@@ -141,17 +142,17 @@ void Trainer::solve() {
     events.emit(event::SolvingDone{currentIteration, /*stopped=*/true});
     return;
   }
-  // One more pass, only to show where the last update led: snapshots of its
-  // test go on from before it.
+  // One more forward pass, only to show the loss after the last update;
+  // snapshots of the final test continue from before it.
   if (isDue(solver.display(), currentIteration)) {
     rememberPosition();
     lossWindow.add(forwardBackward(), solver.average_loss());
-    // Caffe's net goes on showing its values if the last iteration showed them.
+    // Caffe keeps showing values if the last iteration showed them.
     if (debug && lastDisplayed == currentIteration - 1)
       debug->logForward();
     events.emit(event::FinalLoss{currentIteration, lossWindow.mean()});
   }
-  // A rule may end training at any iteration, or by the test of this one.
+  // A rule may end training at any iteration, or by this iteration's test.
   if (endedByRule ? solver.test_interval() && lastTested != currentIteration
                   : isDue(solver.test_interval(), currentIteration))
     testAll();
@@ -174,16 +175,16 @@ double Trainer::forwardBackward() {
   return totalLoss(executor, trainProgram, trainResults);
 }
 
-/// Whether nothing stands between the two halves of an iteration: gradients are
-/// neither accumulated nor looked at.
+/// Whether the update can be started together with the passes: gradients are
+/// neither accumulated nor read in between.
 bool Trainer::canOverlapUpdate() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
          !watch->nanCheck() && !sharded &&
          executor.canStartTogether(trainProgram, updateProgram);
 }
 
-/// One iteration whose halves are started at once. Its loss is only waited for
-/// when it is shown: a device computes while the next batch is brought.
+/// Starts passes and update of one iteration at once. Waits for the loss only
+/// if it is displayed: the device computes while the next batch is read.
 void Trainer::runOverlappedIteration() {
   const int iteration = currentIteration;
   const bool shown = isDue(solver.display(), iteration);
@@ -192,7 +193,7 @@ void Trainer::runOverlappedIteration() {
   const double learningRate = setScalars();
   scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
   executor.start({trainProgram, updateProgram});
-  // The update is on its way, whatever the checks will say.
+  // The update runs even if a check of the data fails.
   inFlight.push_back({iteration, learningRate});
   ++currentIteration;
   iterating = false;
@@ -202,10 +203,10 @@ void Trainer::runOverlappedIteration() {
   emitLearningRate(iteration, learningRate, stepBefore);
 }
 
-/// Takes the losses of all iterations but the last `stillRunning`.
+/// Waits for the losses of all iterations except the last `stillRunning`.
 void Trainer::drainInFlight(std::size_t stillRunning) {
   while (executor.pendingRuns() > stillRunning) {
-    // finish() takes the run off its queue, also where a check of it fails.
+    // finish() removes the run from its queue even if a check fails.
     const InFlight done = inFlight.front();
     inFlight.pop_front();
     trainResults = executor.finish();
@@ -215,7 +216,7 @@ void Trainer::drainInFlight(std::size_t stillRunning) {
   }
 }
 
-/// Caffe shows the training net's values in iterations it displays.
+/// Caffe shows the training net's values in displayed iterations.
 bool Trainer::showsDebugInfo() const {
   return debug && isDue(solver.display(), currentIteration);
 }
@@ -224,8 +225,8 @@ bool Trainer::showsDebugInfo() const {
 // Updating
 //===----------------------------------------------------------------------===//
 
-/// Of the plan's own program where it was compiled for clipping; else, with
-/// clip_gradients set only now, of the host.
+/// By the plan's program if it was compiled for clipping; on the host if
+/// clip_gradients was set only at run time.
 double Trainer::gradientSumOfSquares() {
   if (clipProgram < 0)
     return parameters().gradientSumOfSquares();
@@ -239,9 +240,8 @@ double Trainer::gradientSumOfSquares() {
 double Trainer::clipFactor() {
   if (solver.clip_gradients() < 0)
     return 1;
-  // The norm is that of the accumulated gradients, before they are averaged
-  // over iter_size: Caffe clips first.
-  // Over ranks they have been averaged by then.
+  // The norm of the accumulated gradients, before they are averaged over
+  // iter_size: Caffe clips first. Gradients are already averaged over ranks.
   const double norm = std::sqrt(gradientSumOfSquares()) / rankCount();
   if (!(norm > solver.clip_gradients()))
     return 1;
@@ -251,7 +251,7 @@ double Trainer::clipFactor() {
   return factor;
 }
 
-/// Sets what an update reads but GRADIENT_SCALE; returns the learning rate.
+/// Sets the update's scalars except GRADIENT_SCALE; returns the learning rate.
 double Trainer::setScalars() {
   const double learningRate = rate.at(currentIteration, currentStep);
   scalars.set(plan::LEARNING_RATE, learningRate);
@@ -280,23 +280,23 @@ void Trainer::runUpdate() {
 
 double Trainer::learningRate() const {
   int step = currentStep;
-  return iterating
-             ? rate.at(currentIteration, step)
-             : caffe::LearningRate(requests.pendingSolver()).at(currentIteration, step);
+  return iterating ? rate.at(currentIteration, step)
+                   : caffe::LearningRate(requests.pendingSolver())
+                         .at(currentIteration, step);
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// Acts on all that signals and other threads have asked for, a snapshot before
-/// a stop; returns whether to stop. With `all`, of any rank.
+/// Carries out all requests of signals and other threads, a snapshot before a
+/// stop; returns whether to stop. With `all`, includes requests on other ranks.
 bool Trainer::pollRequests(bool snapshotDue, bool all) {
   auto poll = [&] { return nextAction ? nextAction() : SolverAction::None; };
   SolverAction signalled = poll();
   if (signalled == SolverAction::Snapshot) {
     snapshotDue = true;
-    signalled = poll(); // another signal may have come with it
+    signalled = poll(); // a second signal may be pending
   }
   const TrainerControl::Requests wanted = requests.takeRequests();
   bool stop = wanted.stop || signalled == SolverAction::Stop;
@@ -307,12 +307,12 @@ bool Trainer::pollRequests(bool snapshotDue, bool all) {
       ownChanges.push_back(std::move(change));
     const std::uint32_t any =
         allReduceOr((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
-                  (ownChanges.empty() ? 0 : kChange) |
-                  (requests.isPaused() ? kPause : 0),
-              /*countsWaits=*/!pausedAnywhere);
+                        (ownChanges.empty() ? 0 : kChange) |
+                        (requests.isPaused() ? kPause : 0),
+                    /*countsWaits=*/!pausedAnywhere);
     stop = any & kStop;
     if (stop)
-      requests.resume(); // whichever rank was told to stop
+      requests.resume(); // end the pause on every rank
     snapshotDue = any & kSnapshot;
     changesPending |= (any & kChange) != 0;
     pausedAnywhere = any & kPause;
@@ -328,13 +328,15 @@ bool Trainer::pollRequests(bool snapshotDue, bool all) {
   return stopRequested = true;
 }
 
-/// What comes after an iteration's update; false if training is to stop.
+/// Carries out the work after an iteration's update; returns false if training
+/// should stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
   snapshotDue |= runHooks(HookTrigger::Iteration);
-  // A signal that comes during the iteration acts here, after its update.
+  // A signal received during the iteration acts here, after the update.
   bool stop = pollRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && pausedAnywhere && !(callerHandlesReset && requests.isResetRequested())) {
+  while (!stop && pausedAnywhere &&
+         !(callerHandlesReset && requests.isResetRequested())) {
     if (!waited) {
       drainInFlight(0);
       events.emit(event::Paused{currentIteration});
@@ -345,7 +347,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
     requests.wait();
     resetIfWanted();
     stop = pollRequests(/*snapshotDue=*/false, /*all=*/true);
-    events.deliver(); // that a snapshot is complete
+    events.deliver(); // reports completed snapshots
   }
   if (waited) {
     events.emit(event::Resumed{currentIteration});
@@ -374,7 +376,7 @@ void Trainer::takeChanges() {
   rate = caffe::LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix(solver));
   if (prefix != oldPrefix)
-    kept = {}; // its names are under the old one
+    kept = {}; // its names are relative to the old prefix
   lossWindow.shrink(solver.average_loss());
   for (const TrainerControl::FieldChange &change : changes)
     events.emit(

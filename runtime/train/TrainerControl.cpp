@@ -1,4 +1,4 @@
-//===- TrainerControl.cpp - Requests to a trainer from other threads -------------===//
+//===- TrainerControl.cpp - Requests to a trainer -------------------------===//
 
 #include "runtime/train/TrainerControl.h"
 

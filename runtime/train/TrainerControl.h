@@ -1,9 +1,10 @@
-//===- TrainerControl.h - Requests to a trainer from other threads -----*- C++ -*-===//
+//===- TrainerControl.h - Requests to a trainer -----------------*- C++ -*-===//
 //
-// All of it may be called from any thread, while the trainer trains or not. A
-// trainer acts on requests between two iterations (stop and snapshot also
-// between two batches of a test) and, in training step by step, in update().
-// Signal handlers set a flag that an action source (Trainer.h) reads.
+// All functions may be called from any thread, whether the trainer trains or
+// not. A trainer carries out requests between two iterations (stop and snapshot
+// also between two batches of a test) and, if the caller runs the passes, in
+// update(). Signal handlers set a flag that an action function (Trainer.h)
+// reads.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,13 +20,13 @@
 
 namespace brew::runtime {
 
-/// What a signal or a caller asks of the solver at its next safe point.
+/// An action that a signal or a caller requests from the solver.
 enum class SolverAction { None, Stop, Snapshot };
 
 class TrainerControl {
 public:
-  /// Throws Error for a solver that the plan cannot be trained with instead of
-  /// the one before; called from whichever thread sets a field.
+  /// Throws Error if the plan cannot be trained with solver `candidate` in
+  /// place of `before`. Called on the thread that sets a field.
   using Check = std::function<void(const caffe::SolverParameter &candidate,
                                    const caffe::SolverParameter &before)>;
   TrainerControl(caffe::SolverParameter solver, Check check);
@@ -34,32 +35,32 @@ public:
   void pause();
   void resume();
   bool isPaused() const;
-  /// Ends solve(), step() or test() after the iteration or batch; solve() with
-  /// the snapshot that snapshot_after_train asks for. It ends a pause. A stop
-  /// that comes while nothing runs holds for the next call.
+  /// Ends solve(), step() or test() after the current iteration or batch;
+  /// solve() writes the snapshot of snapshot_after_train first. Also ends a
+  /// pause. If nothing is running, the next call stops.
   void stop();
-  /// Asks for a snapshot after the iteration; also acts while paused.
+  /// Requests a snapshot after the iteration; also carried out while paused.
   void snapshot();
 
-  /// Has training begin again as it was begun; also acts while paused.
+  /// Requests a restart of training from its start; also carried out while
+  /// paused.
   void reset();
-  /// Has the next iteration timed step by step.
+  /// Requests the time of each step in the next iteration.
   void requestStepTimes();
 
-  /// Changes a field of the solver, by Caffe's name of it ("base_lr"), from the
-  /// next iteration on; lists take values separated by commas. Throws Error:
-  /// (2) if there is no such field, it can only be set before training
-  /// (SolverFields.h) or the text is no value of it; (1) if the solver would no
-  /// longer suit the plan (e.g. momentum where there is no room for its
-  /// history); (3) if snapshots that are to be written could not be. The field
-  /// then stays as it is.
+  /// Changes a field of the solver, by Caffe's name ("base_lr"), from the next
+  /// iteration on; lists are values separated by commas. Throws Error: (2) if
+  /// there is no such field, it can only be set before training
+  /// (SolverFields.h), or the text is not a valid value; (1) if the plan does
+  /// not support the new solver (e.g. momentum without memory for its history);
+  /// (3) if snapshots could not be written. The field then keeps its value.
   void set(const std::string &field, const std::string &value);
-  /// Throws where the plan could not be trained with this solver.
+  /// Throws Error if the plan cannot be trained with this solver.
   void validate(const caffe::SolverParameter &candidate) const {
     check(candidate, candidate);
   }
-  /// The value that holds from the next iteration on, as set() takes it. Throws
-  /// Error (2) if there is no such field.
+  /// The value from the next iteration on, in the format of set(). Throws Error
+  /// (2) if there is no such field.
   std::string get(const std::string &field) const;
 
   //===--------------------------------------------------------------------===//
@@ -69,28 +70,27 @@ public:
   struct Requests {
     bool snapshot, stop;
   };
-  /// All that was requested since the last call.
+  /// Returns and clears all requests since the last call.
   Requests takeRequests();
-  /// Whether a stop is requested; the request stays.
+  /// Whether a stop is requested; does not clear the request.
   bool isStopRequested() const;
-  /// Takes a requested stop alone.
+  /// Returns and clears only a stop request.
   bool takeStop();
-  /// Likewise of a reset, and of timing.
+  /// Likewise for reset and step times.
   bool isResetRequested() const;
   bool takeReset();
   bool takeStepTimes();
-  /// Waits while paused, and nothing else is requested, at most a tenth of a
-  /// second.
+  /// Waits at most a tenth of a second while paused without another request.
   void wait();
 
   struct FieldChange {
     std::string field, value;
   };
-  /// The fields changed since the last call, in their order.
+  /// Returns and clears the fields changed since the last call, in order.
   std::vector<FieldChange> takeChanges();
-  /// Changes that were made on other ranks, where they were checked.
+  /// Applies changes that were made and checked on other ranks.
   void applyRemoteChanges(const std::vector<FieldChange> &changes);
-  /// The solver with the changes that are still to be taken.
+  /// The solver including changes that are not taken yet.
   caffe::SolverParameter pendingSolver() const;
 
 private:

@@ -1,8 +1,8 @@
-//===- TrainerDistributedTest.cpp - Tests that ranks share ---------------------===//
+//===- TrainerDistributedTest.cpp - Tests distributed over ranks ----------===//
 //
-// Batch i of a test is computed by rank i modulo N; all ranks read all records,
-// so that each has the ones that it would have alone. Rank 0 adds the outputs
-// up in the order of batches: the results are those of a test of its own.
+// Rank i modulo N computes batch i of a test. All ranks read all records, so
+// that each batch has the same records as on one rank. Rank 0 adds the outputs
+// in batch order: the results equal those of rank 0 testing alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 namespace brew::runtime {
 namespace {
 
-/// Outputs of batches, one behind the other, as bytes for another rank.
+/// Outputs of several batches as bytes, to send to another rank.
 class PackedOutputs {
 public:
   PackedOutputs() = default;
@@ -28,7 +28,7 @@ public:
     for (const OutputValue &output : outputs)
       put(output.value);
   }
-  /// Gives the values of the next batch to `outputs`; returns its loss.
+  /// Reads the next batch's values into `outputs`; returns its loss.
   double take(std::vector<OutputValue> &outputs) {
     const auto loss = get<double>();
     for (OutputValue &output : outputs)
@@ -58,8 +58,8 @@ bool Trainer::distributesTests() const {
   return options.distributeTests && rankCount() > 1;
 }
 
-/// What training leaves different on each rank (statistics of BatchNorm) is
-/// rank 0's in tests.
+/// Broadcasts rank 0's BatchNorm statistics, which differ between ranks, for
+/// the tests.
 void Trainer::broadcastStatistics() {
   for (const plan::Parameter &parameter : executor.manifest().parameters())
     if (!parameter.has_gradient_buffer_index())
@@ -69,15 +69,16 @@ void Trainer::broadcastStatistics() {
                        .buffers(static_cast<int>(parameter.buffer_index()))
                        .size());
       });
-  session.prepare(); // what test programs derive from weights is out of date
+  session.prepare(); // test programs derive values from weights
 }
 
-std::optional<event::TestDone> Trainer::runDistributedTest(int index, int batches) {
+std::optional<event::TestDone> Trainer::runDistributedTest(int index,
+                                                           int batches) {
   TestNet &net = nets[static_cast<std::size_t>(index)];
   if (isRoot())
     events.emit(event::TestBegin{currentIteration, index});
   PackedOutputs own;
-  std::vector<OutputValue> outputs; // of a batch; rank 0 has the first one
+  std::vector<OutputValue> outputs; // of a batch; rank 0 computes the first one
   for (int i = 0; i < batches; ++i) {
     if (i % rankCount() == 0 && pollRequests(/*snapshotDue=*/false,
                                              /*all=*/true)) {

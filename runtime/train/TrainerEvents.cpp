@@ -1,4 +1,4 @@
-//===- TrainerEvents.cpp - What a training run tells its listeners --------===//
+//===- TrainerEvents.cpp - Events of a training run -----------------------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -33,7 +33,8 @@ void Trainer::display(int iteration) {
   lastDisplayed = iteration;
 }
 
-void Trainer::emitLearningRate(int iteration, double learningRate, int stepBefore) {
+void Trainer::emitLearningRate(int iteration, double learningRate,
+                               int stepBefore) {
   event::LearningRateSet event{
       iteration, learningRate, isDue(solver.display(), iteration), {}};
   if (currentStep != stepBefore && solver.lr_policy() == "multistep")
@@ -51,12 +52,11 @@ void Trainer::emitProgress(bool last) {
 
 void Trainer::emitDataStalls() {
   for (const DataPipeline::Stall &stall : pipeline->stalls())
-    events.emit(
-        event::DataStall{stall.layer, stall.times, stall.seconds});
+    events.emit(event::DataStall{stall.layer, stall.times, stall.seconds});
   auto percent = [](double share) {
     return std::to_string(std::lround(share * 100)) + " %";
   };
-  constexpr double kNotable = 0.005; // less is 0 %
+  constexpr double kNotable = 0.005; // smaller values round to 0 %
   for (const DataPipeline::ReaderLoad &load : pipeline->readerLoads()) {
     if (load.waited >= kNotable)
       events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,

@@ -9,7 +9,7 @@
 
 namespace brew::runtime {
 
-/// What hooks may use of a trainer.
+/// The trainer as hooks see it.
 class TrainerHooks::Access : public TrainerAccess {
 public:
   explicit Access(Trainer &trainer) : trainer(trainer) {}
@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  /// The first layer whose source makes passes over its records.
+  /// The name of the first layer whose source makes passes over its records.
   std::string passesOf() const {
     const plan::Manifest &manifest = trainer.executor.manifest();
     for (const plan::DataInput &feed :
@@ -76,10 +76,10 @@ TrainerHooks::TrainerHooks(Trainer &trainer, int testNets,
 TrainerHooks::~TrainerHooks() = default;
 
 //===----------------------------------------------------------------------===//
-// Of the trainer
+// Trainer
 //===----------------------------------------------------------------------===//
 
-/// Of rank 0, which alone has hooks: it tells the others what to do.
+/// On rank 0, which alone has hooks and sends their requests to other ranks.
 void Trainer::openHooks() {
   hooks = std::make_unique<TrainerHooks>(*this, testNets(), lookupFolders());
   for (const std::string &file : options.hooks)
@@ -88,7 +88,7 @@ void Trainer::openHooks() {
 
 Hooks &Trainer::requireHooks() {
   if (!hooks)
-    throw usageError("hooks are rank 0's, which this is not");
+    throw usageError("only rank 0 has hooks, and this is another rank");
   return hooks->get();
 }
 
@@ -101,8 +101,8 @@ bool Trainer::hasHooks() const {
   return rankCount() > 1 ? hooksAnywhere : hooks && !hooks->get().empty();
 }
 
-/// Runs the hooks of a moment, and does what they wish; returns whether that is
-/// a snapshot too, which is the caller's. All ranks do it.
+/// Runs the hooks of a trigger and carries out their requests; returns whether
+/// they request a snapshot, which the caller writes. All ranks must call it.
 bool Trainer::runHooks(HookTrigger moment) {
   if (!hasHooks())
     return false;
@@ -114,14 +114,15 @@ bool Trainer::runHooks(HookTrigger moment) {
   for (const BestMetric *found : hookRequests.best)
     startBestSnapshot(*found);
   constexpr std::uint32_t kSnapshot = 1;
-  // Nets beyond are only tested together.
+  // All nets from this number on share a bit.
   std::uint32_t bits = hookRequests.snapshot ? kSnapshot : 0;
   for (int net : hookRequests.tests)
     bits |= 2u << std::min(net, kNamedTests);
   bits = allReduceOr(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {
     bool all = true;
-    // What a run that resumes does not do again is not gone back to.
+    // A resumed run does not repeat these tests, so it needs no earlier
+    // position.
     testNetsOf(
         [&](int net) {
           const bool isSelected = nets >> std::min(net, kNamedTests) & 1;

@@ -11,7 +11,7 @@ namespace brew::runtime {
 
 class Trainer;
 
-/// A trainer's hooks, with what they may use of it.
+/// A trainer's hooks, and their view of the trainer.
 class TrainerHooks {
 public:
   TrainerHooks(Trainer &trainer, int testNets,

@@ -1,4 +1,4 @@
-//===- TrainerPasses.cpp - An iteration in the caller's hands -------------===//
+//===- TrainerPasses.cpp - Iterations in separate passes ------------------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -9,7 +9,7 @@
 
 namespace brew::runtime {
 
-/// Throws unless there are gradients that `what` can use.
+/// Throws unless there are gradients for the operation `what`.
 void Trainer::requireGradients(const char *what) const {
   if (lastPass != Pass::Backward)
     throw Error(ExitStatus::Usage, std::string(what) +
@@ -17,8 +17,8 @@ void Trainer::requireGradients(const char *what) const {
                                        "pass, which come after a forward pass");
 }
 
-/// Adds the gradients that are to be kept to their sum, before they are
-/// overwritten.
+/// Adds gradients that accumulate() keeps to the sum, before the next pass
+/// overwrites them.
 void Trainer::addGradients() {
   if (!keepGradients)
     return;
@@ -26,8 +26,7 @@ void Trainer::addGradients() {
   keepGradients = false;
 }
 
-/// Forgets an iteration in the caller's hands, the sum of its gradients
-/// included, and one that has failed.
+/// Discards an unfinished iteration and its gradient sum, also after a failure.
 void Trainer::discardIteration() {
   accumulator.discard();
   keepGradients = lossKept = iterating = false;
@@ -38,20 +37,20 @@ void Trainer::discardIteration() {
 double Trainer::forward(bool feed) {
   drainInFlight(0);
   if (!iterating) {
-    discardIteration(); // one of step() that failed
+    discardIteration(); // left by a step() that failed
     exchangeChangeFlags();
     takeChanges();
     stepBegin = Clock::now();
     iterating = true;
   }
   addGradients();
-  lastPass.reset(); // if what follows fails
+  lastPass.reset(); // in case the pass fails
   if (feed)
     pipeline->feed();
   session.run(trainProgram, Pass::Forward);
   lastPass = Pass::Forward;
   const double loss = totalLoss(executor, trainProgram);
-  // A pass whose gradients were not kept counts for nothing.
+  // Drop the loss of a pass whose gradients were not kept.
   if (!lossKept && !passLosses.empty())
     passLosses.pop_back();
   lossKept = false;
@@ -70,7 +69,7 @@ void Trainer::backward() {
 
 void Trainer::accumulate() {
   requireGradients("accumulating");
-  // The next pass adds them: what is updated at once needs no sum.
+  // The next pass adds them; if an update follows, no sum is needed.
   keepGradients = lossKept = true;
 }
 
@@ -106,7 +105,7 @@ void Trainer::update() {
 }
 
 bool Trainer::isStopRequested() {
-  // A source may take a lock, or look after more than signals.
+  // The function may take a lock, or do more than check for signals.
   constexpr auto kInterval = std::chrono::milliseconds(20);
   if (const Clock::time_point now = Clock::now();
       nextAction && now - lastPolled >= kInterval) {

@@ -68,13 +68,13 @@ void Trainer::requireRanks() const {
                   remembers))
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
-        "--distributed-test is not for test nets that remember something from "
-        "batch to batch, as recurrent layers do: rank 0 makes their tests"));
+        "--distributed-test does not support test nets that keep state from "
+        "batch to batch, as recurrent layers do: rank 0 runs their tests"));
   if (options.distributeTests && solver.eval_type() == "detection")
     throw ranks->collectiveError(Error(
         ExitStatus::Usage,
-        "--distributed-test is not for tests of eval_type \"detection\", whose "
-        "scores are ranked over all batches: rank 0 makes them"));
+        "--distributed-test does not support eval_type \"detection\", whose "
+        "scores are ranked over all batches: rank 0 runs these tests"));
 }
 
 /// Returns a seed that all ranks have in common: rank 0's `common`. Without a
@@ -93,10 +93,10 @@ void Trainer::synchronizeRanks() {
     return;
   ranks->checkAllEqual(
       {{"solver (its fields on the command line)", solver.SerializeAsString()},
-       {"content of its data, or list of weights (boost_file)",
+       {"content of the data, or list of weights (boost_file)",
         pipeline->identity()},
-       {"iteration to begin with", std::to_string(currentIteration)},
-       {"order of sums (--deterministic)",
+       {"first iteration", std::to_string(currentIteration)},
+       {"order of reductions (--deterministic)",
         std::to_string(ranks->isDeterministic())}});
   const plan::Manifest &manifest = executor.manifest();
   auto take = [&](std::uint32_t index) {

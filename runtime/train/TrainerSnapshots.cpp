@@ -1,4 +1,4 @@
-//===- TrainerSnapshots.cpp - Saving a training run -----------------------===//
+//===- TrainerSnapshots.cpp - Snapshots of a training run -----------------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -13,10 +13,10 @@
 namespace brew::runtime {
 namespace {
 
-/// Smoothed loss and those it is the mean of, in full: the state's own fields
-/// have them in single precision.
+/// Smoothed loss and the losses it averages, in double: the state's own fields
+/// are single precision.
 constexpr char kLosses[] = "/losses";
-/// What setCallerState() was given.
+/// The state of setCallerState().
 constexpr char kCallerState[] = "/attached";
 
 } // namespace
@@ -30,15 +30,15 @@ void Trainer::snapshot() {
   finishSnapshots();
 }
 
-/// For what has come to this rank alone.
+/// For a request received by this rank alone.
 void Trainer::startSnapshot() {
-  if (sharded) // the others have some of the history
+  if (sharded) // other ranks have parts of the history
     snapshotAfterTests = true;
   else if (isRoot())
     startSnapshotOfAll();
 }
 
-/// All ranks do it.
+/// All ranks must call it.
 void Trainer::startSnapshotOfAll() {
   drainInFlight(0);
   if (!isRoot() && !sharded)
@@ -50,7 +50,7 @@ void Trainer::startSnapshotOfAll() {
   writeSnapshot(files, /*counts=*/true);
 }
 
-/// When `found` has its best value so far.
+/// Writes a snapshot when `found` has its best value so far.
 void Trainer::startBestSnapshot(const BestMetric &found) {
   if (isRoot())
     events.info(log::site::brew, found.name() + " = " +
@@ -63,16 +63,16 @@ void Trainer::startBestSnapshot(const BestMetric &found) {
                 /*counts=*/false);
 }
 
-/// Copies everything, and has it written.
+/// Copies the state and starts to write it.
 void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
-  drainInFlight(0); // the losses go with the weights
+  drainInFlight(0); // the losses must match the weights
   std::exception_ptr failure;
   try {
-    finishSnapshots(); // before the next copy needs memory
+    finishSnapshots(); // frees memory for the next copy
   } catch (...) {
     failure = std::current_exception();
   }
-  if (sharded) // the other ranks wait for it, whatever has failed here
+  if (sharded) // the other ranks wait for it even if this one failed
     sharded->gatherHistory(solver.snapshot_diff());
   if (failure)
     std::rethrow_exception(failure);
@@ -104,14 +104,15 @@ void Trainer::copySnapshot(const SnapshotPair &files, bool counts) {
   kept.save(state);
   job.state.history = parameters().history();
   if (counts && options.keepSnapshots)
-    // The state has those that are about to go too: deleting may be cut short.
+    // The state also lists snapshots about to be deleted: deletion may be
+    // interrupted.
     job.outdated = kept.takeOutdated(
         prefix, static_cast<std::size_t>(options.keepSnapshots));
   events.emit(SnapshotWriting{SnapshotWriting::State, files.state, hdf5});
   writer.start(std::move(job));
 }
 
-/// Where training stands; a state but for files and history.
+/// The position of training: a solver state without files and history.
 caffe::SolverState Trainer::capturePosition() const {
   caffe::SolverState state;
   state.set_iter(currentIteration);
@@ -137,15 +138,15 @@ caffe::SolverState Trainer::capturePosition() const {
   return state;
 }
 
-/// Before what an iteration's end reads beside its own records: a run that goes
-/// on from here reads it again.
+/// Saves the position before the end of an iteration reads further records, so
+/// that a resumed run reads them again.
 void Trainer::rememberPosition() {
   if (!beforeTests || beforeTests->iter() != currentIteration)
     beforeTests = capturePosition();
 }
 
 void Trainer::finishSnapshots() {
-  // Other ranks must not take a slow disk for a rank that hangs.
+  // Other ranks must not mistake a slow disk for a hanging rank.
   while (rankCount() > 1 && writer.isWriting()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     reportProgress();
@@ -163,13 +164,13 @@ Trainer::findNewest(std::optional<std::int64_t> since) {
   return newestIntactSnapshot(
       prefix, lookupFolders(),
       [&](const std::string &what) {
-        events.warning(log::site::brew, "Snapshot passed over: " + what);
+        events.warning(log::site::brew, "Snapshot skipped: " + what);
       },
       since);
 }
 
 std::string Trainer::findResumePoint() {
-  // Rank 0 alone deletes; what is unfinished no rank takes for a snapshot.
+  // Only rank 0 deletes; no rank mistakes unfinished files for a snapshot.
   if (const std::size_t count =
           isRoot() ? removeUnfinishedSnapshots(prefix) : 0)
     events.info(log::site::brew,
@@ -184,7 +185,7 @@ std::string Trainer::findResumePoint() {
 }
 
 void Trainer::restoreLosses(const caffe::SolverState &state) {
-  // The mean that goes with them is not read: the window has its own.
+  // The stored mean is not read: the window computes its own.
   const std::vector<double> exact =
       formats::namedValues(state, kLosses, "solver state");
   if (exact.empty())
@@ -196,14 +197,14 @@ void Trainer::restoreLosses(const caffe::SolverState &state) {
 }
 
 void Trainer::restoreCallerState(const caffe::SolverState &state,
-                              const std::string &path) {
+                                 const std::string &path) {
   callerState = formats::namedValues(state, kCallerState, path);
 }
 
 void Trainer::restoreBest(BestMetric &sought, const caffe::SolverState &state,
                           const std::string &path) {
   sought.restore(state, path);
-  // A better one may have been written after the snapshot that is resumed.
+  // A better one may have been written after the snapshot being resumed.
   for (const char *end : {".solverstate", ".solverstate.h5"}) {
     const std::string file = prefix + "_" + sought.fileTag() + end;
     std::error_code error;
@@ -213,8 +214,7 @@ void Trainer::restoreBest(BestMetric &sought, const caffe::SolverState &state,
       sought.restore(formats::readSolverState(file).state, file);
     } catch (const Error &damaged) {
       events.warning(log::site::brew,
-                     std::string("Best snapshot passed over: ") +
-                         damaged.what());
+                     std::string("Best snapshot skipped: ") + damaged.what());
     }
   }
   if (sought.best())

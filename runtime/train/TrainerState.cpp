@@ -119,7 +119,7 @@ void Trainer::checkSolver(const caffe::SolverParameter &candidate) const {
           parameter.state_buffer_indices_size() == 0)
         throw badInput("the plan was compiled without momentum, so momentum " +
                        log::number(candidate.momentum()) +
-                       " needs it compiled again");
+                       " requires recompiling it");
 }
 
 std::vector<std::string> Trainer::lookupFolders() const {
@@ -174,7 +174,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
   if (options.lossScale) {
     if (!session.persistentState().hasLossScale())
       throw Error(ExitStatus::Usage,
-                  "--loss-scale is for plans of brewc --precision=f16");
+                  "--loss-scale needs a plan of brewc --precision=f16");
     session.persistentState().setLossScale(*options.lossScale);
   }
   session.prepare();
@@ -190,12 +190,11 @@ void Trainer::startWatching() {
 
 void Trainer::requireRestartable() const {
   if (ranks)
-    throw Error(ExitStatus::Usage,
-                "several ranks train together, which cannot begin again");
+    throw Error(ExitStatus::Usage, "training on several ranks cannot restart");
   for (const std::string &file : startFiles)
     if (std::error_code ignored; !fs::exists(file, ignored))
-      throw unavailable("training cannot begin again: " + file +
-                        ", which it was begun with, is gone");
+      throw unavailable("training cannot restart: " + file +
+                        ", from which it started, is gone");
 }
 
 void Trainer::restart() {

@@ -1,4 +1,4 @@
-//===- TrainerTests.cpp - The tests of a training run ---------------------===//
+//===- TrainerTests.cpp - Tests during a training run ---------------------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -14,9 +14,10 @@ void Trainer::testAll() {
     lastTested = currentIteration;
 }
 
-/// Tests some of the nets. `again`: a run that goes on from a snapshot of
-/// meanwhile makes these tests again.
-void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again) {
+/// Tests the selected nets. `again`: a run resumed from a snapshot written
+/// meanwhile repeats these tests.
+void Trainer::testNetsOf(const std::function<bool(int)> &isSelected,
+                         bool again) {
   drainInFlight(0);
   if (again)
     rememberPosition();
@@ -36,17 +37,17 @@ void Trainer::testNetsOf(const std::function<bool(int)> &isSelected, bool again)
       if (!isRoot() || !done || !best || !best->improves(*done))
         continue;
       if (sharded)
-        isBest = true; // all ranks are needed for it
+        isBest = true; // writing it needs all ranks
       else
         startBestSnapshot(*best);
     }
   testing = false;
-  // What has come to rank 0 while it tested is all ranks' to do.
+  // Requests that rank 0 received while testing apply to all ranks.
   constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
   const std::uint32_t any =
       allReduceOr((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
-                (snapshotAfterTests ? kSnapshot : 0),
-            /*countsWaits=*/false);
+                      (snapshotAfterTests ? kSnapshot : 0),
+                  /*countsWaits=*/false);
   stopRequested = any & kStop;
   snapshotAfterTests = false;
   if (any & kBest)
@@ -62,23 +63,23 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
                 "there is no test net " + std::to_string(index) +
                     ": the solver has " + std::to_string(testNets()));
   if (batches < 0)
-    throw Error(ExitStatus::Usage, "a test has no negative number of batches");
+    throw Error(ExitStatus::Usage, "the number of test batches is negative");
   stopRequested = false;
   beforeTests.reset();
   drainInFlight(0);
-  if (rankCount() == 1) // else when all ranks take them
+  if (rankCount() == 1) // otherwise all ranks take them together
     takeChanges();
   std::optional<event::TestDone> done =
       runTest(index, batches ? batches : solver.test_iter(index),
               /*prepareFirst=*/true);
-  finishSnapshots(); // those that were asked for meanwhile
+  finishSnapshots(); // requested during the test
   return done;
 }
 
 std::optional<event::TestDone> Trainer::runTest(int index, int batches,
                                                 bool prepareFirst) {
   if (prepareFirst)
-    session.prepare(); // what test programs derive from weights is out of date
+    session.prepare(); // test programs derive values from weights
   TestNet &net = nets[static_cast<std::size_t>(index)];
   events.emit(event::TestBegin{currentIteration, index});
   const bool detects = solver.eval_type() == "detection";

@@ -1,4 +1,4 @@
-//===- TrainerWatch.cpp - What looks after a training run -----------------===//
+//===- TrainerWatch.cpp - Stop rules and NaN checks in training -----------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -11,10 +11,11 @@ namespace brew::runtime {
 double Trainer::itemsPerIteration() const {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &program = manifest.programs(trainProgram);
-  if (program.data_inputs().empty() || program.data_inputs(0).buffer_indices().empty())
+  if (program.data_inputs().empty() ||
+      program.data_inputs(0).buffer_indices().empty())
     return 0;
-  const plan::Buffer &top =
-      manifest.buffers(static_cast<int>(program.data_inputs(0).buffer_indices(0)));
+  const plan::Buffer &top = manifest.buffers(
+      static_cast<int>(program.data_inputs(0).buffer_indices(0)));
   return top.dims().empty() ? 0
                             : static_cast<double>(top.dims(0)) *
                                   solver.iter_size() * rankCount();
@@ -22,7 +23,7 @@ double Trainer::itemsPerIteration() const {
 
 void Trainer::emitThroughput(int iteration, double perSecond) {
   event::Throughput speed{iteration, perSecond * itemsPerIteration(),
-                     std::max(0, callEnd - iteration) / perSecond, 0, 0};
+                          std::max(0, callEnd - iteration) / perSecond, 0, 0};
   for (const DataPipeline::Stall &stall : pipeline->stalls()) {
     speed.waits += stall.times;
     speed.secondsWaiting += stall.seconds;
@@ -30,8 +31,8 @@ void Trainer::emitThroughput(int iteration, double perSecond) {
   events.emit(speed);
 }
 
-/// Whether a rule ends the call here: before an iteration, all before it done.
-/// Rank 0, which alone tests, decides for all.
+/// Whether a rule ends the call before the next iteration. Rank 0, which alone
+/// tests, decides for all ranks.
 bool Trainer::stopRuleHolds() {
   if (endedByRule)
     return true;
@@ -45,21 +46,22 @@ bool Trainer::stopRuleHolds() {
   return endedByRule = true;
 }
 
-/// Ends training where an iteration's loss or gradients are not finite, on any
-/// rank, before its update.
+/// Ends training before the update if the loss or a gradient is not finite on
+/// any rank.
 void Trainer::requireFinite(double loss) {
   NanCheck *check = watch->nanCheck();
   if (!check || !allReduceOr(check->foundNonFinite(loss)))
     return;
-  setReducesInSteps(false); // each rank looks for its own
-  const NanCheck::Finding finding = earliestFinding(check->find(solver.iter_size()));
+  setReducesInSteps(false); // each rank checks its own gradients
+  const NanCheck::Finding finding =
+      earliestFinding(check->find(solver.iter_size()));
   discardIteration();
   std::string text =
       "iteration " + std::to_string(currentIteration) + ": " + finding.text;
   if (!finding.inParameters && solver.snapshot_after_train()) {
     try {
       snapshot();
-      text += "; the snapshot is of what was there before the iteration";
+      text += "; the snapshot contains the state before the iteration";
     } catch (const Error &error) {
       text += std::string("; there is no snapshot: ") + error.what();
     }
@@ -68,15 +70,14 @@ void Trainer::requireFinite(double loss) {
   throw rankCount() > 1 ? ranks->collectiveError(error) : error;
 }
 
-/// With --check-nan a snapshot that is no good pushes out none that is.
+/// With --check-nan, a bad snapshot must not replace a good one.
 void Trainer::requireFiniteParameters() {
   NanCheck *check = watch->nanCheck();
   const std::optional<std::string> found =
       check ? check->badParameter() : std::nullopt;
   if (found)
     throw badInput("iteration " + std::to_string(currentIteration) + ": " +
-                   *found +
-                   ", as the last update left it; there is no snapshot of it");
+                   *found + " after the last update; no snapshot was written");
 }
 
 } // namespace brew::runtime

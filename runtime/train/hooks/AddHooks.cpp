@@ -1,4 +1,4 @@
-//===- AddHooks.cpp - Hooks from lines ----------------------------------===//
+//===- AddHooks.cpp - Adding hooks from lines and files -------------------===//
 
 #include "runtime/train/hooks/Hooks.h"
 
@@ -16,7 +16,7 @@
 namespace brew::runtime {
 namespace {
 
-/// What calls back. It only looks as far as Brew knows.
+/// Calls a caller's function. Brew assumes that it does not affect training.
 class Callback : public HookAction {
 public:
   explicit Callback(HookFunction function) : function(std::move(function)) {}
@@ -25,7 +25,7 @@ public:
       function(call);
       return {};
     }
-    // The values of the call are the background's own.
+    // Copies, since the call ends before the background run.
     struct Kept {
       std::string name, reason;
       HookTrigger trigger;
@@ -54,7 +54,7 @@ private:
   HookFunction function;
 };
 
-/// "epoch 500 iterations", as a line of its own.
+/// Parses a line "epoch 500 iterations".
 std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   std::istringstream words(line);
   std::string epoch, count, unit, more;
@@ -65,12 +65,13 @@ std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
   if (!length || *length < 1 || (unit != "iterations" && unit != "iteration") ||
       words >> more)
     throw TextError{line.find("epoch") + 6,
-                      "expected the length of an epoch, as in 'epoch 500 "
-                      "iterations'"};
+                    "expected the length of an epoch, as in 'epoch 500 "
+                    "iterations'"};
   return static_cast<std::uint64_t>(*length);
 }
 
-/// What is done in the background gives its value at no certain time.
+/// Values of background hooks arrive at no defined time, so they are not
+/// usable.
 bool producesUsableValue(const HookLine &line) {
   return !line.background && producesValue(line.action.front().text);
 }
@@ -88,8 +89,8 @@ std::set<std::string> Hooks::valueHooks() const {
 std::optional<double> Hooks::value(const std::string &metric) const {
   const std::set<std::string> names = valueHooks();
   try {
-    return values.value(
-        parseMetricName(metric, {trainer.session().manifest(), testNets, &names}));
+    return values.value(parseMetricName(
+        metric, {trainer.session().manifest(), testNets, &names}));
   } catch (const TextError &problem) {
     throwTextError("metric", metric, problem);
   }
@@ -110,25 +111,28 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
   const HookWord &verb = line.action.front();
   if (!verb.quoted && verb.text == "call") {
     if (!entry.function)
-      throw TextError{verb.offset, "'call' is for hooks that a program adds: "
-                                     "there is nothing to call"};
+      throw TextError{
+          verb.offset,
+          "'call' needs a function, which only hooks added by a program have"};
     if (line.action.size() > 1)
       throw TextError{line.action[1].offset, "expected nothing after 'call'"};
     hook->action = std::make_unique<Callback>(entry.function);
   } else {
     if (entry.function)
-      throw TextError{verb.offset, "a function is for the action 'call'"};
+      throw TextError{verb.offset,
+                      "a hook with a function needs the action 'call'"};
     hook->action = makeAction(line, {scope, trainer, folders});
   }
   const HookTrigger unit = line.schedule.trigger();
   if (hook->action->wantsPrepare() && unit != HookTrigger::Iteration)
     throw TextError{verb.offset, "'" + verb.text +
-                                       "' compares with the iteration before: "
-                                       "its schedule is in iterations"};
+                                     "' compares with the iteration before: "
+                                     "its schedule must be in iterations"};
   if (line.schedule.isFromBeginning() &&
       (verb.text != "set" || unit != HookTrigger::Iteration || hook->criterion))
-    throw TextError{verb.offset, "after 0 iterations only 'set' has a "
-                                   "meaning, without a condition"};
+    throw TextError{
+        verb.offset,
+        "'after 0 iterations' supports only 'set', without a condition"};
   if (verb.text == "test" && unit == HookTrigger::Test)
     throw TextError{verb.offset, "a test after each test never ends"};
   if (line.background)
@@ -143,13 +147,13 @@ Hooks::make(const Entry &entry, const MetricScope &scope, bool &asksForEpochs) {
     if (metric.kind == MetricName::Epoch)
       asksForEpochs |= !optional || epochLength || trainer.hasEpochs();
   if (asksForEpochs && !epochLength && !trainer.hasEpochs())
-    throw TextError{0, "the training net's data make no passes over records: "
-                         "say how long an epoch is ('epoch 500 iterations' "
-                         "before it)"};
+    throw TextError{
+        0, "the training net's data make no passes over records: "
+           "define the length of an epoch first ('epoch 500 iterations')"};
   return hook;
 }
 
-/// Finds what each of the last hooks needs.
+/// Resolves the dependencies of the last hooks.
 void Hooks::link(
     std::vector<std::unique_ptr<Hook>> &all, const std::vector<Entry> &entries,
     const std::function<void(const Entry &, const TextError &)> &fail) {
@@ -177,13 +181,13 @@ void Hooks::link(
       metrics.insert(metrics.end(), hook.criterion->metrics().begin(),
                      hook.criterion->metrics().end());
     for (const MetricName &metric : metrics)
-      // Its own value is the last one.
+      // A hook may read its own last value.
       if (metric.kind == MetricName::HookValue && metric.hook != hook.name)
         hook.dependencies.push_back(find(metric.hook));
   }
 }
 
-/// Throws Error (2) that names hooks that need each other.
+/// Throws Error (2) that names a dependency cycle.
 std::vector<Hooks::Hook *>
 Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
   std::vector<Hook *> result, left;
@@ -202,12 +206,13 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
           (next == left.end() || (*it)->line.priority > (*next)->line.priority))
         next = it;
     if (next == left.end()) {
-      // Whatever is left leads into a cycle.
+      // Every remaining hook leads into a cycle.
       std::vector<const Hook *> path = {left.front()};
       while (true) {
         const Hook *last = path.back();
         const Hook *after = *std::find_if(
-            last->dependencies.begin(), last->dependencies.end(), [&](const Hook *needed) {
+            last->dependencies.begin(), last->dependencies.end(),
+            [&](const Hook *needed) {
               return std::count(left.begin(), left.end(), needed) != 0;
             });
         const auto first = std::find(path.begin(), path.end(), after);
@@ -249,7 +254,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
                                    : "hook-" + std::to_string(++unnamed);
       if (taken.insert(name).second)
         line.name = name;
-      else if (entry.number) // another file's
+      else if (entry.number) // used by another file
         entry.number = 0;
     }
     if (producesUsableValue(line))
@@ -280,7 +285,7 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
   tracksEpochs |= asksForEpochs;
   if (!begun)
     return;
-  if (before == 0 || newlyTracked) // moments without hooks are not counted
+  if (before == 0 || newlyTracked) // without hooks, triggers are not counted
     countFrom(trainer.iteration());
   std::vector<Hook *> those;
   for (Hook *hook : order)
@@ -297,7 +302,7 @@ void Hooks::add(const std::string &line, HookFunction function) {
   try {
     if (const auto length = epochLengthIn(withoutComment(line))) {
       if (!hooks.empty())
-        throw usageError("the length of an epoch is said before all hooks");
+        throw usageError("the length of an epoch must precede all hooks");
       epochLength = length;
       return;
     }
@@ -318,7 +323,7 @@ void Hooks::addFile(const std::string &path) {
   std::vector<Entry> entries;
   const std::optional<std::uint64_t> lengthBefore = epochLength;
   std::size_t number = 0;
-  // Files that a line names lie beside the file of the line.
+  // Files named in a line are searched in the hook file's folder.
   const std::string folder = formats::folderOfFile(path);
   folders.insert(folders.begin(), folder);
   struct Folder {
@@ -334,8 +339,7 @@ void Hooks::addFile(const std::string &path) {
       try {
         if (const auto length = epochLengthIn(line)) {
           if (!entries.empty() || !hooks.empty())
-            throw TextError{
-                0, "the length of an epoch is said before all hooks"};
+            throw TextError{0, "the length of an epoch must precede all hooks"};
           epochLength = length;
           continue;
         }

@@ -1,4 +1,4 @@
-//===- BackgroundHooks.cpp - Hooks that finish beside training ------------===//
+//===- BackgroundHooks.cpp - Thread for background hooks ------------------===//
 
 #include "runtime/train/hooks/BackgroundHooks.h"
 
@@ -26,8 +26,9 @@ bool BackgroundHooks::isIdle(HookState &state) {
   return false;
 }
 
-void BackgroundHooks::enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work) {
-  // Where there is no thread, there is nothing to wait for.
+void BackgroundHooks::enqueue(std::shared_ptr<HookState> state,
+                              HookAction::DeferredWork work) {
+  // Without a thread there is nothing to wait for.
   if (!thread.joinable())
     thread = startThreadWithoutSignals([this] { runQueue(); });
   state->busy = true;
@@ -63,7 +64,7 @@ void BackgroundHooks::runQueue() {
     } catch (...) {
       failure = "an unknown exception";
     }
-    next.work = {}; // what it holds goes before its hook is free
+    next.work = {}; // destroy its data before the hook becomes idle
     if (!failure.empty()) {
       std::lock_guard<std::mutex> own(next.state->mutex);
       next.state->failure = failure;

@@ -1,4 +1,4 @@
-//===- BackgroundHooks.h - Hooks that finish beside training ----*- C++ -*-===//
+//===- BackgroundHooks.h - Thread for background hooks ----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/events/Events.h"
@@ -15,26 +15,26 @@
 
 namespace brew::runtime {
 
-/// One thread that does what hooks have left to do, in order. Of a hook whose
-/// last turn is not over yet a further one is dropped, so that training is
-/// never held up and nothing piles up.
+/// A thread that runs the deferred work of hooks in order. A hook whose last
+/// run has not finished is skipped, so that training never waits and no queue
+/// builds up.
 class BackgroundHooks {
 public:
-  /// A hook's place.
+  /// State of one hook.
   struct HookState {
     std::atomic<bool> busy = false;
-    std::uint64_t dropped = 0; ///< queue; of the training thread
+    std::uint64_t dropped = 0; ///< skipped runs; of the training thread
     std::mutex mutex;
-    std::string failure; ///< why it failed, once it has
+    std::string failure; ///< why it failed, or ""
   };
 
   explicit BackgroundHooks(Events &events) : events(events) {}
   ~BackgroundHooks();
 
-  /// Whether the hook's last turn is over; else counts one that is dropped.
+  /// Whether the hook's last run has finished; otherwise counts a skipped run.
   static bool isIdle(HookState &state);
   void enqueue(std::shared_ptr<HookState> state, HookAction::DeferredWork work);
-  /// Waits until all is done.
+  /// Waits for all queued work.
   void wait();
 
 private:
@@ -49,7 +49,7 @@ private:
   };
   std::deque<QueuedRun> queue;
   bool working = false, ending = false;
-  std::thread thread; ///< once there is something to do
+  std::thread thread; ///< started at the first use
 };
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- ControlActions.cpp - Hooks that act on training --------------------===//
+//===- ControlActions.cpp - Hook actions that affect training -------------===//
 
 #include "runtime/train/hooks/HookAction.h"
 
@@ -47,7 +47,7 @@ private:
   std::vector<int> nets;
 };
 
-/// Sets a field of the solver, to one value or to what a schedule says.
+/// Sets a field of the solver to one value or to a schedule's values.
 class Set : public HookAction {
 public:
   Set(std::string field, std::string value)
@@ -60,14 +60,14 @@ public:
     return {};
   }
   void resumeAt(TrainerAccess &trainer, int iteration,
-            std::optional<std::uint64_t> lastDue) override {
-    // A schedule holds from the first iteration on.
+                std::optional<std::uint64_t> lastDue) override {
+    // A schedule applies from the first iteration on.
     if (schedule || lastDue)
       set(trainer, iteration);
   }
 
 private:
-  /// Once: what it is already is no change.
+  /// No-op if the value is unchanged.
   void set(TrainerAccess &trainer, int iteration) {
     const std::optional<std::string> wanted =
         schedule ? schedule->at(iteration) : std::optional(value);
@@ -103,7 +103,7 @@ private:
   BestMetric sought;
 };
 
-/// Stops where a metric has not become better for some calls.
+/// Stops if a metric has not improved for a number of calls.
 class EarlyStop : public HookAction {
 public:
   EarlyStop(RankedMetric metric, int patience)
@@ -195,14 +195,14 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
     for (const SolverField &each : solverFields())
       if (each.whileTraining)
         names.push_back(each.name);
-    throw TextError{field.offset,
-                      known ? "the solver's field '" + field.text +
-                                  "' can only be set before training"
-                            : "the solver has no field '" + field.text +
-                                  "' that can be set" +
-                                  didYouMean(field.text, names)};
+    throw TextError{field.offset, known
+                                      ? "the solver's field '" + field.text +
+                                            "' can only be set before training"
+                                      : "the solver has no field '" +
+                                            field.text + "' that can be set" +
+                                            didYouMean(field.text, names)};
   }
-  /// Values that the plan cannot be trained with are found at once.
+  /// Report values that the plan does not support immediately.
   auto check = [&](const std::string &value) {
     caffe::SolverParameter candidate = context.trainer.solver();
     setSolverField(candidate, field.text, value);
@@ -212,8 +212,8 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
     const HookWord &file = words.next("the name of a file");
     const bool linear = words.take("linearly");
     if (linear && known->kind != SolverField::Number)
-      throw TextError{field.offset, "only numbers go linearly, '" +
-                                          field.text + "' is none"};
+      throw TextError{field.offset,
+                      "only numbers go linearly, '" + field.text + "' is none"};
     ValueSchedule schedule(file.text, context.folders, linear, check);
     return std::make_unique<Set>(field.text, std::move(schedule));
   }
@@ -233,8 +233,8 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
 std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
                                          const ActionContext &context) {
   if (!context.trainer.hasAllHistory())
-    words.fail("a sharded update has no hooks that save_best: no rank has all "
-               "of the solver's history");
+    words.fail("save_best does not work with a sharded update: no rank has the "
+               "full solver history");
   RankedMetric metric = nextRankedMetric(words, context.scope);
   context.trainer.requireSnapshots();
   return std::make_unique<SaveBest>(std::move(metric));

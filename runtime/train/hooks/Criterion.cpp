@@ -1,4 +1,4 @@
-//===- Criterion.cpp - Conditions on what training measures ---------------===//
+//===- Criterion.cpp - Conditions on training metrics ---------------------===//
 
 #include "runtime/train/hooks/Criterion.h"
 
@@ -43,12 +43,12 @@ struct Criterion::Node {
   int times = 0;       ///< of Repeated
   bool higher = false; ///< of Extremum
   std::string name;    ///< of External
-  // What earlier evaluations have left.
+  // State of earlier evaluations.
   int inRow = 0;
   std::optional<double> best;
   std::uint64_t seen = 0;
 
-  /// All parts are evaluated each time: they may remember.
+  /// Always evaluates all operands: they may have state.
   std::optional<bool> evaluate(const MetricValues &values,
                                const ExternalFlags *flags) {
     switch (kind) {
@@ -82,7 +82,7 @@ struct Criterion::Node {
     case And:
       break;
     }
-    // One side may decide alone, whatever the other queue out to be.
+    // One operand may decide even if the other is unknown.
     const bool decisive = kind == Or;
     const std::optional<bool> x = left->evaluate(values, flags),
                               y = right->evaluate(values, flags);
@@ -104,7 +104,7 @@ namespace {
 
 using Node = Criterion::Node;
 
-/// Reads a criterion, one token ahead.
+/// Parses a criterion with one token of lookahead.
 class CriterionParser {
 public:
   CriterionParser(const std::string &text, const MetricScope &scope,
@@ -117,7 +117,7 @@ public:
     std::unique_ptr<Node> rule = disjunction();
     if (!token.empty())
       fail(isOperator()
-               ? "a comparison has two sides; join comparisons with "
+               ? "a comparison has two sides; combine comparisons with "
                  "'and' or 'or'"
                : "expected 'and', 'or' or the end, found '" + token + "'");
     return rule;
@@ -125,7 +125,7 @@ public:
   std::vector<MetricName> takeMetrics() { return std::move(metrics); }
 
 private:
-  /// Deeper rules would only serve to exhaust the stack.
+  /// Limits the recursion depth.
   static constexpr int kDeepest = 100;
 
   [[noreturn]] void fail(const std::string &what) const {
@@ -166,8 +166,9 @@ private:
 
   void requireMemory() const {
     if (!remembers)
-      fail("'" + token +
-           "' depends on when it is looked at, which a hook says (--hooks)");
+      fail(
+          "'" + token +
+          "' depends on when it is evaluated: only hooks support it (--hooks)");
   }
 
   bool isOperator() const {
@@ -244,7 +245,7 @@ private:
       node = joined(Node::External, nullptr, nullptr);
       advance();
       if (token.empty() || !isMetricNameCharacter(token[0]))
-        fail("expected the name of what is raised");
+        fail("expected the name of a flag");
       node->name = token;
       advance();
     } else {
@@ -310,7 +311,7 @@ private:
   const std::string &text;
   const MetricScope &scope;
   bool remembers;
-  std::size_t at = 0, begin = 0; ///< behind the token, and where it begins
+  std::size_t at = 0, begin = 0; ///< end and beginning of the token
   std::string token;             ///< "" at the end
   int depth = 0;
   std::vector<MetricName> metrics;

@@ -1,4 +1,4 @@
-//===- Criterion.h - Conditions on what training measures -------*- C++ -*-===//
+//===- Criterion.h - Conditions on training metrics -------------*- C++ -*-===//
 //
 //   criterion   = conjunction { "or" conjunction }
 //   conjunction = factor { "and" factor }
@@ -8,10 +8,11 @@
 //   comparison  = operand ("<" | "<=" | ">" | ">=" | "==" | "!=") operand
 //   operand     = NUMBER | METRIC                       (MetricName.h)
 //
-// A metric that was not measured yet makes a comparison neither true nor false,
-// and so whatever depends on it (Kleene's logic): such a criterion does not
-// hold. "for", "highest", "lowest" and "external" remember earlier evaluations:
-// they are for hooks, whose schedule says when a criterion is evaluated.
+// A comparison with a metric that was not measured yet is unknown, and so is
+// everything that depends on it (Kleene's logic); an unknown criterion does not
+// hold. "for", "highest", "lowest" and "external" depend on earlier
+// evaluations: only hooks may use them, since their schedule defines the
+// evaluations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -27,11 +28,11 @@
 
 namespace brew::runtime {
 
-/// What code outside raises for criteria `external NAME`. Any thread.
+/// Flags raised by code outside, for criteria `external NAME`. Any thread.
 class ExternalFlags {
 public:
   void raise(const std::string &name);
-  /// How often it was raised.
+  /// How often the flag was raised.
   std::uint64_t count(const std::string &name) const;
 
 private:
@@ -41,21 +42,21 @@ private:
 
 class Criterion {
 public:
-  /// Throws TextError where `text` is none. With `remembers`, what remembers
-  /// earlier evaluations is allowed.
+  /// Throws TextError if `text` is invalid. `remembers`: allows operators that
+  /// depend on earlier evaluations.
   Criterion(const std::string &text, const MetricScope &scope,
             bool remembers = false);
   ~Criterion();
   Criterion(Criterion &&) noexcept;
   Criterion &operator=(Criterion &&) noexcept;
 
-  /// One evaluation.
+  /// Evaluates the criterion.
   bool holds(const MetricValues &values, const ExternalFlags *flags = nullptr);
   /// "test.accuracy >= 0.99 holds: test.accuracy = 0.9907"
   std::string reason(const MetricValues &values) const;
-  /// Those it names, each once.
+  /// The metrics it names, each once.
   const std::vector<MetricName> &metrics() const { return named; }
-  /// Begins anew: nothing is remembered.
+  /// Forgets earlier evaluations.
   void restart();
 
   struct Node;

@@ -1,4 +1,4 @@
-//===- HookAction.cpp - What a hook does ----------------------------------===//
+//===- HookAction.cpp - Actions of hooks ----------------------------------===//
 
 #include "runtime/train/hooks/HookAction.h"
 
@@ -54,7 +54,7 @@ int ActionWords::nextNumber(const std::string &expected, int least) {
   const std::optional<int> number = parseInteger(word.text);
   if (!number || *number < least)
     throw TextError{word.offset,
-                      "expected " + expected + ", found '" + word.text + "'"};
+                    "expected " + expected + ", found '" + word.text + "'"};
   return *number;
 }
 
@@ -63,7 +63,7 @@ double ActionWords::nextReal(const std::string &expected) {
   const std::optional<double> number = parseDouble(word.text);
   if (!number || !std::isfinite(*number))
     throw TextError{word.offset,
-                      "expected " + expected + ", found '" + word.text + "'"};
+                    "expected " + expected + ", found '" + word.text + "'"};
   return *number;
 }
 
@@ -86,17 +86,17 @@ bool producesValue(const std::string &name) {
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context) {
   ActionWords words(line.action, line.end);
-  const HookWord &name = words.next("what to do");
+  const HookWord &name = words.next("an action");
   std::vector<std::string> names;
   for (const Verb &verb : kVerbs) {
     if (!name.quoted && name.text == verb.name) {
       std::unique_ptr<HookAction> action = verb.make(words, context);
       words.expectEnd();
       if (line.background && !action->isReadOnly())
-        throw TextError{name.offset,
-                          "'" + name.text +
-                              "' acts on training, so that it cannot be done "
-                              "in the background"};
+        throw TextError{
+            name.offset,
+            "'" + name.text +
+                "' affects training, so it cannot run in the background"};
       return action;
     }
     names.push_back(verb.name);
@@ -105,8 +105,8 @@ std::unique_ptr<HookAction> makeAction(const HookLine &line,
   for (const std::string &each : names)
     all += (all.empty() ? "" : ", ") + each;
   throw TextError{name.offset, "there is no action '" + name.text + "'" +
-                                     didYouMean(name.text, names) +
-                                     " (there are: " + all + ")"};
+                                   didYouMean(name.text, names) +
+                                   " (there are: " + all + ")"};
 }
 
 } // namespace brew::runtime

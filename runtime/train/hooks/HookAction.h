@@ -1,4 +1,4 @@
-//===- HookAction.h - What a hook does --------------------------*- C++ -*-===//
+//===- HookAction.h - Actions of hooks --------------------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/session/Session.h"
@@ -15,40 +15,41 @@
 
 namespace brew::runtime {
 
-/// So many test nets can be named: ranks tell each other in bits which.
+/// Test nets that a hook can name individually: ranks exchange them as bits.
 inline constexpr int kNamedTests = 30;
 
-/// What hooks ask of the trainer, which does it where they are called: between
-/// two iterations, or after the tests.
+/// Actions that hooks request from the trainer, which carries them out after
+/// the hooks: between two iterations, or after the tests.
 struct HookRequests {
   bool snapshot = false;
-  std::vector<int> tests;               ///< nets
-  std::vector<const BestMetric *> best; ///< whose value is the best so far
-  std::optional<std::string> stop;      ///< why
+  std::vector<int> tests; ///< nets
+  /// Metrics that have their best value so far.
+  std::vector<const BestMetric *> best;
+  std::optional<std::string> stop; ///< the reason
 };
 
-/// What the trainer lets hooks use.
+/// The part of the trainer that hooks can use.
 class TrainerAccess {
 public:
   virtual ~TrainerAccess() = default;
   virtual Session &session() = 0;
   virtual TrainerControl &control() = 0;
-  /// As it holds now.
+  /// The current solver.
   virtual const caffe::SolverParameter &solver() const = 0;
   /// Iterations done.
   virtual int iteration() const = 0;
   virtual int trainProgram() const = 0;
   virtual int testProgram(int net) const = 0;
-  /// Whether this rank can save all of the solver's history between two
-  /// iterations: updates are not sharded.
+  /// Whether this rank can save the full solver history between two iterations:
+  /// updates are not sharded.
   virtual bool hasAllHistory() const = 0;
-  /// Throws Error where snapshots could not be written.
+  /// Throws Error if snapshots could not be written.
   virtual void requireSnapshots() const = 0;
-  /// Whether sources of the training net make passes over records.
+  /// Whether a source of the training net makes passes over records.
   virtual bool hasEpochs() const = 0;
-  /// Of the first of them, those that are complete.
+  /// Completed passes of the first such source.
   virtual std::uint64_t epochs() const = 0;
-  /// Runs a test net over its batches, and calls `body` after each.
+  /// Runs a test net over its batches and calls `body` after each.
   virtual void forEachTestBatch(int net, const std::function<void()> &body) = 0;
 };
 
@@ -56,9 +57,10 @@ public:
 struct HookCall {
   const std::string &name; ///< of the hook
   HookTrigger trigger;
-  int iteration;             ///< iterations done
-  double seconds;            ///< since training began, in this run
-  const std::string &reason; ///< of its criterion; "": it has none
+  int iteration;  ///< iterations done
+  double seconds; ///< since training began, in this run
+  /// Why its criterion holds; "": it has no criterion.
+  const std::string &reason;
   MetricValues &values;
   TrainerAccess &trainer;
   HookRequests &hookRequests;
@@ -68,40 +70,40 @@ struct HookCall {
 class HookAction {
 public:
   virtual ~HookAction() = default;
-  /// Does it, on the training thread. What takes long and looks at nothing that
-  /// training changes may be returned, to be called afterwards, of hooks in the
-  /// background by another thread; it returns lines to log.
+  /// Runs the action on the training thread. May return deferred work, which
+  /// takes long and reads nothing that training changes; background hooks run
+  /// it on another thread. It returns lines to log.
   using DeferredWork = std::function<std::vector<std::string>()>;
   virtual DeferredWork run(HookCall &call) = 0;
 
-  /// Whether it only looks, so that it may finish in the background.
+  /// Whether it does not affect training, so that it may run in the background.
   virtual bool isReadOnly() const { return false; }
-  /// Whether it is a program's own function, whose exceptions go to it.
+  /// Whether it is a caller's function, whose exceptions propagate.
   virtual bool isCallback() const { return false; }
-  /// The metrics that it names.
+  /// The metrics that it reads.
   virtual std::vector<MetricName> metrics() const { return {}; }
-  /// Whether sample() is to be called after every iteration.
+  /// Whether to call sample() after every iteration.
   virtual bool wantsSamples() const { return false; }
   virtual void sample(const MetricValues &) {}
-  /// Whether prepare() is to be called before an iteration after which the hook
-  /// is due.
+  /// Whether to call prepare() before an iteration after which the hook is due.
   virtual bool wantsPrepare() const { return false; }
   virtual void prepare(TrainerAccess &) {}
-  /// Training goes on with this iteration, which the hook, without a criterion,
-  /// was last due before (nothing: it was not): sets what lasts.
+  /// Training resumes at this iteration. `due` is the last earlier iteration at
+  /// which the hook, if it has no criterion, was due (nullopt: none). Restores
+  /// lasting settings.
   virtual void resumeAt(TrainerAccess &, int, std::optional<std::uint64_t>) {}
-  /// Anew: nothing is remembered.
+  /// Forgets everything recorded so far.
   virtual void restart() {}
-  /// What it seeks the best of; null: nothing.
+  /// The metric whose best value it seeks, or null.
   virtual BestMetric *best() { return nullptr; }
 };
 
-/// "Iteration 500, NAME: ", with which a hook's lines begin.
+/// The prefix of a hook's log lines: "Iteration 500, NAME: ".
 std::string linePrefix(const HookCall &call);
-/// Nothing but this line.
+/// Deferred work that only logs this line.
 HookAction::DeferredWork logLine(std::string line);
 
-/// Reads an action's words in turn, of a line that has `end` bytes.
+/// Parses the words of an action, in a line of `end` bytes.
 class ActionWords {
 public:
   ActionWords(const std::vector<HookWord> &words, std::size_t end)
@@ -111,7 +113,7 @@ public:
   bool peek(const char *text) const {
     return !atEnd() && !words[at].quoted && words[at].text == text;
   }
-  /// Whether the next word is this one, which is taken then.
+  /// Consumes the next word if it is `text`; returns whether it was.
   bool take(const char *text) {
     if (!peek(text))
       return false;
@@ -130,7 +132,7 @@ public:
   int nextNumber(const std::string &expected, int least);
   double nextReal(const std::string &expected);
   MetricName nextMetric(const MetricScope &scope);
-  /// Throws unless all words are taken.
+  /// Throws unless all words are consumed.
   void expectEnd() {
     if (!atEnd())
       fail("expected the end of the action" + found());
@@ -147,26 +149,26 @@ private:
   std::size_t end, at = 0;
 };
 
-/// What actions are made with.
+/// Context in which actions are created.
 struct ActionContext {
   const MetricScope &scope;
   TrainerAccess &trainer;
-  /// Folders of files that a line names, in the order in which they are looked
-  /// up.
+  /// Folders searched in order for files that a line names.
   std::vector<std::string> folders;
 };
 
-/// What calls back does. A call that only looks may come from another thread.
+/// A caller's function for the action `call`. In the background it is called on
+/// another thread.
 using HookFunction = std::function<void(const HookCall &)>;
 
-/// The action of a line. Throws TextError, or Error for a file that it names
-/// or is to write.
+/// Creates the action of a line. Throws TextError, or Error for a file that it
+/// reads or writes.
 std::unique_ptr<HookAction> makeAction(const HookLine &line,
                                        const ActionContext &context);
-/// Whether actions of this first word give a value.
+/// Whether the action with this verb produces a value.
 bool producesValue(const std::string &verb);
 
-// Each after its verb.
+// Each parses the words after its verb.
 std::unique_ptr<HookAction> makeStop(ActionWords &words);
 std::unique_ptr<HookAction> makeSnapshot(ActionWords &words,
                                          const ActionContext &context);

@@ -1,4 +1,4 @@
-//===- HookLine.cpp - A hook as users write it ----------------------------===//
+//===- HookLine.cpp - Parser of hook lines --------------------------------===//
 
 #include "runtime/train/hooks/HookLine.h"
 
@@ -58,7 +58,9 @@ bool isModifier(const std::vector<HookWord> &words, std::size_t at) {
 
 void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
                    std::size_t at) {
-  auto position = [&] { return at < words.size() ? words[at].offset : hook.end; };
+  auto position = [&] {
+    return at < words.size() ? words[at].offset : hook.end;
+  };
   while (at < words.size()) {
     if (is(words, at, "needs")) {
       do {
@@ -80,8 +82,8 @@ void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
       at += 2;
     } else {
       throw TextError{position(), "expected 'needs', 'priority', 'in "
-                                 "background' or the end, found '" +
-                                     words[at].text + "'"};
+                                  "background' or the end, found '" +
+                                      words[at].text + "'"};
     }
   }
 }
@@ -117,7 +119,7 @@ HookLine readHookLine(const std::string &written, const char *implied) {
     hook.name = line.substr(begin, colon - begin);
     if (!isName(hook.name))
       throw TextError{begin, "a hook's name has letters, digits, '_' and "
-                               "'-' only"};
+                             "'-' only"};
     begin = next + 1;
   }
 
@@ -147,14 +149,14 @@ HookLine readHookLine(const std::string &written, const char *implied) {
   }
   if (!is(words, at, "do"))
     throw TextError{at < words.size() ? words[at].offset : hook.end,
-                      at < words.size() ? "expected 'if' or 'do', found '" +
-                                              words[at].text + "'"
-                                        : "expected 'do' and what to do"};
+                    at < words.size() ? "expected 'if' or 'do', found '" +
+                                            words[at].text + "'"
+                                      : "expected 'do' and an action"};
   for (++at; at < words.size() && !isModifier(words, at); ++at)
     hook.action.push_back(words[at]);
   if (hook.action.empty())
     throw TextError{at < words.size() ? words[at].offset : hook.end,
-                      "expected what to do"};
+                    "expected an action"};
   takeModifiers(hook, words, at);
   return hook;
 }

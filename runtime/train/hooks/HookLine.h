@@ -1,11 +1,12 @@
-//===- HookLine.h - A hook as users write it --------------------*- C++ -*-===//
+//===- HookLine.h - Parser of hook lines ------------------------*- C++ -*-===//
 //
-//   line     = [ NAME ":" ] schedule [ "if" criterion ] "do" action { modifier }
+//   line     = [ NAME ":" ] schedule [ "if" criterion ] "do" action
+//              { modifier }
 //   modifier = "needs" NAME { "," NAME } | "priority" N | "in" "background"
-//   action   = words; what has spaces or commas stands in double quotes
+//   action   = words; words with spaces or commas are in double quotes
 //
-// A hook's name has letters, digits, '_' and '-'. Empty lines and what follows
-// '#' outside of quotes are comments.
+// A hook's name has letters, digits, '_' and '-'. Empty lines are ignored, and
+// so is text after '#' outside of quotes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,7 +20,7 @@
 namespace brew::runtime {
 
 struct HookLine {
-  std::string name; ///< "": it has none
+  std::string name; ///< "": unnamed
   Schedule schedule;
   std::string criterion; ///< "": none
   std::size_t criterionOffset = 0;
@@ -27,14 +28,14 @@ struct HookLine {
   std::vector<HookWord> needs;
   int priority = 0;
   bool background = false;
-  std::size_t end = 0; ///< bytes in all, without the comment
+  std::size_t end = 0; ///< length in bytes without the comment
 };
 
-/// A line without its comment.
+/// Returns a line without its comment.
 std::string withoutComment(const std::string &line);
 
-/// Reads a line that is not empty. `implied`: the action of one that has none;
-/// null: each has its own. Throws TextError.
+/// Parses a line that is not empty. `implied`: the action of a line without
+/// one; null: lines must have one. Throws TextError.
 HookLine readHookLine(const std::string &line, const char *implied = nullptr);
 
 } // namespace brew::runtime

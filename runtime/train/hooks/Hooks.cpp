@@ -1,4 +1,4 @@
-//===- Hooks.cpp - What happens at set times of a training run ------------===//
+//===- Hooks.cpp - Scheduled actions of a training run --------------------===//
 
 #include "runtime/train/hooks/Hooks.h"
 
@@ -43,7 +43,8 @@ void Hooks::remove(const std::string &name) {
   if (found == hooks.end())
     throw usageError("there is no hook '" + name + "'");
   for (const auto &hook : hooks)
-    if (std::count(hook->dependencies.begin(), hook->dependencies.end(), found->get()))
+    if (std::count(hook->dependencies.begin(), hook->dependencies.end(),
+                   found->get()))
       throw usageError("hook '" + hook->name + "' needs hook '" + name + "'");
   background.wait();
   hooks.erase(found);
@@ -51,7 +52,7 @@ void Hooks::remove(const std::string &name) {
 }
 
 //===----------------------------------------------------------------------===//
-// Moments
+// Triggers
 //===----------------------------------------------------------------------===//
 
 std::uint64_t Hooks::epochsAfter(int iteration) const {
@@ -79,7 +80,7 @@ void Hooks::startAt(int iteration) {
 }
 
 void Hooks::startAt(const std::vector<Hook *> &those, int iteration) {
-  // What was set last holds, in the order in which it was set.
+  // Apply lasting settings in the order in which they were due.
   struct Lasting {
     Hook *hook;
     std::optional<std::uint64_t> due;
@@ -133,7 +134,7 @@ HookRequests Hooks::runDue(HookTrigger trigger, int iteration) {
   } const untilHere{running};
   for (Hook *hook : order) {
     const auto of = static_cast<std::size_t>(hook->line.schedule.trigger());
-    // Counts may go back, when training begins again.
+    // Counts decrease when training restarts.
     if (!hook->disabled && counts[of] > before[of] &&
         hook->line.schedule.isDue(before[of], counts[of]))
       run(*hook, trigger, iteration, hookRequests);
@@ -158,8 +159,8 @@ bool Hooks::criterionHolds(Hook &hook, std::string &reason) {
 void Hooks::disable(Hook &hook, const std::string &why) {
   hook.disabled = true;
   trainer.session().events().warning(log::site::brew,
-                                  "Hook '" + hook.name + "' failed: " + why +
-                                      "; it does not run again");
+                                     "Hook '" + hook.name + "' failed: " + why +
+                                         "; it does not run again");
 }
 
 void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
@@ -177,8 +178,8 @@ void Hooks::run(Hook &hook, HookTrigger trigger, int iteration,
       return;
     }
   }
-  HookCall call{hook.name, trigger, iteration, seconds,     reason,
-                values,    trainer,  hookRequests,    inBackground};
+  HookCall call{hook.name, trigger, iteration,    seconds,     reason,
+                values,    trainer, hookRequests, inBackground};
   const bool mayFail = hook.action->isReadOnly() && !hook.action->isCallback();
   try {
     HookAction::DeferredWork work = hook.action->run(call);

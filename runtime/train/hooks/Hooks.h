@@ -1,7 +1,7 @@
-//===- Hooks.h - What happens at set times of a training run ----*- C++ -*-===//
+//===- Hooks.h - Scheduled actions of a training run ------------*- C++ -*-===//
 //
-// Each line of a file of hooks says when, on what condition, and what
-// (HookLine.h, Schedule.h, Criterion.h, HookAction.h):
+// Each line of a hook file contains a schedule, an optional condition and an
+// action (HookLine.h, Schedule.h, Criterion.h, HookAction.h):
 //
 //   # run.hooks
 //   rate: every 1 iteration do set base_lr from rates.txt
@@ -9,12 +9,13 @@
 //   done: at test if test.accuracy >= 0.991 for 3 do stop
 //   best: at test do save_best test.accuracy needs mean priority 2
 //
-// A line "epoch 500 iterations" says how long an epoch is where the data do not.
+// A line "epoch 500 iterations" defines the length of an epoch if the data do
+// not.
 //
-// Hooks that are due at once run one after the other: those that one needs (by
-// "needs", or because it names their value hook.NAME) before it, of the others
-// those of higher priority first, then in the order in which they were added.
-// Whether one is due depends on nothing but its schedule.
+// Hooks that are due at the same time run one after the other: dependencies
+// first (by "needs", or because a hook names the value hook.NAME), then by
+// descending priority, then in the order in which they were added. Whether a
+// hook is due depends only on its schedule.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,41 +35,40 @@ namespace brew::runtime {
 
 class Hooks {
 public:
-  /// The trainer and the session outlive it.
+  /// The trainer and its session must outlive it.
   Hooks(TrainerAccess &trainer, int testNets, std::vector<std::string> folders);
   ~Hooks();
   Hooks(const Hooks &) = delete;
   Hooks &operator=(const Hooks &) = delete;
 
-  /// Adds all hooks of a file or none; they count from the next moment on, but for
-  /// fields that they have set by now. Throws Error: (3) if it cannot be read,
-  /// (1) with line and column where it is wrong.
+  /// Adds all hooks of a file, or no hook on failure. They count from the next
+  /// trigger on, except fields that they would have set by now. Throws Error:
+  /// (3) if it cannot be read, (1) with line and column if it is wrong.
   void addFile(const std::string &path);
-  /// Adds the hook of a line, of which the action may be `call`: `function` is
-  /// called then. Throws Error (2) with the column where it is wrong, or when a
-  /// hook calls it.
+  /// Adds the hook of a line; its action `call` calls `function`. Throws Error
+  /// (2) with the column if the line is wrong, or if a hook makes the call.
   void add(const std::string &line, HookFunction function = {});
-  /// Throws Error (2) if there is no such hook, another one needs it, or a hook
-  /// calls it.
+  /// Throws Error (2) if there is no such hook, another hook needs it, or a
+  /// hook makes the call.
   void remove(const std::string &name);
   bool empty() const { return hooks.empty(); }
 
-  /// Criteria `external NAME` hold when they are looked at next. Any thread.
+  /// Makes criteria `external NAME` hold at their next evaluation. Any thread.
   void raiseFlag(const std::string &name) { flags.raise(name); }
 
-  /// The last value of a metric. Throws Error (2) if there is none of this name.
+  /// The last value of a metric. Throws Error (2) if there is no such metric.
   std::optional<double> value(const std::string &metric) const;
 
-  /// Training goes on after so many iterations.
+  /// Training starts or resumes after this number of iterations.
   void startAt(int iteration);
-  /// A moment: runs what is due. Throws what actions throw that act on
-  /// training, and callbacks on this thread; another that fails is warned of,
-  /// and does not run again.
+  /// Runs the hooks that are due at a trigger. Throws the exceptions of actions
+  /// that affect training, and of callbacks on this thread; any other hook that
+  /// fails is disabled with a warning.
   HookRequests runDue(HookTrigger trigger, int iteration);
-  /// Waits for what runs in the background.
+  /// Waits for background hooks.
   void finish();
 
-  /// What is sought the best of.
+  /// The metrics whose best values hooks seek.
   std::vector<BestMetric *> bests() const;
 
 private:
@@ -77,14 +77,14 @@ private:
     std::string name;
     std::optional<Criterion> criterion;
     std::unique_ptr<HookAction> action;
-    std::vector<Hook *> dependencies; ///< those that come before it
-    std::shared_ptr<BackgroundHooks::HookState> state; ///< of one in the background
+    std::vector<Hook *> dependencies; ///< hooks that run before it
+    std::shared_ptr<BackgroundHooks::HookState> state; ///< of a background hook
     bool disabled = false;
   };
-  struct Entry { ///< a line that is to be added
+  struct Entry { ///< a line to add
     std::string text;
     HookLine line;
-    std::size_t number = 0; ///< of a file
+    std::size_t number = 0; ///< of the line in its file
     HookFunction function;
   };
 
@@ -100,7 +100,8 @@ private:
   std::uint64_t epochsAfter(int iteration) const;
   void countFrom(int iteration);
   void startAt(const std::vector<Hook *> &those, int iteration);
-  void run(Hook &hook, HookTrigger trigger, int iteration, HookRequests &hookRequests);
+  void run(Hook &hook, HookTrigger trigger, int iteration,
+           HookRequests &hookRequests);
   bool criterionHolds(Hook &hook, std::string &reason);
   void disable(Hook &hook, const std::string &why);
 
@@ -111,15 +112,15 @@ private:
   int listener;
   double seconds = 0; ///< since training began
   ExternalFlags flags;
-  std::vector<std::unique_ptr<Hook>> hooks; ///< as they were added
+  std::vector<std::unique_ptr<Hook>> hooks; ///< in the order of addition
   std::vector<Hook *> order;
-  std::size_t unnamed = 0; ///< hooks that were given a name
+  std::size_t unnamed = 0;                  ///< number of generated names
   std::optional<std::uint64_t> epochLength; ///< iterations
   bool tracksEpochs = false;
   bool running = false;
-  bool begun = false; ///< startAt() was called
-  std::array<std::uint64_t, kHookTriggers> counts{}; ///< at the last moment
-  BackgroundHooks background; ///< the last: it waits
+  bool begun = false;                                ///< startAt() was called
+  std::array<std::uint64_t, kHookTriggers> counts{}; ///< at the last trigger
+  BackgroundHooks background; ///< the last member: its destructor waits
 };
 
 } // namespace brew::runtime

@@ -1,12 +1,12 @@
-//===- Maximise.cpp - The input that excites a class ----------------------===//
+//===- Maximise.cpp - Hook that visualizes a class ------------------------===//
 //
 //   maximise CLASS of BLOB in PLAN to FILE [steps N] [rate R]
 //
-// PLAN is of the net for inference, compiled so that gradients of its input can
-// be had: `brewc deploy.prototxt --output-gradient=BLOB --pin=INPUT` with
-// `force_backward: true`. From low noise the input climbs along the gradient of
-// the class's score: x += R * g / rms(g), N times, with the weights as they are
-// when the hook is due. The picture goes from the least to the largest value.
+// PLAN is an inference net compiled with input gradients: `brewc
+// deploy.prototxt --output-gradient=BLOB --pin=INPUT` with `force_backward:
+// true`. Starting from low noise, gradient ascent maximises the score of the
+// class: x += R * g / rms(g), N times, with the weights at the time of the
+// hook. The image is scaled from its least to its largest value.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@
 namespace brew::runtime {
 namespace {
 
-/// A net with an input, scores, and the gradient of one to the other.
+/// A net with one input, scores, and the gradient of a score by the input.
 class GradientAscent {
 public:
   GradientAscent(const std::string &plan, const std::string &scores, int label,
-          ExecutorOptions device)
+                 ExecutorOptions device)
       : session(plan::PlanFile::open(plan), [&] {
           SessionOptions options;
           options.device = std::move(device);
@@ -67,7 +67,7 @@ public:
     session.prepare();
   }
 
-  /// Returns the score that it comes to; its image is `image` then.
+  /// Optimises `image`; returns its score.
   double run(int steps, double rate) {
     constexpr std::uint64_t kNoise = 0x6d6178;
     const caffe::RandomStream noise(kNoise, "maximise");
@@ -85,14 +85,15 @@ public:
     std::size_t positions = 1;
     for (std::size_t i = 2; i < scoreShape.size(); ++i)
       positions *= static_cast<std::size_t>(scoreShape[i]);
-    std::fill_n(outputGradients.begin() + static_cast<std::ptrdiff_t>(classIndex * positions),
+    std::fill_n(outputGradients.begin() +
+                    static_cast<std::ptrdiff_t>(classIndex * positions),
                 positions, 1.0f / static_cast<float>(positions));
     DataPipeline &pipeline = session.dataPipeline(program);
     double reached = 0;
     for (int step = 0; step <= steps; ++step) {
       std::copy(image.begin(), image.end(), inputs.begin());
       pipeline.set(input.name, inputs.data(),
-                 static_cast<std::int64_t>(inputs.size()));
+                   static_cast<std::int64_t>(inputs.size()));
       pipeline.feed();
       session.run(program, Pass::Forward);
       if (step == steps)
@@ -107,7 +108,7 @@ public:
         squares += double(slopes[i]) * slopes[i];
       const double scale = std::sqrt(squares / double(size));
       if (!(scale > 0) || !std::isfinite(scale))
-        break; // nothing leads on
+        break; // the gradient vanished or overflowed
       for (std::size_t i = 0; i < size; ++i)
         image[i] += static_cast<float>(rate * slopes[i] / scale);
     }
@@ -209,8 +210,8 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
   auto ascent = std::make_unique<GradientAscent>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
       context.trainer.session().deviceOptions());
-  // Weights that do not fit are found before training, and what cannot be
-  // written.
+  // Report weights that do not fit, and files that cannot be written, before
+  // training.
   ascent->load(context.trainer.session().parameters().save());
   AtomicFile{file.text};
   return std::make_unique<Maximise>(std::move(ascent), file.text, label, steps,

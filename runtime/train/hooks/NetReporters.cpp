@@ -1,4 +1,4 @@
-//===- NetReporters.cpp - Hooks that look into the net --------------------===//
+//===- NetReporters.cpp - Hooks that report values of the net -------------===//
 
 #include "runtime/train/hooks/HookAction.h"
 
@@ -30,10 +30,10 @@ std::vector<float> readAll(const Session &session, const TensorName &name,
   return values;
 }
 
-/// How many of the scores' items have their label among the k highest scores,
-/// as Caffe's Accuracy layer counts them: of equal scores the higher class
-/// comes first. Scores [N,C,...] with a label for each item and place behind C;
-/// labels that are no class are passed over.
+/// Counts the items whose label is among the k highest scores, as Caffe's
+/// Accuracy layer does: of equal scores the higher class comes first. Scores
+/// are [N,C,...] with a label for each item and each position after C; labels
+/// that are no class are ignored.
 class TopCounts {
 public:
   explicit TopCounts(std::size_t ks) : hits(ks) {}
@@ -101,7 +101,8 @@ public:
       counts.add(session, call.trainer.trainProgram(), scores, labels, ks);
     else
       call.trainer.forEachTestBatch(testNet, [&] {
-        counts.add(session, call.trainer.testProgram(testNet), scores, labels, ks);
+        counts.add(session, call.trainer.testProgram(testNet), scores, labels,
+                   ks);
       });
     std::string line = linePrefix(call);
     for (std::size_t i = 0; i < ks.size(); ++i)
@@ -118,7 +119,7 @@ public:
 private:
   std::vector<int> ks;
   std::string scores, labels;
-  int testNet; ///< -1: the batch that was trained with
+  int testNet; ///< -1: the current training batch
 };
 
 double deviationOf(const std::vector<float> &values) {
@@ -131,8 +132,8 @@ double deviationOf(const std::vector<float> &values) {
   return std::sqrt(squares / double(values.size()));
 }
 
-/// Of each layer the deviation of what an update adds to its weights over the
-/// deviation of the weights; 1e-3 is about right.
+/// Reports, for each layer, the deviation of an update over the deviation of
+/// the weights; 1e-3 is a good ratio.
 class ReportUpdates : public HookAction {
 public:
   explicit ReportUpdates(std::vector<std::string> layers)
@@ -180,7 +181,8 @@ public:
 
 private:
   std::vector<std::string> layers;
-  std::vector<std::pair<std::string, std::vector<float>>> weights; ///< before
+  /// Before the update.
+  std::vector<std::pair<std::string, std::vector<float>>> weights;
 };
 
 } // namespace
@@ -205,8 +207,8 @@ std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
       before.fail("there is no test net " + std::to_string(net) +
                   ": the solver has " + std::to_string(context.scope.testNets));
   }
-  const int program =
-      net < 0 ? context.trainer.trainProgram() : context.trainer.testProgram(net);
+  const int program = net < 0 ? context.trainer.trainProgram()
+                              : context.trainer.testProgram(net);
   for (const HookWord *word : {&scores, &labels})
     try {
       context.trainer.session().find(
@@ -234,8 +236,8 @@ std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
       const HookWord &word = words.next("the name of a layer");
       if (std::find(learnt.begin(), learnt.end(), word.text) == learnt.end())
         throw TextError{word.offset, "no layer '" + word.text +
-                                           "' learns weights" +
-                                           didYouMean(word.text, learnt)};
+                                         "' learns weights" +
+                                         didYouMean(word.text, learnt)};
       layers.push_back(word.text);
     } while (words.take(","));
   return std::make_unique<ReportUpdates>(std::move(layers));

@@ -1,4 +1,4 @@
-//===- Reporters.cpp - Hooks that report what was measured ----------------===//
+//===- Reporters.cpp - Hooks that report metrics --------------------------===//
 
 #include "runtime/train/hooks/HookAction.h"
 
@@ -36,7 +36,7 @@ std::vector<MetricName> nextMetrics(ActionWords &words,
   return metrics;
 }
 
-/// The last values of metrics.
+/// Reports the last values of metrics.
 class Report : public HookAction {
 public:
   explicit Report(std::vector<MetricName> named) : named(std::move(named)) {}
@@ -61,8 +61,8 @@ private:
   std::vector<MetricName> named;
 };
 
-/// Mean, least and largest value of a metric since the last report. Looks after
-/// every iteration.
+/// Reports mean, minimum and maximum of a metric since the last report, sampled
+/// after every iteration.
 class Accumulate : public HookAction {
 public:
   explicit Accumulate(MetricName metric) : metric(std::move(metric)) {}
@@ -72,10 +72,11 @@ public:
     const double mean = sum / double(count);
     if (!call.background)
       call.values.setHook(call.name, mean);
-    std::string line =
-        linePrefix(call) + "mean of " + metric.text + " = " + log::number(mean) +
-        " (least " + log::number(least) + ", most " + log::number(most) + ", " +
-        std::to_string(count) + (count == 1 ? " iteration)" : " iterations)");
+    std::string line = linePrefix(call) + "mean of " + metric.text + " = " +
+                       log::number(mean) + " (least " + log::number(least) +
+                       ", most " + log::number(most) + ", " +
+                       std::to_string(count) +
+                       (count == 1 ? " iteration)" : " iterations)");
     restart();
     return logLine(std::move(line));
   }
@@ -102,7 +103,7 @@ private:
   long long count = 0;
 };
 
-/// How long iterations take, and what is left.
+/// Reports the time per iteration and the time left.
 class ReportTime : public HookAction {
 public:
   DeferredWork run(HookCall &call) override {
@@ -124,7 +125,8 @@ public:
     return logLine(std::move(line));
   }
   bool isReadOnly() const override { return true; }
-  void resumeAt(TrainerAccess &, int iteration, std::optional<std::uint64_t>) override {
+  void resumeAt(TrainerAccess &, int iteration,
+                std::optional<std::uint64_t>) override {
     lastIteration = iteration;
     lastSeconds = 0;
   }

@@ -1,4 +1,4 @@
-//===- Schedule.cpp - When a hook is due ----------------------------------===//
+//===- Schedule.cpp - Schedules of hooks ----------------------------------===//
 
 #include "runtime/train/hooks/Schedule.h"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr const char *kNames[kHookTriggers] = {
     "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
 
-/// A number from `least` on, if the word begins like one.
+/// Parses a number of at least `least` if the word starts with a digit.
 std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
                                         std::size_t &at, int least = 1) {
   if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
@@ -24,14 +24,14 @@ std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
   const std::optional<int> number = parseInteger(words[at].text);
   if (!number || *number < least)
     throw TextError{words[at].offset,
-                      "expected a number from " + std::to_string(least) +
-                          " to 2147483647, found '" + words[at].text + "'"};
+                    "expected a number from " + std::to_string(least) +
+                        " to 2147483647, found '" + words[at].text + "'"};
   ++at;
   return static_cast<std::uint64_t>(*number);
 }
 
 HookTrigger takeScale(const std::vector<HookWord> &words, std::size_t &at,
-                    std::size_t end) {
+                      std::size_t end) {
   constexpr const char *kExpected =
       "iterations, epochs, tests, start, stop, pause or resume";
   if (at >= words.size())
@@ -66,9 +66,9 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
   const std::size_t verbOffset = at < words.size() ? words[at].offset : end;
   if (verb != "every" && verb != "after" && verb != "at")
     throw TextError{verbOffset,
-                      "a hook says when: 'every 100 iterations', 'after 2 "
-                      "epochs' or 'at start'" +
-                          (verb.empty() ? "" : ", not '" + verb + "'")};
+                    "a hook needs a schedule: 'every 100 iterations', 'after 2 "
+                    "epochs' or 'at start'" +
+                        (verb.empty() ? "" : ", not '" + verb + "'")};
   ++at;
   Schedule schedule;
   schedule.once = verb == "after";
@@ -76,9 +76,8 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
     if (const auto number = takeNumber(words, at, schedule.once ? 0 : 1))
       schedule.interval = *number;
     else if (schedule.once)
-      throw TextError{
-          at < words.size() ? words[at].offset : end,
-          "expected after how many, as in 'after 500 iterations'"};
+      throw TextError{at < words.size() ? words[at].offset : end,
+                      "expected after how many, as in 'after 500 iterations'"};
   }
   schedule.unit = takeScale(words, at, end);
   if (verb == "every")
@@ -86,7 +85,7 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
       if (next >= words.size() ||
           (words[next].text != "times" && words[next].text != "time"))
         throw TextError{next < words.size() ? words[next].offset : end,
-                          "expected 'times'"};
+                        "expected 'times'"};
       schedule.times = number;
       at = next + 1;
     }

@@ -1,13 +1,13 @@
-//===- Schedule.h - When a hook is due --------------------------*- C++ -*-===//
+//===- Schedule.h - Schedules of hooks --------------------------*- C++ -*-===//
 //
-//   schedule = "every" [N] trigger [K "times"]   after each N, at most K of them
-//            | "after" N trigger                 once
-//            | "at" trigger                      each
-//   trigger    = iteration | epoch | test | start | stop | pause | resume
+//   schedule = "every" [N] trigger [K "times"]  after each N, at most K times
+//            | "after" N trigger                once
+//            | "at" trigger                     each time
+//   trigger  = iteration | epoch | test | start | stop | pause | resume
 //
-// with an s or without. Iterations and epochs are counted from the beginning of
-// training, so that a run that is resumed goes on with the same schedule; the
-// others in the run.
+// with or without a plural s. Iterations and epochs are counted from the
+// beginning of training, so that a resumed run continues the same schedule; the
+// others are counted in the run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -36,15 +36,15 @@ struct HookWord {
 
 class Schedule {
 public:
-  /// Takes the words of a schedule off `words`, from `at` on. Throws
-  /// TextError; where words are missing it blames `end`.
+  /// Parses the words of a schedule from `at` on and advances `at`. Throws
+  /// TextError; its position is `end` if words are missing.
   static Schedule take(const std::vector<HookWord> &words, std::size_t &at,
                        std::size_t end);
 
   HookTrigger trigger() const { return unit; }
-  /// "after 0": from the beginning on, for what lasts; it is never due.
+  /// "after 0": for settings that apply from the beginning; never due.
   bool isFromBeginning() const { return interval == 0; }
-  /// Whether it is due when the count of its trigger goes from one to the other.
+  /// Whether it is due when its trigger's count changes from `before` to `now`.
   bool isDue(std::uint64_t before, std::uint64_t now) const;
   /// The last count up to `now` at which it was due.
   std::optional<std::uint64_t> lastDue(std::uint64_t now) const;

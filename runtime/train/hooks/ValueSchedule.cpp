@@ -1,4 +1,4 @@
-//===- ValueSchedule.cpp - Values of a field over iterations --------------===//
+//===- ValueSchedule.cpp - Values of a field by iteration -----------------===//
 
 #include "runtime/train/hooks/ValueSchedule.h"
 

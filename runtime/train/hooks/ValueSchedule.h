@@ -1,4 +1,4 @@
-//===- ValueSchedule.h - Values of a field over iterations ------*- C++ -*-===//
+//===- ValueSchedule.h - Values of a field by iteration ---------*- C++ -*-===//
 #pragma once
 
 #include <functional>
@@ -9,31 +9,31 @@
 
 namespace brew::runtime {
 
-/// What a text file says, of which each line has a number of iterations and the
-/// value that holds once so many are done, until the next line's:
+/// A text file whose lines contain an iteration and the value that applies from
+/// that iteration on, until the next line's:
 ///
 ///   0      0.01
 ///   4000   0.001     # comment
 ///
-/// Linearly, numbers in between go from each line's to the next.
+/// With `linear`, values between two lines are interpolated.
 class ValueSchedule {
 public:
-  /// `check` throws for a value that cannot be. Throws Error: (3) if the file is
-  /// in none of the folders, (1) with the line that is wrong.
+  /// `check` throws for an invalid value. Throws Error: (3) if the file is in
+  /// none of the folders, (1) with the line that is wrong.
   ValueSchedule(const std::string &file,
                 const std::vector<std::string> &folders, bool linear,
                 const std::function<void(const std::string &)> &check);
 
-  /// Nothing before the first line's number.
+  /// Nullopt before the first line's iteration.
   std::optional<std::string> at(int iteration) const;
 
 private:
   struct Entry {
     int iteration;
     std::string value;
-    double number; ///< linearly
+    double number; ///< with `linear`
   };
-  std::vector<Entry> entries; ///< in ascending order; not empty
+  std::vector<Entry> entries; ///< ascending; not empty
   bool linear;
 };
 

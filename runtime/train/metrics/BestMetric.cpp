@@ -1,4 +1,4 @@
-//===- BestMetric.cpp - The test result that the best weights have --------===//
+//===- BestMetric.cpp - Best value of a metric ----------------------------===//
 
 #include "runtime/train/metrics/BestMetric.h"
 
@@ -10,7 +10,7 @@
 namespace brew::runtime {
 namespace {
 
-/// Which of a test's values `metric` is; nothing if it is of another test.
+/// The value of `metric` in a test's results; nullopt if it is of another test.
 std::optional<double> valueIn(const event::TestDone &done,
                               const MetricName &metric) {
   if (done.net != metric.net)
@@ -27,8 +27,7 @@ RankedMetric parseTestMetric(const std::string &text,
   try {
     const RankedMetric metric = parseRankedMetric(text, {manifest, nets});
     if (metric.name.kind != MetricName::TestOutput)
-      throw TextError{0, "the best is sought among results of tests, "
-                           "test.OUTPUT or test1.OUTPUT"};
+      throw TextError{0, "expected a test result: test.OUTPUT or test1.OUTPUT"};
     return metric;
   } catch (const TextError &problem) {
     throwTextError("--snapshot-best", text, problem);

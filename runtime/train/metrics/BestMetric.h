@@ -1,4 +1,4 @@
-//===- BestMetric.h - The test result that the best weights have --*- C++ -*-=//
+//===- BestMetric.h - Best value of a metric --------------------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
@@ -11,36 +11,36 @@
 
 namespace brew::runtime {
 
-/// A metric, of --snapshot-best an output of a test net, and the best value
-/// that it has had.
+/// A metric (of --snapshot-best: an output of a test net) and its best value so
+/// far.
 class BestMetric {
 public:
-  /// `text` names an output of a test net (MetricName.h) and, unless that is
-  /// known, which values are better. `nets`: how many test nets there are.
-  /// Throws Error (2) with the place in the text.
+  /// `text` names an output of a test net (MetricName.h) and, unless known,
+  /// whether higher or lower is better. `nets`: the number of test nets. Throws
+  /// Error (2) with the position in the text.
   BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
   explicit BestMetric(RankedMetric metric) : metric(std::move(metric)) {}
 
   /// "test.accuracy"
   const std::string &name() const { return metric.name.text; }
   const MetricName &metricName() const { return metric.name; }
-  /// Part of file names: "best_test.accuracy".
+  /// Infix of file names: "best_test.accuracy".
   std::string fileTag() const;
   /// "test.accuracy, of which higher is better"
   std::string description() const;
 
-  /// Takes a test's results; returns whether they have the best value so far.
-  /// NaN is never the best.
+  /// Updates the best value from a test's results; returns whether they improve
+  /// it. NaN never does.
   bool improves(const event::TestDone &done);
-  /// Likewise a value that was measured after so many iterations.
+  /// Likewise for a value measured after `iteration` iterations.
   bool improves(double candidate, int iteration);
   std::optional<double> best() const { return value; }
   int bestIteration() const { return iteration; }
 
   /// Adds the best value to a solver state.
   void save(caffe::SolverState &state) const;
-  /// Takes the best value of a state of the same metric over if it is better
-  /// than what is known. `path` is named if it is damaged (Error 1).
+  /// Restores the best value from a state of the same metric if it is better.
+  /// Throws Error (1) that names `path` if the state is damaged.
   void restore(const caffe::SolverState &state, const std::string &path);
 
 private:

@@ -1,4 +1,4 @@
-//===- DetectionScores.cpp - Average precision over a test ----------------===//
+//===- DetectionScores.cpp - Average precision of detections --------------===//
 
 #include "runtime/train/metrics/DetectionScores.h"
 
@@ -31,7 +31,7 @@ Curve curveOf(ScoredDetections detections, int objects) {
     curve.recall.push_back(static_cast<float>(right) / objects);
   }
   if (right > objects)
-    throw badInput("more detections are true than there are objects");
+    throw badInput("there are more true positives than objects");
   return curve;
 }
 
@@ -92,7 +92,8 @@ float averagePrecision(const ScoredDetections &detections, int objects,
   return integral(curve);
 }
 
-void DetectionScores::checkOutputs(const plan::Manifest &manifest, int program) {
+void DetectionScores::checkOutputs(const plan::Manifest &manifest,
+                                   int program) {
   for (const plan::Output &output : manifest.programs(program).outputs()) {
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(output.buffer_index()));
@@ -124,7 +125,8 @@ void DetectionScores::add(const Executor &executor, int program) {
       const bool isTrue = row[3] != 0, isFalse = row[4] != 0;
       if (static_cast<int>(row[0]) == -1)
         output.objects[label] += static_cast<int>(row[2]);
-      else if (isTrue || isFalse) // else a difficult object, or no detection
+      // Otherwise a difficult object, or no detection.
+      else if (isTrue || isFalse)
         output.detections[label].emplace_back(row[2], isTrue);
     }
   }

@@ -1,14 +1,15 @@
-//===- DetectionScores.h - Average precision over a test --------*- C++ -*-===//
+//===- DetectionScores.h - Average precision of detections ------*- C++ -*-===//
 //
-// What SSD's solver does with eval_type: "detection": outputs are those of
-// DetectionEvaluate (host/DetectionEvaluate.h), of which an average precision
-// is taken for each class, over all batches.
+// Computes the test results of SSD's solver with eval_type: "detection": the
+// outputs are those of DetectionEvaluate
+// (runtime/host_layers/DetectionEvaluate.h), and each class gets an average
+// precision over all batches.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/executor/Executor.h"
 #include "runtime/events/Events.h"
+#include "runtime/executor/Executor.h"
 
 #include <map>
 #include <string>
@@ -17,30 +18,31 @@
 
 namespace brew::runtime {
 
-/// Ranked detections of one class: score, and whether the detection is true.
+/// The detections of one class: score, and whether it is a true positive.
 using ScoredDetections = std::vector<std::pair<float, bool>>;
 
-/// The area under the curve of precision over recall, of which there are
-/// `objects`. `version`: "11point", the mean of the best precisions from each
-/// tenth of recall on (VOC 2007); "MaxIntegral", under the best precision at
-/// that recall or beyond (VOC 2012); "Integral", under the curve itself. 0 if
-/// there are no detections or no objects. Throws Error (1) for more true
-/// detections than objects.
+/// The area under the precision-recall curve of a class with `objects` objects.
+/// `version`: "11point", the mean of the best precisions from each tenth of
+/// recall on (VOC 2007); "MaxIntegral", the area under the best precision at
+/// that recall or beyond (VOC 2012); "Integral", the area under the curve
+/// itself. Returns 0 if there are no detections or no objects. Throws Error (1)
+/// for more true positives than objects.
 float averagePrecision(const ScoredDetections &detections, int objects,
                        const std::string &version);
 
 class DetectionScores {
 public:
-  /// Throws Error (1) if the program has outputs that are no detections.
+  /// Throws Error (1) if an output of the program is not a DetectionEvaluate
+  /// top.
   static void checkOutputs(const plan::Manifest &manifest, int program);
 
   /// Adds the outputs of a program's last run.
   void add(const Executor &executor, int program);
 
   struct Result {
-    std::vector<OutputValue> outputs; ///< the mean over classes of each
+    std::vector<OutputValue> outputs; ///< the mean over classes, per output
     std::vector<event::TestDone::ClassScore> classes;
-    /// Of labels that nothing was found of, output by output.
+    /// Labels without detections, output by output.
     std::vector<int> missing;
   };
   Result result(const std::string &version) const;

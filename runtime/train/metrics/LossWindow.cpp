@@ -1,4 +1,4 @@
-//===- LossWindow.cpp - The losses that the displayed one averages --------===//
+//===- LossWindow.cpp - Moving average of the loss ------------------------===//
 
 #include "runtime/train/metrics/LossWindow.h"
 

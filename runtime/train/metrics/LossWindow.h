@@ -1,4 +1,4 @@
-//===- LossWindow.h - The losses that the displayed one averages *- C++ -*-===//
+//===- LossWindow.h - Moving average of the loss ----------------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace brew::runtime {
 
-/// The last losses and their mean, which is the displayed loss (average_loss).
+/// The most recent losses and their mean, the displayed loss (average_loss).
 ///
-/// Each change sums the window again. A sum that is kept by adding the newest
-/// loss and subtracting the oldest would never recover from a loss that rounds
-/// the others away, or that is not finite. A window of a thousand losses takes
-/// about a microsecond.
+/// Each change sums the window again. A running sum would never recover from a
+/// loss that is not finite or large enough to round the others away. A window
+/// of a thousand losses takes about a microsecond.
 class LossWindow {
 public:
-  /// Appends a loss, and keeps the last `size`, at least one.
+  /// Appends a loss and keeps the last `size`, at least one.
   void add(double loss, int size);
   /// Keeps the last `size` losses.
   void shrink(int size);
-  /// Replaces all losses, the oldest first.
+  /// Replaces all losses, oldest first.
   void assign(const std::vector<double> &oldestFirst);
   void clear() { assign({}); }
 

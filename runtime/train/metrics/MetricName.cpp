@@ -1,4 +1,4 @@
-//===- MetricName.cpp - Names of what training measures -------------------===//
+//===- MetricName.cpp - Names of training metrics -------------------------===//
 
 #include "runtime/train/metrics/MetricName.h"
 
@@ -28,7 +28,7 @@ const plan::Output *findOutput(const plan::Program &program,
   return nullptr;
 }
 
-/// The type of the layer that makes a blob, "" if none is listed.
+/// The type of the layer that produces a blob, or "".
 std::string makerOf(const plan::Program &program, const std::string &blob) {
   std::string type;
   for (const plan::Layer &layer : program.layers())
@@ -38,14 +38,14 @@ std::string makerOf(const plan::Program &program, const std::string &blob) {
   return type;
 }
 
-/// Whether tests give each output one score (Trainer::runTest).
+/// Whether tests reduce each output to one score (Trainer::runTest).
 bool scoresDetections(const plan::Manifest &manifest) {
   caffe::SolverParameter solver;
   return solver.ParseFromString(manifest.solver().parameter()) &&
          solver.eval_type() == "detection";
 }
 
-/// How many values a test gives of an output.
+/// The number of values of an output in test results.
 std::size_t countOf(const plan::Manifest &manifest,
                     const plan::Output &output) {
   if (scoresDetections(manifest))
@@ -75,8 +75,8 @@ std::string quotedList(const std::vector<std::string> &names) {
   return text;
 }
 
-/// The number of the test net of a name's first part ("test", "test1");
-/// nothing if it is none.
+/// The number of the test net from a name's first component ("test", "test1");
+/// nullopt for other names.
 std::optional<int> netOf(std::string_view part) {
   if (part.substr(0, 4) != "test" || part.size() > 8)
     return {};
@@ -91,7 +91,7 @@ std::optional<int> netOf(std::string_view part) {
   return net;
 }
 
-/// Takes "[3]" off the end of an output's name.
+/// Removes "[3]" from the end of an output's name and returns the element.
 std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
   if (name.empty() || name.back() != ']')
     return {};
@@ -102,7 +102,7 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
   const auto [stop, failed] = std::from_chars(begin, end, element);
   if (begin == end || failed != std::errc() || stop != end)
     throw TextError{offset + (open == name.npos ? 0 : open),
-                      "expected the number of an element, as in NAME[0]"};
+                    "expected the number of an element, as in NAME[0]"};
   name.resize(open);
   return element;
 }
@@ -110,11 +110,11 @@ std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
 void takeOutput(MetricName &metric, std::string name, std::size_t offset,
                 const plan::Manifest &manifest, int testNets) {
   if (metric.net >= testNets)
-    throw TextError{0, testNets == 0 ? "the solver has no test net"
-                                       : "there is no test net " +
-                                             std::to_string(metric.net) +
-                                             ": the solver has " +
-                                             std::to_string(testNets)};
+    throw TextError{0,
+                    testNets == 0
+                        ? "the solver has no test net"
+                        : "there is no test net " + std::to_string(metric.net) +
+                              ": the solver has " + std::to_string(testNets)};
   const plan::Program *program = testProgram(manifest, metric.net);
   const std::optional<std::size_t> element =
       program && findOutput(*program, name) ? std::nullopt
@@ -126,19 +126,19 @@ void takeOutput(MetricName &metric, std::string name, std::size_t offset,
       for (const plan::Output &each : program->outputs())
         names.push_back(each.blob());
     throw TextError{offset, "test net " + std::to_string(metric.net) +
-                                  " has no output '" + name + "'" +
-                                  didYouMean(name, names) +
-                                  " (it has: " + quotedList(names) + ")"};
+                                " has no output '" + name + "'" +
+                                didYouMean(name, names) +
+                                " (it has: " + quotedList(names) + ")"};
   }
   const std::size_t count = countOf(manifest, *output);
   if (!element && count != 1)
     throw TextError{offset, "output '" + name + "' has " +
-                                  std::to_string(count) + " elements: write '" +
-                                  name + "[0]' for the first"};
+                                std::to_string(count) + " elements: write '" +
+                                name + "[0]' for the first"};
   if (element && *element >= count)
     throw TextError{offset + name.size(),
-                      "output '" + name + "' has " + std::to_string(count) +
-                          (count == 1 ? " element" : " elements")};
+                    "output '" + name + "' has " + std::to_string(count) +
+                        (count == 1 ? " element" : " elements")};
   metric.output = name;
   metric.element = element.value_or(0);
 }
@@ -178,16 +178,16 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     metric.hook = std::string(text.substr(point + 1));
     if (!scope.hooks->count(metric.hook))
       throw TextError{point + 1,
-                        "no hook named '" + metric.hook + "' gives a value" +
-                            didYouMean(metric.hook, std::vector<std::string>(
-                                                        scope.hooks->begin(),
-                                                        scope.hooks->end()))};
+                      "no hook named '" + metric.hook + "' gives a value" +
+                          didYouMean(metric.hook, std::vector<std::string>(
+                                                      scope.hooks->begin(),
+                                                      scope.hooks->end()))};
     return metric;
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;
     if (text.substr(point + 1) != "loss")
       throw TextError{point + 1,
-                        "of the training net there is 'train.loss' only"};
+                      "of the training net there is 'train.loss' only"};
     return metric;
   } else if (const std::optional<int> net = netOf(first)) {
     metric.kind = MetricName::TestOutput;
@@ -197,11 +197,11 @@ MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
     return metric;
   }
   throw TextError{0, text.empty()
-                           ? "a name is missing"
-                           : "there is no metric '" + metric.text +
-                                 "'; there are test.OUTPUT, test1.OUTPUT, "
-                                 "train.loss, lr, iter and time" +
-                                 (scope.hooks ? ", epoch and hook.NAME" : "")};
+                         ? "a name is missing"
+                         : "there is no metric '" + metric.text +
+                               "'; there are test.OUTPUT, test1.OUTPUT, "
+                               "train.loss, lr, iter and time" +
+                               (scope.hooks ? ", epoch and hook.NAME" : "")};
 }
 
 std::optional<Better> betterOf(const MetricName &metric,
@@ -233,15 +233,15 @@ RankedMetric parseRankedMetric(std::string_view text,
       metric.kind != MetricName::TrainLoss &&
       metric.kind != MetricName::HookValue)
     throw TextError{0, "'" + metric.text +
-                             "' tells nothing of how good the net is"};
+                           "' does not measure how good the net is"};
   if (!better)
     better = betterOf(metric, scope.manifest);
   if (!better)
-    throw TextError{text.size(), "'" + metric.text +
-                                       "' is neither an accuracy nor a loss: "
-                                       "say which is better, " +
-                                       metric.text + ":min or " + metric.text +
-                                       ":max"};
+    throw TextError{
+        text.size(),
+        "'" + metric.text +
+            "' is neither an accuracy nor a loss: add which is better, " +
+            metric.text + ":min or " + metric.text + ":max"};
   return {metric, *better};
 }
 
@@ -271,7 +271,7 @@ void MetricValues::update(const Event &event) {
     loss = done->smoothedLoss;
     learningRate = done->learningRate;
   } else if (const auto *progress = std::get_if<event::Progress>(&event)) {
-    // Of the iterations that were started: those of a device end later.
+    // Counts started iterations: on a device they finish later.
     iteration = progress->iteration;
     seconds = progress->seconds;
   } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
@@ -311,7 +311,7 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
 
 std::string markedText(const std::string &what, const std::string &text,
                        const TextError &problem) {
-  // The mark stands below whole characters, of which UTF-8 has several bytes.
+  // Aligns the mark by UTF-8 characters, not bytes.
   std::size_t column = 0;
   for (std::size_t i = 0; i < std::min(problem.offset, text.size()); ++i)
     column += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
@@ -320,7 +320,7 @@ std::string markedText(const std::string &what, const std::string &text,
 }
 
 void throwTextError(const std::string &option, const std::string &text,
-                const TextError &problem) {
+                    const TextError &problem) {
   throw usageError(markedText(option, text, problem));
 }
 

@@ -1,4 +1,4 @@
-//===- SnapshotFolder.cpp - The snapshots under one prefix ----------------===//
+//===- SnapshotFolder.cpp - Snapshots under one prefix --------------------===//
 
 #include "runtime/train/snapshots/SnapshotFolder.h"
 
@@ -25,7 +25,7 @@ constexpr char kSnapshotList[] = "/snapshots"; // pairs: iteration, HDF5 or not
 const std::string kWeightsEnd = ".caffemodel", kStateEnd = ".solverstate";
 const std::string kHdf5End = ".h5";
 
-/// The names in the prefix's folder that begin with the prefix, without it.
+/// The suffixes of all files in the prefix's folder that start with the prefix.
 std::vector<std::string> namesUnder(const std::string &prefix) {
   const std::string folder = formats::folderOfFile(prefix);
   const std::string stem = fs::path(prefix).filename().string();
@@ -39,11 +39,11 @@ std::vector<std::string> namesUnder(const std::string &prefix) {
   }
   if (error && error != std::errc::no_such_file_or_directory)
     throw unavailable("cannot read the folder of snapshot prefix '" + prefix +
-                       "': " + error.message());
+                      "': " + error.message());
   return names;
 }
 
-/// Of "_iter_N.solverstate" N and ".solverstate".
+/// Splits "_iter_N.solverstate" into N and ".solverstate".
 bool splitName(const std::string &name, int &iteration, std::string &end) {
   const std::string begin = "_iter_";
   if (name.compare(0, begin.size(), begin) != 0)
@@ -58,13 +58,13 @@ bool splitName(const std::string &name, int &iteration, std::string &end) {
   return true;
 }
 
-/// Seconds since 1970; 0 for a file that is no longer there.
+/// Seconds since 1970; 0 if the file is gone.
 std::int64_t writtenAt(const std::string &path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
 }
 
-/// Throws what is wrong with a snapshot.
+/// Throws Error if a snapshot is damaged.
 void checkSnapshot(const std::string &path,
                    const std::vector<std::string> &folders) {
   const formats::SolverSnapshot state = formats::readSolverState(path);
@@ -197,7 +197,7 @@ void KeptSnapshots::restore(const caffe::SolverState &state,
                           error);
   };
   if (!isState(false) && !isState(true))
-    return; // those are another run's
+    return; // snapshots of another run
   const std::vector<double> values =
       formats::namedValues(state, kSnapshotList, path);
   for (std::size_t i = 0; i + 1 < values.size(); i += 2) {

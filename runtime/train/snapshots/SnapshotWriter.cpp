@@ -1,4 +1,4 @@
-//===- SnapshotWriter.cpp - Writes snapshots while training goes on -------===//
+//===- SnapshotWriter.cpp - Background writer of snapshots ----------------===//
 
 #include "runtime/train/snapshots/SnapshotWriter.h"
 
@@ -37,11 +37,11 @@ void SnapshotWriter::start(Job given) {
 
 void SnapshotWriter::write(Job &job) {
   formats::writeWeights(job.files.weights, job.weights, job.format);
-  job.weights = {}; // the state may be as large
+  job.weights = {}; // the state may need as much memory
   caffe::SolverState &state = job.state.state;
   formats::addWeightChecksum(state, job.files.weights);
   const int iteration = state.iter();
-  // Only now: a state must never name weights that are not whole.
+  // After the weights: a state must never name incomplete weights.
   formats::writeSolverState(job.files.state, std::move(job.state), job.format);
   events.post(
       event::SnapshotDone{iteration, job.files.weights, job.files.state});
@@ -50,7 +50,7 @@ void SnapshotWriter::write(Job &job) {
 }
 
 void SnapshotWriter::removeOutdated(const SnapshotPair &files) {
-  // Not the other way round, for the same reason.
+  // The state first, for the same reason.
   for (const std::string &file : {files.state, files.weights})
     if (unlink(file.c_str()) != 0 && errno != ENOENT) {
       events.post(event::LogLine{log::Severity::Warning, log::site::brew,

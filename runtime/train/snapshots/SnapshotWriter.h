@@ -1,4 +1,4 @@
-//===- SnapshotWriter.h - Writes snapshots while training goes on -*- C++ -*-=//
+//===- SnapshotWriter.h - Background writer of snapshots --------*- C++ -*-===//
 #pragma once
 
 #include "formats/SolverStateFile.h"
@@ -18,39 +18,39 @@ struct SnapshotPair {
   std::string weights, state;
 };
 
-/// Writes one snapshot at a time, on a thread of its own. All calls come from
-/// one thread.
+/// Writes one snapshot at a time on its own thread. Not thread-safe: all calls
+/// must come from one thread.
 class SnapshotWriter {
 public:
   struct Job {
     SnapshotPair files;
     formats::SnapshotFormat format;
     formats::Weights weights;
-    /// Written once the weights are on the device, which it names.
+    /// Written after the weights, which it names, are on the device.
     formats::SolverSnapshot state;
-    /// Deleted once both are.
+    /// Deleted after both are written.
     std::vector<SnapshotPair> outdated;
   };
 
-  /// `events` hears, at its next delivery, of what is done and of files that
-  /// could not be deleted.
+  /// `events` receives, at its next delivery, completed snapshots and files
+  /// that could not be deleted.
   explicit SnapshotWriter(Events &events) : events(events) {}
-  /// Waits; what went wrong and was not asked for is lost.
+  /// Waits; discards an error that was not queried.
   ~SnapshotWriter();
   SnapshotWriter(const SnapshotWriter &) = delete;
   SnapshotWriter &operator=(const SnapshotWriter &) = delete;
 
-  /// Begins to write; wait() comes first. Where the system gives no thread, it
-  /// is written here and now.
+  /// Starts to write; call wait() before. Writes synchronously if the system
+  /// cannot create a thread.
   void start(Job job);
-  /// Throws what went wrong with what was started, once it is known: Error (3)
-  /// for a full disk.
+  /// Rethrows the error of the last write if it has finished: Error (3) for a
+  /// full disk.
   void check();
-  /// Whether one is being written.
+  /// Whether a snapshot is being written.
   bool isWriting() const { return !done; }
-  /// Waits until nothing is being written; throws as check() does.
+  /// Waits for the write; throws as check() does.
   void wait();
-  /// Waits; what went wrong is returned instead of thrown.
+  /// Waits; returns the error instead of throwing it.
   std::exception_ptr finish();
 
 private:
@@ -60,7 +60,7 @@ private:
   Events &events;
   std::thread thread;
   std::atomic<bool> done{true};
-  std::exception_ptr failure; ///< of the thread, until it is joined
+  std::exception_ptr failure; ///< of the thread, until joined
 };
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- FiniteScan.cpp - Where memory holds NaN or Inf ---------------------===//
+//===- FiniteScan.cpp - Search for NaN and Inf in buffers -----------------===//
 
 #include "runtime/train/watch/FiniteScan.h"
 
@@ -12,12 +12,12 @@
 namespace brew::runtime {
 namespace {
 
-/// Fewest elements worth a thread of their own.
+/// Minimum elements per thread.
 constexpr std::int64_t kGrain = 1 << 16;
 
-/// Whether any of these numbers has an exponent of ones, which is what NaN and
-/// Inf have. On integers: it vectorises, and no option of the compiler's about
-/// floating point can make it disappear.
+/// Whether any number has an exponent of all ones, i.e. is NaN or Inf. Uses
+/// integers: they vectorise, and no floating-point option of the compiler can
+/// remove the check.
 template <typename Bits, Bits kExponent>
 bool anyNonFinite(const std::byte *bytes, std::int64_t count) {
   Bits found = 0;
@@ -91,7 +91,7 @@ bool allFinite(const plan::Buffer &buffer, const std::byte *bytes,
                const Threads &threads) {
   const std::int64_t count = plan::elementCount(buffer);
   const std::int64_t size = elementBytes(buffer.type());
-  // In whatever order, if there are no gaps.
+  // Without gaps, the order of elements does not matter.
   if (static_cast<std::int64_t>(buffer.size()) != count * size)
     return !firstNonFinite(buffer, bytes);
   std::atomic<bool> found{false};

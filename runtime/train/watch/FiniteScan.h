@@ -1,4 +1,4 @@
-//===- FiniteScan.h - Where memory holds NaN or Inf -------------*- C++ -*-===//
+//===- FiniteScan.h - Search for NaN and Inf in buffers ---------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/Threads.h"
@@ -10,18 +10,18 @@
 
 namespace brew::runtime {
 
-/// An element that is no number.
+/// An element that is not finite.
 struct NonFinite {
   std::int64_t position; ///< row-major in the buffer's dimensions
-  double value;          ///< NaN or an infinity
+  double value;          ///< NaN or infinite
 };
 
-/// Whether all of a buffer's elements are finite; integers are. Elements that
-/// lie without gaps are read at the memory's speed, by all threads.
+/// Whether all elements of a buffer are finite; integers always are. Contiguous
+/// elements are read at memory bandwidth, by all threads.
 bool allFinite(const plan::Buffer &buffer, const std::byte *bytes,
                const Threads &threads);
 
-/// The first element in row-major order that is not finite.
+/// Finds the first element in row-major order that is not finite.
 std::optional<NonFinite> firstNonFinite(const plan::Buffer &buffer,
                                         const std::byte *bytes);
 

@@ -1,4 +1,4 @@
-//===- LogRows.h - Rows of a training run's logs ---------------*- C++ -*-===//
+//===- LogRows.h - Rows of a training run's logs ----------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/events/Events.h"
@@ -7,15 +7,15 @@
 
 namespace brew::runtime {
 
-/// What an iteration that is displayed has measured.
+/// The measurements of a displayed iteration.
 struct TrainRow {
   event::Display display;
-  std::optional<event::Throughput> speed; ///< nothing in the run's first
+  std::optional<event::Throughput> speed; ///< not at the run's first display
   double learningRate;
   double seconds; ///< since training began, in this run
 };
 
-/// A test of one net.
+/// The result of a test of one net.
 struct TestRow {
   event::TestDone test;
   double seconds;

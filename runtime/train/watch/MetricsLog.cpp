@@ -1,4 +1,4 @@
-//===- MetricsLog.cpp - A training run as lines of JSON -------------------===//
+//===- MetricsLog.cpp - Training metrics as JSON lines --------------------===//
 
 #include "runtime/train/watch/MetricsLog.h"
 
@@ -25,8 +25,8 @@ double wallTime() {
       .count();
 }
 
-/// By blob; of several elements an array. NaN and Inf, which JSON lacks, become
-/// null.
+/// By blob; outputs of several elements are arrays. NaN and Inf become null,
+/// since JSON lacks them.
 Json outputsJson(const std::vector<OutputValue> &outputs) {
   std::vector<std::pair<std::string, std::vector<double>>> blobs;
   for (const OutputValue &output : outputs) {
@@ -44,7 +44,7 @@ std::string lineOf(const Json &row) {
   return row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// The iteration of a row; nothing if the line is none.
+/// The iteration of a row; nullopt if the line is not a row.
 std::optional<int> iterationOf(const std::string &line) {
   const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!row.is_object() || !row.contains("iteration") ||
@@ -97,7 +97,7 @@ void MetricsLog::setAside(int iteration) {
     throw unavailable("cannot read '" + path + "'");
   if (replaced.empty())
     return;
-  // First where they go to: rather twice than not at all.
+  // Append them to their new file first: better twice than lost.
   const int target = openToAppend(replacedPath);
   try {
     writeAll(target, replacedPath, replaced);

@@ -1,8 +1,8 @@
-//===- MetricsLog.h - A training run as lines of JSON -----------*- C++ -*-===//
+//===- MetricsLog.h - Training metrics as JSON lines ------------*- C++ -*-===//
 //
-// metrics.jsonl: an object a line, for each iteration that is displayed and
-// each test. A line is written whole, by one call, so that a run that is killed
-// leaves at most a last one without its end.
+// metrics.jsonl: one object per line, for each displayed iteration and each
+// test. Each line is written by one system call, so that a killed run leaves at
+// most one incomplete line at the end.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,8 +15,8 @@ namespace brew::runtime {
 
 class MetricsLog {
 public:
-  /// Goes on with FOLDER/metrics.jsonl. Rows of `iteration` and later ones,
-  /// which training will do again, and what is no row, go to the end of
+  /// Continues FOLDER/metrics.jsonl. Moves rows of `iteration` and later, which
+  /// training will repeat, and lines that are not rows to the end of
   /// FOLDER/metrics.replaced.jsonl. Throws Error (3) if the files cannot be
   /// read or written.
   MetricsLog(const std::string &folder, int iteration);

@@ -141,9 +141,9 @@ NanCheck::Finding NanCheck::find(int passes) {
                 " batches (iter_size) sum up to are not finite, though each "
                 "batch's are",
             false, kNotReproduced};
-  return {"the loss or a gradient was not finite, but is when the iteration is "
-          "computed again: its inputs came from a callback, or a layer that "
-          "the program computes gives another result each time",
+  return {"the loss or a gradient was not finite, but is finite when the "
+          "iteration is repeated: its inputs came from a callback, or a host "
+          "layer returns another result each time",
           false, kNotReproduced};
 }
 

@@ -1,11 +1,10 @@
-//===- NanCheck.h - The first NaN or Inf of a training run ------*- C++ -*-===//
+//===- NanCheck.h - Search for the first NaN or Inf -------------*- C++ -*-===//
 //
-// Each iteration looks only at what is cheap and sufficient: the loss and the
-// gradients of the parameters, which whatever goes wrong before them nearly
-// always reaches, and before the update that would carry it into the
-// parameters. Where they are not finite, the iteration is computed again, with
-// the same records, random numbers and state, and after each of its steps all
-// that the step has read or written is looked at.
+// Each iteration only checks the loss and the gradients of the parameters,
+// before the update: that is cheap, and an earlier value that is not finite
+// nearly always reaches them. If they are not finite, the iteration is repeated
+// with the same records, random numbers and state, and all values that a step
+// reads or writes are checked after each step.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,39 +24,39 @@ namespace brew::runtime {
 
 class NanCheck {
 public:
-  /// Watches the training program of `session`, which outlives it.
+  /// Watches the training program of `session`, which must outlive it.
   explicit NanCheck(Session &session);
 
-  /// Before an iteration feeds its first batch: keeps what is needed to compute
-  /// it again.
+  /// Saves the state needed to repeat an iteration. Call it before the
+  /// iteration feeds its first batch.
   void begin();
 
-  /// After the passes of an iteration, whose loss is `loss` and whose gradients
-  /// are summed: whether something is not finite. With a scale of losses (f16)
-  /// such gradients are the scale's to handle, as long as it can be halved.
+  /// Whether the loss or a gradient is not finite. Call it after the passes of
+  /// an iteration, with the mean loss and summed gradients. With a loss scale
+  /// (f16), such gradients only halve the scale, as long as it can be halved.
   bool foundNonFinite(double loss) const;
 
   struct Finding {
-    std::string text; ///< what is not finite, where: a sentence without its end
-    /// It was there before the iteration, in a parameter.
+    /// The value that is not finite, and where: a sentence without a full stop.
+    std::string text;
+    /// A parameter was not finite before the iteration.
     bool inParameters;
-    /// Orders findings by the time at which they arise; kNotReproduced if it did not
-    /// arise again.
+    /// Orders findings by time; kNotReproduced if it did not occur again.
     std::uint64_t order;
   };
   static constexpr std::uint64_t kNotReproduced = ~std::uint64_t(0);
-  /// Computes the iteration's `passes` batches again and tells what is not
-  /// finite first. Then readers, random numbers and state are those from before
-  /// the iteration. On several ranks all make the call, and all steps: some may
-  /// be sums over ranks.
+  /// Repeats the iteration's `passes` batches and returns the first value that
+  /// is not finite. Then restores readers, random numbers and state to those
+  /// before the iteration. All ranks must call it and run all steps, since some
+  /// may be all-reduces.
   Finding find(int passes);
-  /// The first parameter that is not finite; before its snapshot is written.
+  /// The first parameter that is not finite, to check before a snapshot.
   std::optional<std::string> badParameter() const;
 
 private:
   bool gradientsFinite() const;
   std::optional<std::string> scan(std::uint32_t buffer,
-                                    const plan::Step *step = nullptr) const;
+                                  const plan::Step *step = nullptr) const;
   std::optional<std::string> scanParameters() const;
   std::optional<std::string> scanInputs() const;
   std::optional<std::pair<std::string, int>> scanPass(bool wanted);
@@ -79,12 +78,12 @@ private:
   const plan::Program &program;
   Threads threads;
   std::vector<std::uint32_t> gradients; ///< buffers
-  /// Of f16: the scale of losses, and how many gradients were not finite.
+  /// f16: the loss scale, and the number of gradients that are not finite.
   std::optional<std::uint32_t> scale, nonFinite;
 
-  // From before the iteration.
+  // Saved before the iteration.
   std::vector<caffe::ReaderCursor> cursors;
-  /// What its passes change beside gradients: statistics, carried state.
+  /// State that passes change besides gradients: statistics, persistent state.
   std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> state;
 };
 

@@ -1,4 +1,4 @@
-//===- SolverChangeLog.cpp - What was changed while a run trained ---------------===//
+//===- SolverChangeLog.cpp - Log of solver field changes ------------------===//
 
 #include "runtime/train/watch/SolverChangeLog.h"
 
@@ -17,7 +17,7 @@
 namespace brew::runtime {
 namespace {
 
-/// The iterations of a line; nothing for a comment.
+/// The iteration of a line; nullopt for a comment.
 std::optional<int> iterationsIn(const std::string &line) {
   std::istringstream words(line);
   std::string after, count;
@@ -30,11 +30,12 @@ std::string lineOf(int iteration, const std::string &field,
   const std::string set = "after " + std::to_string(iteration) +
                           " iterations do set " + field + " \"" + value +
                           "\"\n";
-  // Lines have no way to say these.
+  // Hook lines cannot express these characters.
   const bool writable = value.find_first_of("\"\n\r") == value.npos;
-  return writable ? set
-                  : "# after " + std::to_string(iteration) + " iterations " +
-                        field + " was set to what a line cannot hold\n";
+  return writable
+             ? set
+             : "# after " + std::to_string(iteration) + " iterations " + field +
+                   " was set to a value that a line cannot contain\n";
 }
 
 } // namespace
@@ -59,7 +60,7 @@ void SolverChangeLog::startAt(int iteration) {
 }
 
 void SolverChangeLog::add(int iteration, const std::string &field,
-                    const std::string &value) {
+                          const std::string &value) {
   current[field] = value;
   append(lineOf(iteration, field, value));
 }

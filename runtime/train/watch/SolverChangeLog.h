@@ -1,11 +1,11 @@
-//===- SolverChangeLog.h - What was changed while a run trained -------*- C++ -*-===//
+//===- SolverChangeLog.h - Log of solver field changes ----------*- C++ -*-===//
 //
 // changes.hooks: a hook (hooks/Hooks.h) for each field of the solver that was
-// set while training, so that `--hooks changes.hooks` does the same again:
+// set while training, so that `--hooks changes.hooks` repeats the changes:
 //
 //   after 500 iterations do set base_lr "0.001"
 //
-// Of iterations that training does again, the lines become comments.
+// Lines of iterations that training repeats become comments.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,17 +20,18 @@ public:
   explicit SolverChangeLog(const std::string &folder)
       : path(folder + "/changes.hooks") {}
 
-  /// Training goes on with this iteration; what was set in this run still holds.
-  /// Throws Error (3) if the file cannot be read or written.
+  /// Training starts or resumes at this iteration; fields set in this run keep
+  /// their values. Throws Error (3) if the file cannot be read or written.
   void startAt(int iteration);
-  /// From this iteration on. Throws Error (3) if the line cannot be written.
+  /// Logs a change from this iteration on. Throws Error (3) if the line cannot
+  /// be written.
   void add(int iteration, const std::string &field, const std::string &value);
 
 private:
   void append(const std::string &text);
 
   std::string path;
-  std::map<std::string, std::string> current; ///< fields that this run has set
+  std::map<std::string, std::string> current; ///< fields set in this run
 };
 
 } // namespace brew::runtime

@@ -1,7 +1,7 @@
 //===- StopRule.h - Conditions that end a training run ----------*- C++ -*-===//
 //
-// A criterion (hooks/Criterion.h) that is looked at after each iteration and
-// after the tests.
+// Criteria (hooks/Criterion.h) evaluated after each iteration and after the
+// tests.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,7 +15,7 @@ namespace brew::runtime {
 
 class StopRule {
 public:
-  /// Throws Error (2) with the column where `text` is no rule.
+  /// Throws Error (2) with the column if `text` is not a valid rule.
   StopRule(const std::string &text, const plan::Manifest &manifest,
            int testNets);
 
@@ -29,23 +29,23 @@ private:
   Criterion criterion;
 };
 
-/// Ends training when a metric of the tests has not become better for some
-/// time.
+/// Ends training if a test metric has not improved for some time.
 class Patience {
 public:
-  /// `text` is N[:METRIC[:min|:max]]. Throws Error (2) where it is not.
+  /// `text` is N[:METRIC[:min|:max]]. Throws Error (2) if it is invalid.
   Patience(const std::string &text, const plan::Manifest &manifest,
            int testNets);
 
-  /// After a test of the metric's net: what to say if it is time to stop.
+  /// Call after a test of the metric's net; returns the reason if training
+  /// should stop.
   std::optional<std::string> afterTest(const MetricValues &values,
                                        int iteration);
-  /// Counts anew, without a best.
+  /// Restarts the count, without a best value.
   void restart() {
     best.reset();
     bestIteration = without = 0;
   }
-  /// The test net that is watched.
+  /// The number of the test net.
   int net() const { return metric.net; }
 
 private:

@@ -1,4 +1,4 @@
-//===- Summaries.cpp - What TensorBoard shows of a net --------------------===//
+//===- Summaries.cpp - TensorBoard summaries of a net ---------------------===//
 
 #include "runtime/train/watch/Summaries.h"
 
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kBuckets = 64;
 
-/// A name as TensorFlow allows it: letters, digits and _ . - / behind a letter,
-/// a digit or a point.
+/// A valid TensorFlow name: a letter, digit or point, then letters, digits and
+/// _ . - /.
 std::string nodeName(const std::string &layer) {
   std::string name;
   for (char c : layer) {
@@ -58,7 +58,7 @@ std::optional<tensorboard::Histogram> histogramOf(const formats::Blob &blob) {
   histogram.set_num(count);
   histogram.set_sum(sum);
   histogram.set_sum_squares(squares);
-  // Halved, or the range of doubles might not be one.
+  // Halve first: the full range may overflow.
   const double width = most / kBuckets - least / kBuckets;
   if (!(width > 0)) {
     histogram.add_bucket_limit(most);
@@ -96,7 +96,7 @@ filterImage(const formats::Blob &blob) {
   const auto across =
       static_cast<std::int64_t>(std::ceil(std::sqrt(double(tiles))));
   const std::int64_t down = (tiles + across - 1) / across;
-  // A line of black between them.
+  // Leave a black line between tiles.
   const std::int64_t height = down * (rows + 1) - 1,
                      width = across * (columns + 1) - 1;
   if (height > 16384 || width > 16384)
@@ -155,7 +155,7 @@ tensorboard::GraphDef graphOf(const plan::Program &program) {
     if (layer.has_source_location())
       (*node.mutable_attr())["source"].set_s(layer.source_location());
   }
-  // Of TensorFlow 1.0; all that is used here is older.
+  // TensorFlow 1.0; all features used here are older.
   graph.mutable_versions()->set_producer(22);
   return graph;
 }

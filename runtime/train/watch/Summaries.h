@@ -1,4 +1,4 @@
-//===- Summaries.h - What TensorBoard shows of a net ------------*- C++ -*-===//
+//===- Summaries.h - TensorBoard summaries of a net -------------*- C++ -*-===//
 #pragma once
 
 #include "formats/Blob.h"
@@ -10,20 +10,19 @@
 
 namespace brew::runtime {
 
-/// How the finite values are distributed, in buckets of equal width; nothing if
+/// The distribution of the finite values in buckets of equal width; nullopt if
 /// there are none.
 std::optional<tensorboard::Histogram> histogramOf(const formats::Blob &blob);
 
-/// Filters [K,C,R,S] side by side, each with the same range of values from
-/// black to white: of three channels (B,G,R) in colour, else every channel in
-/// grey. At most kMostTiles; nothing for another shape, or where a value is not
-/// finite.
+/// Tiles filters [K,C,R,S] into one image, with one black-to-white range:
+/// filters of three channels (B,G,R) in colour, else every channel in grey. At
+/// most kMostTiles. Nullopt for another shape, or if a value is not finite.
 inline constexpr std::int64_t kMostTiles = 1024;
 std::optional<tensorboard::Summary::Image>
 filterImage(const formats::Blob &blob);
 
-/// A node for each layer of the program (Split layers too), whose inputs are
-/// the layers that make its bottoms.
+/// One node per layer of the program (Split layers too); its inputs are the
+/// layers that produce its bottoms.
 tensorboard::GraphDef graphOf(const plan::Program &program);
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- TensorBoardLog.cpp - A training run for TensorBoard ----------------===//
+//===- TensorBoardLog.cpp - Training log for TensorBoard ------------------===//
 
 #include "runtime/train/watch/TensorBoardLog.h"
 
@@ -24,7 +24,7 @@ tensorboard::Event eventOf(int step) {
 }
 
 /// TensorBoard reads the files of a folder in the order of their names, which
-/// begin with the time of their making.
+/// start with their creation time.
 std::string newFileName(const std::string &folder) {
   char host[256] = "localhost";
   gethostname(host, sizeof host - 1);
@@ -46,7 +46,7 @@ void addScalar(tensorboard::Summary &summary, const std::string &tag,
   to.set_simple_value(static_cast<float>(value));
 }
 
-/// "BLOB", or "BLOB/3" for an element of several.
+/// "BLOB", or "BLOB/3" for one of several elements.
 void addOutputs(tensorboard::Summary &summary, const std::string &prefix,
                 const std::vector<OutputValue> &outputs) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -103,7 +103,7 @@ void TensorBoardLog::add(const TestRow &row) {
 void TensorBoardLog::addParameters(int iteration, bool gradients) {
   const Parameters &parameters = session.parameters();
   bool filtersAdded = false;
-  // A record each: together they may be as large as the net.
+  // One record each: together they may be as large as the net.
   auto write = [&](const std::string &tag, auto &&fill) {
     tensorboard::Event event = eventOf(iteration);
     tensorboard::Summary::Value &value = *event.mutable_summary()->add_value();

@@ -1,7 +1,6 @@
-//===- TensorBoardLog.h - A training run for TensorBoard --------*- C++ -*-===//
+//===- TensorBoardLog.h - Training log for TensorBoard ----------*- C++ -*-===//
 //
-// Writes event files of formats/tensorboard.proto in the frames of
-// TfRecordFile.h:
+// Writes event files (formats/tensorboard.proto) as records of TfRecordFile.h:
 //
 //   train/loss, train/lr, train/images_per_second, train/output/BLOB,
 //   test/BLOB, test1/BLOB ...               scalars, as in metrics.jsonl
@@ -23,16 +22,17 @@ namespace brew::runtime {
 
 class TensorBoardLog {
 public:
-  /// Begins a new event file in `folder`, whose events replace those of other
-  /// files there from `iteration` on, with the graph of the training program of
-  /// `session`, which outlives the log. Throws Error (3) if it cannot be made.
+  /// Creates a new event file in `folder`, which replaces the events of other
+  /// files there from `iteration` on, and writes the graph of the training
+  /// program of `session`, which must outlive the log. Throws Error (3) if the
+  /// file cannot be created.
   TensorBoardLog(const std::string &folder, Session &session, int iteration);
 
-  // Each throws Error (3) if it cannot write.
+  // Each throws Error (3) if it cannot be written.
   void add(const TrainRow &row);
   void add(const TestRow &row);
-  /// Histograms and filters as they are now. Gradients only if an iteration
-  /// has computed some.
+  /// Logs current histograms and filters; gradients only if an iteration has
+  /// computed them.
   void addParameters(int iteration, bool gradients);
 
 private:

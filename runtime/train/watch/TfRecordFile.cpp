@@ -1,4 +1,4 @@
-//===- TfRecordFile.cpp - TFRecord files ------------------------------------===//
+//===- TfRecordFile.cpp - TFRecord files ----------------------------------===//
 
 #include "runtime/train/watch/TfRecordFile.h"
 
@@ -14,7 +14,7 @@
 namespace brew::runtime {
 namespace {
 
-/// The remainders of single bytes by Castagnoli's polynomial, reflected.
+/// The CRC table of the reflected Castagnoli polynomial.
 constexpr std::array<std::uint32_t, 256> remainders() {
   std::array<std::uint32_t, 256> table{};
   for (std::uint32_t byte = 0; byte < 256; ++byte) {

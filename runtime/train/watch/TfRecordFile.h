@@ -1,10 +1,10 @@
-//===- TfRecordFile.h - TFRecord files ----------------------------*- C++ -*-===//
+//===- TfRecordFile.h - TFRecord files --------------------------*- C++ -*-===//
 //
-// The framing of TensorFlow's record files, little-endian: of each record the
-// number of its bytes (u64), that number's masked checksum (u32), the bytes,
-// their masked checksum. A checksum is CRC-32C (Castagnoli's polynomial, as
-// iSCSI's, RFC 3720), masked as LevelDB and TensorFlow do, so that checksums of
-// checksums are no trap: rotated right by 15 bits, plus 0xa282ead8.
+// The format of TensorFlow's record files, little-endian. Each record has: the
+// number of its bytes (u64), the masked checksum of that number (u32), the
+// bytes, the masked checksum of the bytes. The checksum is CRC-32C (Castagnoli
+// polynomial, RFC 3720), masked as in LevelDB and TensorFlow: rotated right by
+// 15 bits, plus 0xa282ead8.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,19 +18,19 @@ namespace brew::runtime {
 std::uint32_t crc32c(std::string_view bytes);
 std::uint32_t maskedCrc32c(std::string_view bytes);
 
-/// A record with its frame.
+/// Returns a record with its header and footer.
 std::string frameRecord(std::string_view record);
 
-/// A new file of records. Each goes to the file at once and whole.
+/// A new file of records. Each record is written at once by one system call.
 class TfRecordFile {
 public:
-  /// Throws Error (3) if the file is there or cannot be made.
+  /// Throws Error (3) if the file exists or cannot be created.
   explicit TfRecordFile(const std::string &path);
   ~TfRecordFile();
   TfRecordFile(const TfRecordFile &) = delete;
   TfRecordFile &operator=(const TfRecordFile &) = delete;
 
-  /// Throws Error (3) if it cannot be written.
+  /// Throws Error (3) if the record cannot be written.
   void write(std::string_view record);
 
 private:

@@ -1,4 +1,4 @@
-//===- Watch.cpp - What looks after a training run ------------------------===//
+//===- Watch.cpp - Stop rules, logs and NaN checks ------------------------===//
 
 #include "runtime/train/watch/Watch.h"
 
@@ -40,8 +40,8 @@ void Watch::startAt(int iteration) {
   std::filesystem::create_directories(logFolder, error);
   if (error)
     throw unavailable("cannot make the folder '" + logFolder +
-                       "': " + error.message());
-  metrics.reset(); // its file is replaced
+                      "': " + error.message());
+  metrics.reset(); // closes the file that is replaced
   metrics = std::make_unique<MetricsLog>(logFolder, iteration);
   board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
   if (!changes)
@@ -65,7 +65,7 @@ void Watch::onEvent(const Event &event) {
     if (patience && test->net == patience->net())
       if (const auto reason = patience->afterTest(values, test->iteration))
         stop(*reason);
-    // Rules may speak of several nets.
+    // Rules may name several nets.
     if (test->net + 1 == testNets)
       checkRules();
   }
@@ -82,7 +82,7 @@ void Watch::stop(const std::string &reason) {
     stopReason = reason;
 }
 
-/// A log that cannot be written ends, with a warning; training does not.
+/// A log that cannot be written is closed with a warning; training continues.
 template <typename Body> void Watch::writeLogs(Body &&body) {
   try {
     body();

@@ -1,15 +1,15 @@
-//===- Watch.h - What looks after a training run ----------------*- C++ -*-===//
+//===- Watch.h - Stop rules, logs and NaN checks ----------------*- C++ -*-===//
 //
-// Rules that end it, its logs, and the search for NaN. It listens to the
-// session's events; the trainer asks it between iterations.
+// Watches a training run: its stop rules, its logs, and the search for NaN.
+// Listens to the session's events; the trainer queries it between iterations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/session/Session.h"
-#include "runtime/train/watch/SolverChangeLog.h"
 #include "runtime/train/watch/MetricsLog.h"
 #include "runtime/train/watch/NanCheck.h"
+#include "runtime/train/watch/SolverChangeLog.h"
 #include "runtime/train/watch/StopRule.h"
 #include "runtime/train/watch/TensorBoardLog.h"
 
@@ -21,38 +21,39 @@
 namespace brew::runtime {
 
 struct WatchOptions {
-  /// Look for NaN and Inf in every iteration of solve() and step()
+  /// Checks for NaN and Inf in every iteration of solve() and step()
   /// (NanCheck.h).
   bool checkNan = false;
   /// Rules (StopRule.h), each of which ends training when it holds.
   std::vector<std::string> stopWhen = {};
   /// N[:METRIC[:min|:max]]; "": none.
   std::string patience = {};
-  /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (SolverChangeLog.h) and
-  /// TensorBoard's event files (TensorBoardLog.h), made if it is not there; "":
+  /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (SolverChangeLog.h)
+  /// and TensorBoard's event files (TensorBoardLog.h), created if missing; "":
   /// none.
   std::string logFolder = {};
 };
 
 class Watch {
 public:
-  /// Throws Error (2) for rules that are none. The session outlives it.
+  /// Throws Error (2) for invalid rules. The session must outlive it.
   Watch(Session &session, const WatchOptions &options, int testNets);
   ~Watch();
   Watch(const Watch &) = delete;
   Watch &operator=(const Watch &) = delete;
 
-  /// Training goes on with this iteration. Throws Error (3) if there can be no
-  /// logs.
+  /// Training starts or resumes at this iteration. Throws Error (3) if the logs
+  /// cannot be opened.
   void startAt(int iteration);
 
-  /// Null unless it was asked for.
+  /// Null unless enabled.
   NanCheck *nanCheck() { return nan.get(); }
 
-  /// Ends training as a rule does, unless one has.
+  /// Ends training as a rule does, unless a rule already holds.
   void requestStop(const std::string &reason) { stop(reason); }
   bool hasStopReason() const { return stopReason.has_value(); }
-  /// Why training is to end, if a rule holds since the last call.
+  /// Returns and clears the reason to end training, if a rule has held since
+  /// the last call.
   std::optional<std::string> takeStopReason();
 
 private:
@@ -74,8 +75,8 @@ private:
 
   std::unique_ptr<MetricsLog> metrics;
   std::unique_ptr<TensorBoardLog> board;
-  std::unique_ptr<SolverChangeLog> changes;      ///< for the run's life
-  std::optional<event::Display> displayed; ///< waits for its rate
+  std::unique_ptr<SolverChangeLog> changes; ///< kept for the whole run
+  std::optional<event::Display> displayed;  ///< waits for its learning rate
   std::optional<event::Throughput> speed;
   bool hasGradients = false;
 };

@@ -1,7 +1,5 @@
-//===- CompilerTest.cpp - The compiler as a program uses it ---------------===//
-//
-// Through the public headers and the shared library alone.
-//
+//===- CompilerTest.cpp - Tests of the compiler's API ---------------------===//
+// Uses only the public headers and the shared library.
 //===----------------------------------------------------------------------===//
 #include <brew/compiler.hpp>
 
@@ -22,7 +20,7 @@ using namespace brew::api;
 
 namespace {
 
-/// A net of one convolution with windows of `kernel` over 8 x 8 pixels.
+/// Returns a net of one convolution with windows of `kernel` over 8 x 8 pixels.
 std::string convolution(int kernel, const std::string &name = "conv") {
   return "name: '" + name +
          "'\n"
@@ -35,7 +33,7 @@ std::string convolution(int kernel, const std::string &name = "conv") {
          "layer { name: 'act' type: 'Sigmoid' bottom: 'y' top: 'z' }\n";
 }
 
-/// Not the host's own, which would make the bytes differ from machine to
+/// A fixed CPU, because the host's own would make the bytes depend on the
 /// machine.
 CompilerOptions forAnyCpu() {
   CompilerOptions options;
@@ -65,7 +63,7 @@ std::string contentOf(const std::string &path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// What the process writes to standard output and error while this lives.
+/// Captures output of the process to standard output and error.
 class Capture {
 public:
   Capture() {
@@ -146,7 +144,7 @@ TEST(CompilerApi, TextNamesFilesInItsFolder) {
       Compilation::ofText(solver + "test_interval: 1", "s", options);
   EXPECT_EQ(lost.status(), BREW_UNAVAILABLE);
   ASSERT_EQ(lost.diagnostics().size(), 1u);
-  // At the place that names the file.
+  // At the location that names the file.
   EXPECT_EQ(lost.diagnostics()[0].file, "s");
   EXPECT_EQ(lost.diagnostics()[0].line, 1);
   EXPECT_EQ(lost.diagnostics()[0].column, 6);
@@ -193,7 +191,7 @@ TEST(CompilerApi, NotesHaveLocations) {
 }
 
 TEST(CompilerApi, DiagnosticsOfPassesAreValues) {
-  // Found by shape inference, in MLIR.
+  // Detected by shape inference, in MLIR.
   const auto found =
       Compilation::ofText(convolution(9), "n.prototxt").diagnostics();
   ASSERT_EQ(found.size(), 1u);
@@ -305,7 +303,7 @@ TEST(CompilerApi, WritingLeavesTheMessage) {
   EXPECT_EQ(done.status(), BREW_BAD_INPUT);
   const std::string message = done.message();
   EXPECT_NE(message.find("w.caffemodel"), std::string::npos) << message;
-  // The report was made before.
+  // The report was finished before.
   done.write(BREW_OUTPUT_REPORT, folder / "report");
   EXPECT_EQ(done.message(), message);
   EXPECT_THROW(done.write(BREW_OUTPUT_PLAN, folder / "plan"), Error);
@@ -363,7 +361,7 @@ TEST(CompilerApi, NamesThatAreNotUtf8) {
   EXPECT_EQ(found[0].message,
             "layer 'r' (ReLU): 'top' is not UTF-8: it has "
             "the byte 0xE9; is the file in another encoding?");
-  // What is quoted is shown as UTF-8, and so is the name of a file in reports.
+  // Quoted text and file names in reports are UTF-8.
   const auto quoted =
       Compilation::ofText("layer { loss_weight: '\xe9' }", "n").diagnostics();
   ASSERT_EQ(quoted.size(), 1u);
@@ -448,8 +446,7 @@ TEST(CompilerApi, Upgrades) {
   Folder folder;
   EXPECT_EQ(Compilation::upgradeFile(folder.write("n", old)).upgraded(),
             done.upgraded());
-  EXPECT_EQ(Compilation::upgradeText("layers {", "n").status(),
-            BREW_BAD_INPUT);
+  EXPECT_EQ(Compilation::upgradeText("layers {", "n").status(), BREW_BAD_INPUT);
 }
 
 TEST(CompilerOptionsApi, EveryRowCanBeSet) {
@@ -485,7 +482,7 @@ TEST(CompilerOptionsApi, RejectsUnknownOptions) {
   EXPECT_NE(usageOf(options, "loss-scale", "many"), "");
   EXPECT_NE(usageOf(options, "gradients", "maybe"), "");
   EXPECT_NE(usageOf(options, "phase", "predict"), "");
-  // Of the right kind, and wrong.
+  // Right kind, wrong value.
   for (const char *batch : {"0", "-3"})
     EXPECT_EQ(usageOf(options, "batch", batch), "--batch must be positive");
   EXPECT_EQ(usageOf(options, "level", "99999999999"),
@@ -496,7 +493,7 @@ TEST(CompilerOptionsApi, RejectsUnknownOptions) {
   EXPECT_EQ(usageOf(options, "loss-scale-window", "-1"),
             "--loss-scale-window must not be negative");
   EXPECT_EQ(usageOf(options, "dump-dir", ""), "--dump-dir must name a folder");
-  // What was refused has left nothing behind.
+  // Rejected values have no effect.
   EXPECT_TRUE(Compilation::ofText(convolution(3), "n", options).succeeded());
 }
 
@@ -532,7 +529,7 @@ TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
 }
 
 TEST(CompilerApi, SeveralAtOnce) {
-  // Nets of different kernels, each compiled again and again beside others.
+  // Nets with different kernels, each compiled repeatedly beside others.
   constexpr int kinds = 4, rounds = 3;
   auto compile = [](int kind) {
     Compilation done = Compilation::ofText(
@@ -624,7 +621,7 @@ TEST(CompilerCApi, FillsNoMoreThanTheCallersStructure) {
   EXPECT_EQ(old.struct_size, offsetof(Old, guard));
   EXPECT_EQ(old.severity, BREW_ERROR);
   EXPECT_EQ(old.guard, 77);
-  // One that does not say its size.
+  // A structure without a size.
   auto row = makeStruct<brew_compiler_option>();
   EXPECT_EQ(brew_compiler_option_get(0, &row), BREW_OK);
   old.struct_size = row.struct_size = 0;
@@ -642,7 +639,7 @@ TEST(CompilerCApi, TheSonameIsTheAbiVersion) {
   dlclose(library);
 }
 
-// Last: what these set holds for the process.
+// Last, because these options apply to the whole process.
 TEST(CompilerProcess, LlvmArguments) {
   try {
     setLlvmArguments({"--no-such-flag"});

@@ -1,6 +1,6 @@
 //===- HostLayerTest.cpp - Host layers through the public headers ---------===//
 //
-// Over plans made by hand: needs no compiler.
+// Uses hand-written plans; needs no compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "OwnPlan.h"
@@ -31,7 +31,7 @@ TensorName blob(const std::string &name) {
   return result;
 }
 
-/// "STATUS: TEXT" of the error that `body` throws; "" if it throws none.
+/// "STATUS: TEXT" of the error that `body` throws, or "".
 template <typename Body> std::string errorOf(Body &&body) {
   try {
     body();
@@ -53,7 +53,8 @@ struct Record {
 };
 
 brew_status fail(const Record &record, char *message, std::size_t size) {
-  std::strncpy(message, record.message.c_str(), size); // may not end it
+  // May lack a terminating zero.
+  std::strncpy(message, record.message.c_str(), size);
   return record.status;
 }
 
@@ -169,14 +170,14 @@ TEST(HostLayer, StatusesAndWords) {
   const std::string longest = failing(43, std::string(100000, 'x'));
   EXPECT_EQ(longest.rfind("1: " + who + "xxx", 0), 0u);
   EXPECT_LT(longest.size(), 5000u);
-  // Nothing of it stays.
+  // The failed call has no lasting effect.
   record.status = BREW_OK;
   session.run(0);
   EXPECT_EQ(record.made, 1);
 }
 
 TEST(HostLayer, UnregisteredTypeFailsAtFirstUse) {
-  Session session(planOf(ownPlan()), {}); // it can be opened
+  Session session(planOf(ownPlan()), {}); // the session can be opened
   EXPECT_EQ(errorOf([&] { session.run(0); })
                 .rfind("2: layer 'own' (type 'Own'): the program that runs the "
                        "plan",
@@ -308,7 +309,7 @@ private:
 int Square::count = 0;
 void (*Square::throws)() = nullptr;
 
-/// Computes in float only, has no backward pass, and no constructor of its own.
+/// Computes in float only, has no backward pass and no constructor.
 class FloatsOnly : public api::HostLayer {
 public:
   void forward(const api::HostCall &call) override {
@@ -403,7 +404,7 @@ TEST(HostLayerClass, ComputesShapes) {
   setup.bottom_count = 0;
   setup.message_size = 7;
   EXPECT_EQ(type.get().shapes(&setup), BREW_BAD_INPUT);
-  EXPECT_STREQ(message, "it tak"); // cut and ended
+  EXPECT_STREQ(message, "it tak"); // truncated and terminated
 }
 
 } // namespace

@@ -17,7 +17,7 @@ using namespace brew::test;
 
 namespace {
 
-/// "STATUS: TEXT" of the error of loading; "" if there is none.
+/// "STATUS: TEXT" of the error of loading, or "".
 std::string loadingError(const std::string &files) {
   try {
     tools::loadHostLayers(files);
@@ -68,16 +68,16 @@ TEST_F(HostPlugin, Errors) {
   EXPECT_EQ(loadingError(text).rfind(
                 "3: host layers '" + text + "': it cannot be loaded: ", 0),
             0u);
-  // A library that is no plugin.
+  // A library that is not a plugin.
   EXPECT_EQ(loadingError(OTHER_LIBRARY),
             "1: host layers '" OTHER_LIBRARY
             "': it has no function 'brew_host_layers' (see "
             "brew/host_plugin.h)");
   EXPECT_EQ(loadingError(EMPTY_PLUGIN),
-            "1: host layers '" EMPTY_PLUGIN "': it gives no layers");
+            "1: host layers '" EMPTY_PLUGIN "': it has no layers");
 }
 
-/// The exit status of a command; what it prints goes to `text`.
+/// Returns the exit status of a command; its output goes to `text`.
 int statusOf(const std::string &command, std::string &text) {
   FILE *pipe = popen((command + " 2>&1").c_str(), "r");
   text.clear();
@@ -87,7 +87,7 @@ int statusOf(const std::string &command, std::string &text) {
 }
 
 #ifdef BREWC
-/// The plugin's shapes, and what is wrong with a plugin.
+/// The plugin's shapes, and errors of plugins.
 TEST_F(HostPlugin, ServesBrewc) {
   const std::string net =
       write("own.prototxt",

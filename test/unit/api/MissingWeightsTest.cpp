@@ -12,7 +12,7 @@ using namespace brew::api;
 
 namespace {
 
-/// A net for inference, x -> LAYER -> LAYER ..., with the outputs' weights 2.
+/// An inference net, x -> LAYER -> LAYER ..., with output weights 2.
 std::string chain(const std::vector<std::string> &layers) {
   std::string text = "layer { name: 'x' type: 'Input' top: 'x'\n"
                      "  input_param { shape { dim: 1 dim: 1 } } }\n";
@@ -38,8 +38,7 @@ Plan planOf(const std::string &net) {
   return Plan(compilation.plan().data(), compilation.plan().size(), "net.plan");
 }
 
-/// The message of the error (BREW_BAD_INPUT) that `body` throws; "" if it
-/// throws none.
+/// The message of the error (BREW_BAD_INPUT) that `body` throws, or "".
 template <typename Body> std::string badInputOf(Body &&body) {
   try {
     body();
@@ -104,7 +103,7 @@ TEST_F(MissingWeights, AreLayersWithoutValues) {
   for (int i = 0; i < 2; ++i)
     session.write(session.parameter("a", i), std::vector<float>{3});
   session.loadWeights({path("bc")});
-  session.loadWeights({path("a")}); // over what is there
+  session.loadWeights({path("a")}); // keeps the present values
   session.initialise();             // from fillers again
   EXPECT_NE(badInputOf([&] { session.loadWeights({path("a")}); }), "");
 }

@@ -1,4 +1,4 @@
-//===- OwnPlan.h - A plan with a host layer -------------------*- C++ -*-===//
+//===- OwnPlan.h - A plan with a host layer ---------------------*- C++ -*-===//
 #pragma once
 
 #include "PlanBuilder.h"
@@ -7,7 +7,7 @@
 
 namespace brew::test {
 
-/// x [2 x 2] -> layer "own" of type "Own" -> y, forward and backward, as the
+/// x [2 x 2] -> layer "own" of type "Own" -> y, forward and backward, in
 /// program "main". Gradients are readable as blobs "dy" and "dx".
 inline std::string ownPlan(plan::DataType precision = plan::F32) {
   PlanBuilder b;

@@ -1,7 +1,7 @@
-//===- PlanApiTest.cpp - Sessions and trainers over plans made by hand ----===//
+//===- PlanApiTest.cpp - Sessions and trainers of the API -----------------===//
 //
-// Through the public headers and the runtime's shared library; needs no
-// compiler.
+// Uses the public headers, the runtime's shared library and hand-written plans;
+// needs no compiler.
 //
 //===----------------------------------------------------------------------===//
 #include "TestPlan.h"
@@ -56,7 +56,7 @@ protected:
   test::TempFolder folder;
 };
 
-/// Batches of other values each time; the first is number 1.
+/// Batches with different values each time; the first is number 1.
 struct Batches {
   int given = 0;
   void operator()(const brew_feed_request *requests, std::size_t count) {
@@ -81,8 +81,8 @@ std::vector<float> weights(Session &session) {
   return values;
 }
 
-/// The status of the error that `body` throws, which has words; BREW_OK if it
-/// throws none.
+/// The status of the error that `body` throws, which has a message; BREW_OK if
+/// it throws none.
 brew_status statusOf(const std::function<void()> &body) {
   try {
     body();
@@ -109,7 +109,7 @@ static_assert(std::is_move_constructible_v<Session> &&
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Errors, as the headers have them
+// Errors documented in the headers
 //===----------------------------------------------------------------------===//
 
 TEST_F(PlanApi, SourcesThatAreMissing) {
@@ -117,8 +117,7 @@ TEST_F(PlanApi, SourcesThatAreMissing) {
   Session session(plan);
   session.initialise();
   for (int i = 0; i < 2; ++i)
-    EXPECT_EQ(statusOf([&] { session.openSources(kTrain); }),
-              BREW_UNAVAILABLE);
+    EXPECT_EQ(statusOf([&] { session.openSources(kTrain); }), BREW_UNAVAILABLE);
   EXPECT_EQ(statusOf([&] { session.feed(kTrain); }), BREW_UNAVAILABLE);
 }
 
@@ -251,7 +250,7 @@ TEST_F(PlanApi, CallsThatMakeNoSense) {
   for (const auto &call : calls)
     EXPECT_EQ(call.status, call.expected) << call.what;
   EXPECT_EQ(trainer.field("base_lr"), "0.5");
-  EXPECT_EQ(getField(field, 4), BREW_OK); // "0.5" and its end
+  EXPECT_EQ(getField(field, 4), BREW_OK); // "0.5" and its terminating zero
 }
 
 TEST_F(PlanApi, PlansReportErrorsByStatus) {
@@ -271,7 +270,7 @@ TEST_F(PlanApi, PlansReportErrorsByStatus) {
   EXPECT_TRUE(plan.info().trainable);
 }
 
-/// Whatever the locale, and with a space behind the comma.
+/// In any locale, and with a space after the comma.
 TEST_F(PlanApi, MeansOfRecordsHavePoints) {
   const std::string image("\0\0\x8\x3\0\0\0\1\0\0\0\1\0\0\0\2"
                           "\x7\x9",
@@ -345,7 +344,7 @@ TEST_F(PlanApi, ReportsUnavailableResources) {
 TEST_F(PlanApi, CountsThatFailThrow) {
   const Plan plan = linear();
   Session session(plan);
-  EXPECT_EQ(session.inputs(kUpdate), 0u); // has none
+  EXPECT_EQ(session.inputs(kUpdate), 0u); // has no inputs
   EXPECT_TRUE(session.names(BREW_PERSISTENT_STATE).empty());
   EXPECT_EQ(statusOf([&] { session.inputs(17); }), BREW_USAGE);
   EXPECT_EQ(statusOf([&] { session.layers(17); }), BREW_USAGE);
@@ -371,7 +370,7 @@ TEST_F(PlanApi, CallbacksLiveAsLongAsTheyAreUsed) {
 
   session.setFeed(kTest, {}, feed);
   EXPECT_EQ(users(), 2);
-  session.setFeed(kTest, {"x"}, feed); // the first goes on with `target`
+  session.setFeed(kTest, {"x"}, feed); // the first feed keeps `target`
   EXPECT_EQ(users(), 3);
   session.feed(kTest);
   EXPECT_EQ(*counter, 2);
@@ -396,7 +395,7 @@ TEST_F(PlanApi, CallbacksCannotChangeTheirCaller) {
   const Plan plan = linear();
   Session session(plan);
   session.setFeed(kTest, {}, [&](const brew_feed_request *, std::size_t) {
-    EXPECT_EQ(session.inputs(kTest), 2u); // reading is no change
+    EXPECT_EQ(session.inputs(kTest), 2u); // reading changes nothing
     session.setInput(kTest, "x", std::vector<float>(12));
   });
   EXPECT_EQ(statusOf([&] { session.feed(kTest); }), BREW_USAGE);
@@ -424,7 +423,7 @@ TEST_F(PlanApi, ListenersHearAndGo) {
   session.removeListener(number);
   session.emitNetSetUp(kTest);
   EXPECT_EQ(nets.size(), 2u);
-  session.removeListener(number); // passed over
+  session.removeListener(number); // ignored
 }
 
 TEST_F(PlanApi, InputsNeedValuesUntilTheyAreSet) {
@@ -607,7 +606,7 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
   EXPECT_FALSE(trainer.stopped());
   EXPECT_EQ(trainer.learningRate(), 0.25);
   ASSERT_EQ(kinds.size(), 4u);
-  // A snapshot is told of once its files are whole, which takes its time.
+  // A snapshot's event follows its complete files, which takes some time.
   const auto written =
       std::find(kinds.begin(), kinds.end(), BREW_EVENT_SNAPSHOT);
   ASSERT_NE(written, kinds.end());

@@ -1,7 +1,7 @@
-//===- RuntimeTest.cpp - The runtime as a program uses it -----------------===//
+//===- RuntimeTest.cpp - The runtime in a calling program -----------------===//
 //
-// Through the public headers and the shared libraries alone; the compiler's is
-// in the same process.
+// Uses only the public headers and the shared libraries, with the compiler's
+// library in the same process.
 //
 //===----------------------------------------------------------------------===//
 #include <brew/brew.hpp>
@@ -54,7 +54,7 @@ Plan planOf(const char *text) {
   return Plan(bytes.data(), bytes.size(), "net.plan");
 }
 
-/// The status of the error that `body` throws; BREW_OK if it throws none.
+/// The status of the error that `body` throws, or BREW_OK.
 template <typename Body> brew_status statusOf(Body &&body) {
   try {
     body();
@@ -114,8 +114,8 @@ TEST(RuntimeApi, WrittenParametersCount) {
             (std::vector<float>{0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
-/// Calls may keep the weights in a form of their own, and in bf16 they are
-/// rounded ahead of runs: both are made anew.
+/// Library calls may store weights in their own layout, and bf16 weights are
+/// rounded ahead of runs: both are updated.
 TEST(RuntimeApi, WrittenWeightsCount) {
   const char *const text =
       "layer { name: 'in' type: 'Input' top: 'x'\n"
@@ -126,8 +126,8 @@ TEST(RuntimeApi, WrittenWeightsCount) {
       "layer { name: 'ip' type: 'InnerProduct' bottom: 'y' top: 'z'\n"
       "  inner_product_param { num_output: 64 bias_term: false\n"
       "    weight_filler { type: 'constant' value: 1 } } }\n";
-  // Powers of two, so that nothing is rounded: 32 * 9 products of 1, then
-  // 32 * 16 of those.
+  // Powers of two, so that nothing is rounded: 32 * 9 products of 1, then 32 *
+  // 16 products of those.
   constexpr float once = 32 * 9, twice = once * 32 * 16;
   for (const char *precision : {"f32", "bf16"}) {
     CompilerOptions options;
@@ -159,8 +159,8 @@ TEST(RuntimeApi, WrittenWeightsCount) {
   }
 }
 
-/// Steps that were compiled for one place follow the blob to another, calls
-/// with weights in a form of their own too.
+/// Steps compiled for one address follow the blob to another, also library
+/// calls with weights in their own layout.
 TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
   const char *const text =
       "layer { name: 'in' type: 'Input' top: 'x'\n"
@@ -207,13 +207,16 @@ TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
   expect(6, x, z); // twice the weights
   session.bindMemory(in, nullptr, 0);
   session.bindMemory(out, nullptr, 0);
-  expect(2, ownIn, ownOut); // the ones that were written first
+  expect(2, ownIn, ownOut); // the values written first
 
-  EXPECT_EQ(statusOf([&] { session.bindMemory(in, x, sizeof x - 4); }), BREW_USAGE);
-  EXPECT_EQ(statusOf([&] { session.bindMemory(out, x + 1, sizeof z); }), BREW_USAGE);
-  EXPECT_EQ(
-      statusOf([&] { session.bindMemory(session.parameter("conv", 1), z, 64); }),
-      BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.bindMemory(in, x, sizeof x - 4); }),
+            BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.bindMemory(out, x + 1, sizeof z); }),
+            BREW_USAGE);
+  EXPECT_EQ(statusOf([&] {
+              session.bindMemory(session.parameter("conv", 1), z, 64);
+            }),
+            BREW_USAGE);
   expect(2, ownIn, ownOut);
 }
 
@@ -251,7 +254,7 @@ TEST(RuntimeApi, FailuresAreStatusAndMessage) {
             BREW_UNAVAILABLE);
   EXPECT_EQ(statusOf([&] { Trainer trainer(session); }), BREW_BAD_INPUT);
 
-  // In C: a handle that could not be opened tells why, and does nothing else.
+  // In C: a handle that could not be opened only has a message.
   brew_plan *damaged = nullptr;
   EXPECT_EQ(brew_plan_open("no/such.plan", &damaged), BREW_UNAVAILABLE);
   ASSERT_NE(damaged, nullptr);
@@ -269,7 +272,7 @@ TEST(RuntimeApi, FailuresAreStatusAndMessage) {
 
 TEST(RuntimeApi, StructuresMayBeOlderOrNewer) {
   const Plan plan = planOf(kNet);
-  // An older program's structure ends early: nothing is written behind it.
+  // An older program's structure is shorter: nothing is written after its end.
   struct {
     brew_plan_info info;
     char guard[8];
@@ -307,7 +310,7 @@ TEST(RuntimeApi, TrainsOnAFeedAndEmitsEvents) {
   EXPECT_NEAR(trainer.learningRate(), 0.01, 1e-6);
   EXPECT_EQ(statusOf([&] { trainer.setField("nosuch", "1"); }), BREW_USAGE);
 
-  // An iteration in the caller's hands.
+  // An iteration in separate passes.
   const auto before = session.read(session.parameter("ip", 0));
   trainer.forward();
   trainer.backward();
@@ -380,7 +383,7 @@ TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
     session.setFeed(program, {},
                     [&](const brew_feed_request *requests, std::size_t count) {
                       if (++batch == 2 && std::exchange(broken, false)) {
-                        batch = 0; // the first again
+                        batch = 0; // the first batch again
                         throw std::out_of_range("no batch");
                       }
                       for (std::size_t i = 0; i < count; ++i)
@@ -504,7 +507,7 @@ TEST(RuntimeApi, DescribesTheMachineAndTheSolver) {
   EXPECT_TRUE(rate);
 }
 
-// What programs were compiled against: a change here is a new ABI.
+// The ABI that programs were compiled against: a change here is a new ABI.
 static_assert(sizeof(brew_plan_info) == 40);
 static_assert(sizeof(brew_program_info) == 48);
 static_assert(sizeof(brew_step_info) == 32);

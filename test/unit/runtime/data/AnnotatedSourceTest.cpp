@@ -133,7 +133,7 @@ TEST_F(AnnotatedSourceTest, MirrorsBoxesWithTheirImages) {
   bool seen[2] = {};
   for (int i = 0; i < 12; ++i) {
     read(*source);
-    // The first pixel tells where the crop begins and whether it is mirrored.
+    // The first pixel identifies the crop's origin and mirroring.
     const bool mirrored = at(72) > at(73);
     const float left = (mirrored ? at(72 + 5) : at(72)) - 10;
     seen[mirrored] = true;
@@ -169,7 +169,7 @@ TEST_F(AnnotatedSourceTest, ThreadsAndResumingDoNotChangeDraws) {
 }
 
 TEST_F(AnnotatedSourceTest, RejectsTooLargeExpansions) {
-  // brewc allows no such ratio, but a plan may come from elsewhere.
+  // brewc rejects such a ratio, but a plan may come from elsewhere.
   auto source = open("transform_param { resize_param { height: 4 width: 8 } "
                      "expand_param { prob: 1 max_expand_ratio: 1e30 } }",
                      {3, 3, 4, 8}, 5, false);
@@ -234,7 +234,7 @@ TEST(AnnotatedObjects, CropsKeepOverlappingObjects) {
   EXPECT_EQ(objectsInCrop(part, objects, &centre).size(), 1U);
   caffe::EmitConstraint share;
   share.set_emit_type(caffe::EmitConstraint::MIN_OVERLAP);
-  share.set_emit_overlap(0.05F); // 1 / 16 of the first lies in it
+  share.set_emit_overlap(0.05F); // 1 / 16 of the first object lies in it
   EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 2U);
   share.set_emit_overlap(0.07F);
   EXPECT_EQ(objectsInCrop(part, objects, &share).size(), 1U);

@@ -1,5 +1,4 @@
-//===- DataPipelineTest.cpp - Feeds and reading ahead
-//---------------------------===//
+//===- DataPipelineTest.cpp - Inputs and prefetching ----------------------===//
 #include "runtime/data/DataPipeline.h"
 #include "TestPlan.h"
 #include "runtime/data/Prefetcher.h"
@@ -19,7 +18,7 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Reads a batch with the next number each time, after a delay. Fails at batch
+/// Reads batches with consecutive numbers, each after a delay. Fails at batch
 /// `breakAt`.
 class CountingSource : public BatchSource {
 public:
@@ -44,7 +43,8 @@ public:
     hasFailed = false;
   }
   static std::atomic<int> batchesRead, batchesTaken;
-  /// Most batches that had been read and not been taken when another was read.
+  /// The maximum number of batches read but not acquired while another was
+  /// read.
   static std::atomic<int> mostAhead;
   static std::atomic<bool> hasFailed;
 
@@ -57,7 +57,8 @@ std::atomic<int> CountingSource::batchesTaken{0};
 std::atomic<int> CountingSource::mostAhead{0};
 std::atomic<bool> CountingSource::hasFailed{false};
 
-/// Waits for another thread; the test's time limit ends a wait in vain.
+/// Waits for another thread; the test's time limit ends a wait that never
+/// succeeds.
 template <typename Condition> void waitUntil(Condition holds) {
   while (!holds())
     std::this_thread::yield();
@@ -99,7 +100,7 @@ TEST(Prefetcher, DeliversInOrderAndReadsAheadNoFurtherThanItsDepth) {
   waitUntil([] { return CountingSource::batchesRead == 4; });
   for (int i = 1; i < 100; ++i)
     ASSERT_EQ(take(prefetcher), float(i));
-  // Three buffers: another batch is read once fewer than three are waiting.
+  // Three buffers: the next batch is read once fewer than three are waiting.
   EXPECT_LE(CountingSource::mostAhead, 2);
 }
 
@@ -203,12 +204,12 @@ TEST(DataPipeline, InputsInTheCallersMemoryKeepItsValues) {
   executor.bindMemory(0, reinterpret_cast<std::byte *>(x));
   pipeline.feed();
   EXPECT_EQ(x[2], 3);
-  // What is set is delivered there.
+  // Set values are written there.
   const std::vector<float> values(12, 7);
   pipeline.set("x", values.data(), 12);
   pipeline.feed();
   EXPECT_EQ(x[2], 7);
-  // In its own memory an input that nobody set is zero.
+  // In its own memory an unset input is zero.
   DataPipeline other(executor, executor.findProgram("forward_backward"), {1},
                      "");
   executor.bindMemory(0, nullptr);
@@ -222,7 +223,7 @@ TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
   const std::vector<float> values(12);
   int refused = 0;
   auto refuses = [&](const std::function<void()> &change) {
-    test::expectError(ExitStatus::Usage, "the function that feeds a program",
+    test::expectError(ExitStatus::Usage, "a feed callback must not change",
                       change);
     ++refused;
   };
@@ -236,7 +237,7 @@ TEST(DataPipeline, CallbacksCannotChangeTheirPipeline) {
   test::expectError(ExitStatus::BadInput, "the batch is wrong",
                     [&] { pipeline.feed(); });
   EXPECT_EQ(refused, 4);
-  pipeline.set("x", values.data(), 12); // it is over
+  pipeline.set("x", values.data(), 12); // the callback has returned
 }
 
 TEST(DataPipeline, DummyDataRefillsRandomBlobs) {

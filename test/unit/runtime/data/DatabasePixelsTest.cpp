@@ -1,7 +1,7 @@
-//===- DatabasePixelsTest.cpp - Images that leave a database as bytes -----===//
+//===- DatabasePixelsTest.cpp - Images passed to devices as bytes ---------===//
 //
-// What a device makes of them, computed here as its kernel does, against what
-// the host makes of the same records.
+// Compares a device's conversion, computed here as its kernel does, with the
+// host's conversion of the same records.
 //
 //===----------------------------------------------------------------------===//
 #include "TestPlan.h"
@@ -69,8 +69,8 @@ protected:
     formats::writeBinaryProto(folder / "mean.binaryproto", mean);
   }
 
-  /// A batch of `batch` images of `rows` x `columns`, whose records travel as
-  /// images of `image`.
+  /// A batch of `batch` images of `rows` x `columns`, passed as images of size
+  /// `image`.
   std::unique_ptr<BatchSource> open(const std::string &transform,
                                     std::int64_t batch, std::int64_t rows,
                                     std::int64_t columns,
@@ -94,7 +94,7 @@ protected:
     return openDatabaseSource(info);
   }
 
-  /// As the host converts them.
+  /// Reads a batch converted by the host.
   std::vector<float> read(BatchSource &source) {
     std::vector<float> values(data.size() / sizeof(float), -1);
     source.read({reinterpret_cast<std::byte *>(values.data())});
@@ -157,7 +157,7 @@ TEST_F(DatabasePixels, TheDeviceCropsRecordsAsTheHostDoes) {
                 "scale: 0.3",
                 0}};
   for (const auto &[fields, constant] : cases)
-    // Whole records, and crops that the host makes.
+    // Full records, and crops made by the host.
     for (std::array<std::int64_t, 2> image :
          {std::array<std::int64_t, 2>{5, 7}, {4, 4}}) {
       auto host = open(fields, 20, 4, 4, image);

@@ -134,7 +134,7 @@ TEST_F(DatabaseSourceTest, DoublesForADoublePlan) {
   auto source = open("transform_param { scale: 0.1 }", {1, 2, 3, 4}, true,
                      "LMDB", {}, plan::F64);
   read(*source);
-  // The scale is a float, as in Caffe; the product is not rounded to one.
+  // The scale is a float, as in Caffe; the product is not rounded to float.
   EXPECT_DOUBLE_EQ(reinterpret_cast<const double *>(bytes.data())[7],
                    7 * double(0.1f));
 }
@@ -150,7 +150,7 @@ TEST_F(DatabaseSourceTest, ScaleMeanValueAndOldFields) {
   read(*source);
   EXPECT_EQ(at(7), 5);
   EXPECT_EQ(at(13), 3);
-  // Before there was a transform_param.
+  // The old fields in data_param.
   source = open("data_param { scale: 0.25 crop_size: 2 }", {1, 2, 2, 2});
   read(*source);
   // The centre of 3 x 4 for 2 x 2 begins at row 0, column 1.
@@ -171,7 +171,7 @@ TEST_F(DatabaseSourceTest, MeanFileIsSubtractedWhereTheCropLies) {
                      {1, 2, 2, 2});
   read(*source);
   for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(at(i), 3); // every pixel lies one above its mean
+    EXPECT_EQ(at(i), 3); // every pixel is one above its mean
 }
 
 TEST_F(DatabaseSourceTest, TrainingCropsAndMirrorsAtRandom) {

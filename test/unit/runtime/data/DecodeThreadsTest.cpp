@@ -1,5 +1,5 @@
-//===- DecodeThreadsTest.cpp
-//-------------------------------------------------===//
+//===- DecodeThreadsTest.cpp - Threads that decode records ----------------===//
+// it still works
 #include "runtime/data/DecodeThreads.h"
 
 #include <gtest/gtest.h>

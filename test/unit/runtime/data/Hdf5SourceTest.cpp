@@ -16,7 +16,7 @@ using namespace brew::runtime;
 
 namespace {
 
-/// Files whose rows are numbered through: data (n, n + 0.5), label n.
+/// Files with rows numbered across files: data (n, n + 0.5), label n.
 class Hdf5SourceTest : public testing::Test {
 protected:
   void writeFile(const std::string &name, int rows) {
@@ -50,7 +50,7 @@ protected:
     return openHdf5Source(info);
   }
 
-  /// Labels of the next batch; checks that the data belong to them.
+  /// Labels of the next batch; checks that the data match them.
   std::vector<int> read(BatchSource &source) {
     std::vector<float> x(data.size() / sizeof(float)), y(x.size() / 2);
     source.read({reinterpret_cast<std::byte *>(x.data()),
@@ -103,7 +103,7 @@ TEST_F(Hdf5SourceTest, ShuffledPassesContainEveryRowOnce) {
   EXPECT_EQ(std::set<int>(second.begin(), second.end()).size(), 50u);
   EXPECT_NE(first, second);
   EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
-  // Files stay whole, as in Caffe: rows of a file are not mixed with others'.
+  // As in Caffe, rows of a file are not mixed with those of other files.
   const bool aFirst = first[0] < 30;
   for (int i = 0; i < (aFirst ? 30 : 20); ++i)
     EXPECT_EQ(first[i] < 30, aFirst);

@@ -1,5 +1,4 @@
-//===- ImageFolder.h - Image files and the layers that read them -*- C++
-//-*-===//
+//===- ImageFolder.h - Fixture with image files -----------------*- C++ -*-===//
 #pragma once
 
 #include "TestPlan.h"
@@ -14,8 +13,8 @@
 
 namespace brew::test {
 
-/// A folder of images in which pixel (y, x) of channel c of image n is
-/// n * 40 + y * 5 + x + c * 100, so that what is read can be told.
+/// A folder of images in which pixel (y, x) of channel c of image n is n * 40 +
+/// y * 5 + x + c * 100, so that values identify their source.
 class ImageFolder : public testing::Test {
 protected:
   static int pixel(int n, int c, int y, int x) {
@@ -36,10 +35,11 @@ protected:
                formats::encodeImage(image, formats::ImageFormat::Png));
   }
 
-  /// `fields`: of a layer of that type, tops left out.
-  runtime::DataLayerInfo info(const std::string &type, const std::string &fields,
-                         std::vector<std::int64_t> dims, bool testPhase,
-                         unsigned threads) {
+  /// `fields`: of a layer of that type, without tops.
+  runtime::DataLayerInfo info(const std::string &type,
+                              const std::string &fields,
+                              std::vector<std::int64_t> dims, bool testPhase,
+                              unsigned threads) {
     data = makeBuffer("data", 0, 0, dims);
     label = makeBuffer("label", 0, 0, {dims[0]});
     runtime::DataLayerInfo result;

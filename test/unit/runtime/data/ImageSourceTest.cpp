@@ -11,7 +11,7 @@ namespace {
 
 class ImageSourceTest : public test::ImageFolder {
 protected:
-  /// Images 0 to count - 1, with their numbers for labels.
+  /// Images 0 to count - 1, with their numbers as labels.
   void writeList(int count) {
     std::string lines;
     for (int n = 0; n < count; ++n) {
@@ -112,7 +112,7 @@ TEST_F(ImageSourceTest, RandSkipStartsWithinItsRange) {
   const auto first = float(source->position().position);
   read(*source);
   EXPECT_EQ(labels[0], first);
-  // A seed that skips more than there is.
+  // A seed that skips more images than there are.
   test::expectError(ExitStatus::BadInput, "not enough to skip", [&] {
     open("rand_skip: 4000000000", {1, 3, 4, 5});
   });
@@ -152,22 +152,22 @@ TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
                      {4, 3, 4, 5}, true, threads);
     feed.reading.skipBadRecords = true;
     auto source = openImageSource(feed);
-    read(*source); // of 0 1 2 3, the 2nd and 3rd give way to 4 and 6 (for 5)
+    // Of 0 1 2 3, the 2nd and 3rd are replaced by 4 and 6 (for 5).
+    read(*source);
     EXPECT_EQ(labels, (Labels{0, 4, 6, 3}));
     EXPECT_EQ(at(1, 2, 3, 4), pixel(4, 2, 3, 4));
     EXPECT_EQ(source->skippedRecords(), 3u);
     EXPECT_EQ(source->position().position, 7u);
     EXPECT_EQ(source->position().records, 4u);
   }
-  // Where none is left, it ends.
+  // Fails if no image is left.
   for (int n : {0, 3, 4, 6, 8})
     std::filesystem::remove(folder / ("image " + std::to_string(n) + ".png"));
   auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
                    {4, 3, 4, 5}, true, 2);
   feed.reading.skipBadRecords = true;
   auto source = openImageSource(feed);
-  test::expectError(ExitStatus::Unavailable,
-                    "no record is left that is not damaged",
+  test::expectError(ExitStatus::Unavailable, "no intact record is left",
                     [&] { read(*source); });
 }
 

@@ -1,4 +1,4 @@
-//===- RankSourcesTest.cpp - Records that ranks share ---------------------===//
+//===- RankSourcesTest.cpp - Records shared by ranks ----------------------===//
 #include "TestPlan.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
@@ -89,7 +89,7 @@ TEST_P(RankSourcesTest, RecordIGoesToRankIModuloN) {
     for (std::uint64_t rank = 0; rank < ranks; ++rank) {
       auto source = open(rank, ranks);
       std::vector<int> expected;
-      // Counted on over passes.
+      // Counted across passes.
       for (std::uint64_t i = 0; i < 8; ++i)
         expected.push_back(int((i * ranks + rank) % kRecords));
       EXPECT_EQ(read(*source, 4), expected) << rank << " of " << ranks;

@@ -1,4 +1,4 @@
-//===- SamplerTest.cpp - Which record comes next --------------------------===//
+//===- SamplerTest.cpp - Order of sampled records -------------------------===//
 #include "runtime/data/selection/Sampler.h"
 #include "runtime/data/selection/WeightedChoice.h"
 #include "test/common/TestFiles.h"
@@ -46,7 +46,7 @@ std::map<std::uint64_t, int> tally(const Numbers &numbers) {
 /// Six records of label 7, three of 2, one of -1.
 const std::vector<int> kLabels = {7, 7, 2, 7, -1, 7, 2, 7, 2, 7};
 
-/// A draw depends on nothing but its number.
+/// A draw depends only on its number.
 void expectSeekable(const RecordSelection &selection,
                     std::vector<double> weights) {
   Sampler whole = sampler(selection, 10, kLabels, weights);
@@ -120,7 +120,7 @@ TEST(Sampler, LabelsTakeTurns) {
       EXPECT_EQ(labels, (std::vector<int>{-1, 2, 7})); // each once
     }
     EXPECT_GT(turns.size(), 3u);
-    // The records of a label come in passes of their own.
+    // The records of each label come in separate passes.
     for (const auto &[label, records] : ofLabel) {
       std::set<Numbers> passes;
       const auto size = static_cast<std::size_t>(
@@ -141,7 +141,7 @@ TEST(Sampler, LabelsTakeTurns) {
 TEST(Sampler, LabelsOfNoWeightAreNotDrawn) {
   RecordSelection selection;
   selection.balanceLabels = selection.random = true;
-  // Label 2 has none; of label 7 record 9 has three times record 0's.
+  // Label 2 has no weight; of label 7, record 9 has three times record 0's.
   std::vector<double> weights(10, 0);
   weights[0] = 1;
   weights[9] = 3;
@@ -192,7 +192,7 @@ TEST(Sampler, OneOfTwoPairsMatches) {
         else // label -1 has a single record
           EXPECT_EQ(both[0] == both[1], first == -1);
       }
-      // Who sees every second pair sees both kinds.
+      // A rank that reads every second pair gets both kinds.
       EXPECT_NEAR(differingEven, 300, 60);
       EXPECT_EQ(others.size(), 6u);
       if (balance)
@@ -249,7 +249,7 @@ TEST(WeightedChoice, LeavesOut) {
 
 TEST(WeightedChoice, SurvivesRounding) {
   const brew::caffe::RandomStream stream(1, "s");
-  // Beside the largest the others vanish in every sum.
+  // The largest weight makes the others vanish in every sum.
   const WeightedChoice choice({1e-300, 0, 1e300, 0, 1e-300});
   for (std::uint64_t n = 0; n < 100; ++n) {
     EXPECT_EQ(choice.draw({0, 5}, {}, stream, n), 2u);

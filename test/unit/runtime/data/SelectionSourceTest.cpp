@@ -1,4 +1,4 @@
-//===- SelectionSourceTest.cpp - Records in another order -----------------===//
+//===- SelectionSourceTest.cpp - Selected and sampled records -------------===//
 #include "ImageFolder.h"
 #include "TestPlan.h"
 #include "formats/Database.h"
@@ -21,8 +21,8 @@ namespace {
 
 using Floats = std::vector<float>;
 
-/// Records of one pixel, record n's being n, in a database of either kind.
-/// Label 0 has eight of them, 1 and 2 have two.
+/// Records of one pixel with the record's number as value, in a database of
+/// either kind. Label 0 has eight of them, 1 and 2 have two each.
 class SelectionSourceTest : public testing::TestWithParam<const char *> {
 protected:
   static constexpr int kRecords = 12;
@@ -46,7 +46,7 @@ protected:
                                      *formats::parseBackend(GetParam()), true);
   }
 
-  /// `labelCount`: values of a label.
+  /// `labelCount`: values per label.
   std::unique_ptr<BatchSource> open(const std::string &fields, int batch = 4,
                                     int images = 1, int labelCount = 1,
                                     unsigned threads = 1, bool skipBad = false,
@@ -71,7 +71,7 @@ protected:
     return openDatabaseSource(info);
   }
 
-  /// The pixels of a batch, which number the records.
+  /// The pixels of a batch, i.e. the records' numbers.
   Floats read(BatchSource &source) {
     Floats pixels(data.size() / sizeof(float), -1);
     labels.assign(label.size() / sizeof(float), -1);
@@ -183,7 +183,7 @@ TEST_P(SelectionSourceTest, WeightsDetermineFrequencies) {
   EXPECT_NEAR(counts[0], 100, 40);
   EXPECT_NEAR(counts[5], 200, 60);
   EXPECT_EQ(counts.count(4), 0u);
-  // Only what the list names.
+  // Only records in the list.
   auto only = open("boost_file: 'boost.txt' boost_default: 0");
   counts = tally(*only, 100);
   EXPECT_EQ(counts.size(), 2u);
@@ -249,7 +249,7 @@ TEST_P(SelectionSourceTest, DamagedRecords) {
     writer->put(keyOf(n), formats::encodeDatum(1, 1, 1, std::string(1, char(n)),
                                                labelOf(n)));
   writer->put(keyOf(5), "\x0a\x7fno datum");
-  // A Datum, but no image.
+  // A Datum without an image.
   writer->put(keyOf(6),
               formats::encodeDatum(1, 2, 2, std::string(1, char(6)), 0));
   writer->finish();
@@ -354,7 +354,7 @@ TEST_F(SelectionImageTest, PairsLieAmongTheChannels) {
     read(*source);
     const std::vector<float> expected = values;
     for (int n = 0; n < 4; ++n) {
-      // Pixel 0 of channels 0 and 3 tells the images.
+      // Pixel 0 of channels 0 and 3 identifies the images.
       const int first = int(values[(n * 6 + 0) * 20]) / 40;
       const int second = int(values[(n * 6 + 3) * 20]) / 40;
       EXPECT_EQ(labels[n], (first == 5) == (second == 5));

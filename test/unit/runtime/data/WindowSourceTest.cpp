@@ -33,7 +33,7 @@ protected:
   }
 };
 
-/// A window file's window.
+/// A window of a window file.
 formats::Window window(int x1, int y1, int x2, int y2) {
   formats::Window result;
   result.x1 = x1;
@@ -71,8 +71,8 @@ TEST_F(WindowSourceTest, AWindowOfTheSizeIsCutOutAndScaled) {
 }
 
 TEST_F(WindowSourceTest, PixelsOutsideAreZeroAndMirrored) {
-  // Eight pixels with four of context each side become 16; the left and the
-  // upper part lie outside.
+  // Eight pixels with four of context on each side become 16; the left and
+  // upper parts lie outside.
   test::writeBytes(folder / "windows.txt",
                    "# 0\na.png\n3 20 24\n1\n5 0.9 0 0 7 7\n");
   auto source = open("fg_fraction: 1 context_pad: 4", {32, 3, 16, 16},
@@ -140,8 +140,7 @@ TEST_F(WindowSourceTest, ErrorsNameFileAndLine) {
 }
 
 TEST(WindowCrop, SquareWindowsAreWidenedAroundTheirCentre) {
-  // 8 x 4 around (8, 10) becomes 8 x 8, rounded as Caffe rounds: one pixel
-  // more.
+  // 8 x 4 around (8, 10) becomes 8 x 8, rounded as in Caffe: one pixel more.
   const WindowCrop crop =
       cropOf<float>(window(4, 8, 11, 11), 30, 30, 9, 0, true, false);
   EXPECT_EQ(crop.left, 4);

@@ -1,5 +1,5 @@
 // The kernels of TestKernels.c for the CUDA simulator, in the same order of
-// operations, so that both give the same bits.
+// operations, so that results are bitwise equal.
 #include "cudasim.h"
 
 BREW_KERNEL(test_forward, 32)

@@ -7,8 +7,8 @@ using namespace brew::runtime;
 
 namespace {
 
-// Ranked: true, false, true, false, of 4 objects. Precision 1, 1/2, 2/3, 1/2 at
-// recall 1/4, 1/4, 1/2, 1/2.
+// Ranked: true, false, true, false positives, of 4 objects. Precision 1, 1/2,
+// 2/3, 1/2 at recall 1/4, 1/4, 1/2, 1/2.
 const ScoredDetections kDetections = {
     {0.2F, false}, {0.9F, true}, {0.5F, true}, {0.7F, false}};
 

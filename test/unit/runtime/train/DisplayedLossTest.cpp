@@ -1,4 +1,4 @@
-//===- DisplayedLossTest.cpp - The mean of the last losses ----------------===//
+//===- DisplayedLossTest.cpp - Moving average of the loss -----------------===//
 #include "TrainingFixture.h"
 
 #include "formats/SolverStateFile.h"
@@ -25,7 +25,7 @@ protected:
                 snapshot);
   }
 
-  /// An iteration of this loss.
+  /// Runs an iteration with this loss.
   static void pass(Trainer &trainer, double loss) {
     trainer.useCallerGradients(loss);
     trainer.update();
@@ -86,7 +86,7 @@ TEST_F(DisplayedLossTest, IsCaffesToThePrintedDigits) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> losses(0.01, 3);
   std::deque<double> window;
-  double smoothed = 0; // by the formulas of Caffe's Solver::UpdateSmoothedLoss
+  double smoothed = 0; // the formulas of Caffe's Solver::UpdateSmoothedLoss
   for (int i = 0; i < 300; ++i) {
     const double loss = losses(random);
     if (window.size() < kWindow) {
@@ -126,7 +126,7 @@ TEST_F(DisplayedLossTest, RecoversFromAStateOfASumThatWasSpoilt) {
   first->snapshot();
   const std::string path = folder / "snap_iter_2.solverstate";
   formats::SolverSnapshot state = formats::readSolverState(path);
-  // As Brew wrote it after an infinite loss.
+  // The value that Brew wrote after an infinite loss.
   formats::setNamedValues(state.state, "/losses", {kNaN, 0.25, 0.75});
   state.state.set_brew_smoothed_loss(std::numeric_limits<float>::quiet_NaN());
   formats::writeSolverState(path, state, formats::SnapshotFormat::BinaryProto);

@@ -1,4 +1,4 @@
-//===- HookComponentsTest.cpp - Lines, schedules and criteria of hooks ---------===//
+//===- HookComponentsTest.cpp - Lines, schedules, criteria of hooks -------===//
 #include "TestPlan.h"
 #include "runtime/train/hooks/Criterion.h"
 #include "runtime/train/hooks/HookLine.h"
@@ -25,7 +25,7 @@ Schedule schedule(const std::string &text) {
   return readHookLine(text + " do stop").schedule;
 }
 
-/// The counts up to `last` at which it is due, taken one by one.
+/// The counts up to `last` at which it is due, tested one by one.
 std::vector<int> dueCounts(const std::string &text, int last) {
   const Schedule it = schedule(text);
   std::vector<int> counts;
@@ -48,7 +48,7 @@ void refuses(const std::string &line, std::size_t offset,
   }
 }
 
-/// Evaluations of a criterion, one for each value of test.loss.
+/// Evaluates a criterion, once for each value of test.loss.
 class Evaluations {
 public:
   explicit Evaluations(const std::string &text)
@@ -74,7 +74,7 @@ TEST(HookSchedule, IsDue) {
   EXPECT_EQ(dueCounts("after 4 epochs", 10), (std::vector{4}));
   EXPECT_EQ(dueCounts("at test", 3), (std::vector{1, 2, 3}));
   EXPECT_EQ(schedule("at pause").trigger(), HookTrigger::Pause);
-  // Counts may leap: once for all that was missed.
+  // Counts may jump: the hook is due once for all missed counts.
   EXPECT_TRUE(schedule("every 2 epochs").isDue(1, 7));
   EXPECT_FALSE(schedule("after 4 epochs").isDue(4, 9));
 }
@@ -121,8 +121,8 @@ TEST(HookLine, MayImplyItsAction) {
 }
 
 TEST(HookLine, ReportsThePositionOfErrors) {
-  refuses("sometimes do stop", 0, "a hook says when");
-  refuses("a b: at start do stop", 0, "a hook says when");
+  refuses("sometimes do stop", 0, "a hook needs a schedule");
+  refuses("a b: at start do stop", 0, "a hook needs a schedule");
   refuses("a.b: at start do stop", 0, "letters, digits");
   refuses("every 0 iterations do stop", 6, "from 1 to");
   refuses("every 99999999999 iterations do stop", 6, "from 1 to");
@@ -134,8 +134,8 @@ TEST(HookLine, ReportsThePositionOfErrors) {
   refuses("at start stop", 9, "expected 'if' or 'do', found 'stop'");
   refuses("at start if do stop", 12, "expected a condition");
   refuses("at start if iter > 2", 20, "expected 'do'");
-  refuses("at start do", 11, "expected what to do");
-  refuses("at start do needs x", 12, "expected what to do");
+  refuses("at start do", 11, "expected an action");
+  refuses("at start do needs x", 12, "expected an action");
   refuses("at start do stop needs", 22, "expected the name of a hook");
   refuses("at start do stop priority high", 26, "expected an integer");
   refuses("at start do stop priority 1 more", 28, "found 'more'");
@@ -157,10 +157,11 @@ TEST(HookCriterion, Repeats) {
 }
 
 TEST(HookCriterion, RepeatsExpressionsInParentheses) {
-  Evaluations evaluations("(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
+  Evaluations evaluations(
+      "(test.loss < 1 or test.loss > 5) for 2 and test.loss != 6");
   EXPECT_FALSE(evaluations.at(.5));
-  EXPECT_FALSE(evaluations.at(6)); // the second time, but not 6
-  EXPECT_TRUE(evaluations.at(7));  // counted although the other side decided
+  EXPECT_FALSE(evaluations.at(6)); // true for the second time, but not with 6
+  EXPECT_TRUE(evaluations.at(7));  // counted although the other operand decided
 }
 
 TEST(HookCriterion, SeesExtrema) {
@@ -214,7 +215,7 @@ TEST(HookCriterion, IsRefused) {
   refused("iter > 1 for 0", 13, "from 1 on");
   refused("iter > 1 for", 12, "from 1 on");
   refused("highest 3", 9, "metric");
-  refused("external", 8, "name of what is raised");
+  refused("external", 8, "name of a flag");
   refused("hook.meen > 1", 5, "did you mean 'mean'?");
   refused("iter > 1 for 2", 9, "--hooks", false);
   refused("lowest test.loss", 0, "--hooks", false);

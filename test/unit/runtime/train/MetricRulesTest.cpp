@@ -29,13 +29,13 @@ MetricValues measured(double testLoss = 0.5) {
   values.update(event::IterationDone{19, 0.3, 0.25, 0.1, 3.4});
   values.update(event::Progress{20, 100, 0.25, 3.5, 20, false, 4});
   values.update(event::TestDone{20,
-                              0,
-                              {},
-                              {{"loss", testLoss, 1},
-                               {"prediction", 1, 0},
-                               {"prediction", 2, 0},
-                               {"prediction", 3, 0},
-                               {"prediction", 4, 0}}});
+                                0,
+                                {},
+                                {{"loss", testLoss, 1},
+                                 {"prediction", 1, 0},
+                                 {"prediction", 2, 0},
+                                 {"prediction", 3, 0},
+                                 {"prediction", 4, 0}}});
   return values;
 }
 

@@ -7,7 +7,7 @@
 
 namespace brew::test {
 
-/// While it lives, linearModel() makes plans for the simulator.
+/// During its lifetime linearModel() makes plans for the simulator.
 class OnSimulator {
 public:
   OnSimulator() {

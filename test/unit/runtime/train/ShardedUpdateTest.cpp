@@ -1,4 +1,4 @@
-//===- ShardedUpdateTest.cpp - Where an update is cut ---------------------===//
+//===- ShardedUpdateTest.cpp - Shards of a parameter update ---------------===//
 #include "runtime/train/ShardedUpdate.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ TEST(ShardedUpdateTest, ShardsHaveSimilarSizes) {
   const std::vector<bool> anywhere(6, true);
   EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 3), (Sizes{0, 2, 4, 6}));
   EXPECT_EQ(splitEvenly({1, 1, 1, 1, 1, 1}, anywhere, 1), (Sizes{0, 6}));
-  // The nearer of two places.
+  // Chooses the nearer of two cuts.
   EXPECT_EQ(splitEvenly({9, 2, 2, 2, 2, 3}, anywhere, 2), (Sizes{0, 1, 6}));
   EXPECT_EQ(splitEvenly({2, 2, 2, 2, 2, 90}, anywhere, 2), (Sizes{0, 5, 6}));
 }

@@ -1,4 +1,4 @@
-//===- SnapshotDamageTest.cpp - Snapshots that have changed ---------------===//
+//===- SnapshotDamageTest.cpp - Damaged snapshots -------------------------===//
 #include "TrainingFixture.h"
 
 #include "formats/SolverStateFile.h"
@@ -46,7 +46,7 @@ TEST_F(SnapshotDamageTest, ChangedBitsAreNoticed) {
     const std::string model = folder / ("snap_iter_1.caffemodel" + end);
     for (const std::string &path : {state, model}) {
       const std::string bytes = test::readBytes(path);
-      // The first history or weight: a number like any other.
+      // The first history or weight: any number is valid there.
       const std::vector<float> values =
           path == state ? formats::readSolverState(path).history[0].floats
                         : formats::readWeights(path).layers[0].blobs[0].floats;
@@ -65,8 +65,8 @@ TEST_F(SnapshotDamageTest, ChangedBitsAreNoticed) {
   }
 }
 
-// Such a bit would make it one of Caffe's, with other random numbers and
-// weights that nothing verifies, or one without weights.
+// Such a bit would turn it into a state of Caffe's, with other random numbers
+// and unverified weights, or into a state without weights.
 TEST_F(SnapshotDamageTest, ChangedNamesDoNotMakeAnotherKindOfState) {
   LogLines log;
   for (const char *format : {"BINARYPROTO", "HDF5"}) {

@@ -1,4 +1,4 @@
-//===- SnapshotTest.cpp - Snapshots under fire ----------------------------===//
+//===- SnapshotTest.cpp - Snapshots of training runs ----------------------===//
 #include "TrainingFixture.h"
 
 #include "formats/ProtoFile.h"
@@ -67,9 +67,9 @@ TEST_F(SnapshotTest, Hdf5GoesOnWhereTheRunStood) {
   EXPECT_EQ(resumed->iteration(), 2);
   resumed->step(2);
   EXPECT_EQ(weights(*resumed), weights(*whole));
-  // A state holds its losses in single precision.
+  // A state stores its losses in single precision.
   EXPECT_FLOAT_EQ(float(resumed->smoothedLoss()), float(whole->smoothedLoss()));
-  // The format of the next snapshot is the solver's, not the file's.
+  // The solver decides the format of the next snapshot, not the file.
   make(kFields, folder / "snap_iter_2.solverstate.h5")->step(1);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_3.solverstate"));
 }
@@ -82,7 +82,8 @@ TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
   trainer->step(1);
   const caffe::BlobProto blob = modelProto().layer(0).blobs(0);
   ASSERT_EQ(blob.diff_size(), 3);
-  // What lies in the gradient buffers; this plan's update leaves them alone.
+  // The content of the gradient buffers; this plan's update does not change
+  // them.
   for (const plan::Parameter &parameter :
        sessions.back()->manifest().parameters()) {
     const formats::Blob gradient =
@@ -94,8 +95,7 @@ TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
   }
 }
 
-// A file size limit is what a full disk is to a test without a disk of its
-// own: the write fails in the middle.
+// A file size limit simulates a full disk: the write fails in the middle.
 TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   LogLines log;
   auto trainer = make(kFields);
@@ -115,12 +115,12 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   setrlimit(RLIMIT_FSIZE, &limit);
   EXPECT_LE(trainer->iteration(), 3); // not only at the end
 
-  EXPECT_EQ(folder.entries(), before); // and nothing half written
+  EXPECT_EQ(folder.entries(), before); // no partial files
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.caffemodel"), model);
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.solverstate"), state);
 }
 
-// A pipe takes bytes only once somebody reads it.
+// A write to a pipe blocks until the pipe is read.
 TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
   LogLines log;
   const std::string pipe = folder / "snap_iter_2.caffemodel";
@@ -145,12 +145,12 @@ TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
   trainer->step(6);
   reader.join();
   EXPECT_FALSE(early) << "training waited for the snapshot";
-  // One after the other, each told, and all there at the end.
+  // In order, each with an event, and all complete at the end.
   EXPECT_EQ(done, (std::vector<int>{2, 4, 6}));
   EXPECT_EQ(make(kFields, folder / "snap_iter_6.solverstate")->iteration(), 6);
 }
 
-// The tests are made again, from their beginning.
+// The tests are repeated from their beginning.
 TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
   LogLines log;
   const std::string fields =
@@ -203,8 +203,8 @@ TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
   make(kFields)->step(12);
   EXPECT_EQ(resume()->iteration(), 12);
 
-  // Newer ones that are no use: half a state, weights of another run, no
-  // weights, no state, and what only looks like one.
+  // Newer, unusable snapshots: half a state, weights of another run, missing
+  // weights, missing state, and similar names.
   auto path = [&](int iteration, const char *end) {
     return folder / ("snap_iter_" + std::to_string(iteration) + end);
   };
@@ -216,11 +216,11 @@ TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
   std::filesystem::remove(path(9, ".solverstate"));
   test::writeBytes(folder / "snap_iter_99x.solverstate", state);
   test::writeBytes(folder / "other_iter_99.solverstate", state);
-  // And what a process that is gone had begun.
+  // An unfinished file of a killed process.
   const std::string unfinished = path(13, ".caffemodel.tmp-999999999-0");
   test::writeBytes(unfinished, "half");
   EXPECT_EQ(resume()->iteration(), 8);
-  const auto warnings = log.texts("Snapshot passed over: ");
+  const auto warnings = log.texts("Snapshot skipped: ");
   ASSERT_EQ(warnings.size(), 4u);
   for (int i = 0; i < 4; ++i)
     EXPECT_NE(warnings[std::size_t(i)].find("snap_iter_" +
@@ -247,7 +247,7 @@ TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
     EXPECT_EQ(std::filesystem::exists(base + ".caffemodel"), state);
     return state;
   };
-  // What another run wrote, or somebody copied, stays.
+  // Files of other runs, or copies, are kept.
   make(kFields)->step(1);
   const std::string copy = folder / "snap_iter_1-good.caffemodel";
   test::writeBytes(copy, test::readBytes(folder / "snap_iter_1.caffemodel"));
@@ -258,7 +258,7 @@ TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
   EXPECT_FALSE(exists(3));
   EXPECT_TRUE(exists(4));
   EXPECT_TRUE(exists(5));
-  // A resumed run goes on with those that it has.
+  // A resumed run continues with its list of snapshots.
   trainer(folder / "snap_iter_5.solverstate")->step(1);
   EXPECT_TRUE(exists(1));
   EXPECT_FALSE(exists(4));
@@ -310,12 +310,12 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
       log.texts("Snapshotting to binary proto file " + (folder / "snap_best_"))
           .size());
 
-  // A run that gets worse leaves it as it is.
+  // A run that gets worse does not change it.
   const std::string bytes = test::readBytes(state);
   trainer("test.loss", folder / "snap_iter_6.solverstate", "base_lr: 3")
       ->step(2);
   EXPECT_EQ(test::readBytes(state), bytes);
-  // From the best, training goes on as it did.
+  // Training from the best snapshot repeats the original run.
   auto again = trainer("test.loss", state);
   again->step(7 - again->iteration());
   EXPECT_EQ(weights(*again), weights(*whole));

@@ -1,4 +1,4 @@
-/*===- TestKernels.c - Kernels of the hand-made test net --------------------===
+/*===- TestKernels.c - Kernels of the hand-written test net -----------------===
  *
  * A linear model over rows of 3 values, 4 rows to a batch:
  *   prediction[n] = sum_k x[n][k] w[k] + b

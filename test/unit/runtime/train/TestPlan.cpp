@@ -1,4 +1,4 @@
-//===- TestPlan.cpp - A hand-made plan for tests --------------------------===//
+//===- TestPlan.cpp - Hand-written plan for tests -------------------------===//
 
 #include "TestPlan.h"
 
@@ -47,7 +47,7 @@ void addOutput(plan::Program &program, const std::string &blob,
   output.set_blob(blob);
   output.set_buffer_index(buffer);
   output.set_loss_weight(weight);
-  // As the compiler does: outputs can be read by name.
+  // As the compiler does: makes outputs readable by name.
   plan::NamedBuffer &named = *program.add_blobs();
   named.set_name(blob);
   named.set_buffer_index(buffer);
@@ -79,7 +79,7 @@ void addParameter(plan::Manifest &manifest, std::uint32_t index,
 
 bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
 
-/// The plan for the CUDA simulator instead, with the kernels of
+/// Changes the plan to run on the CUDA simulator, with the kernels of
 /// CudaTestKernels.cu.
 void retarget(plan::Manifest &manifest) {
   plan::Target &target = *manifest.mutable_target();

@@ -1,4 +1,4 @@
-//===- TrainerControlTest.cpp - Requests, events and iterations by hand ----------===//
+//===- TrainerControlTest.cpp - Requests, events, separate passes ---------===//
 #include "TrainingFixture.h"
 
 #include "runtime/train/SolverFields.h"
@@ -60,7 +60,7 @@ TEST_F(TrainerControlTest, AResetBeginsTheSameRunAgain) {
   trainer->step(3);
   const double smoothed = trainer->smoothedLoss();
   trainer->control().reset();
-  trainer->step(0); // to where it was
+  trainer->step(0); // to the iteration it had reached
   EXPECT_EQ(resets, std::vector<int>{0});
   EXPECT_EQ(trainer->iteration(), 3);
   ASSERT_EQ(done.size(), 6u);
@@ -117,7 +117,7 @@ TEST_F(TrainerControlTest, ListenersGoAndPostedEventsWait) {
   });
   expectError(ExitStatus::BadInput, "heard enough",
               [&] { events.info(log::site::brew, "fourth"); });
-  events.remove(events.add([](const Event &) {})); // it is over
+  events.remove(events.add([](const Event &) {})); // the callback has returned
 }
 
 TEST_F(TrainerControlTest, SeparatePassesEqualStep) {
@@ -131,13 +131,13 @@ TEST_F(TrainerControlTest, SeparatePassesEqualStep) {
     for (int k = 0; k < 3; ++k) {
       parts->forward();
       parts->backward();
-      // After the last one it makes no difference.
+      // After the last backward pass it makes no difference.
       if (k < 2 || i % 2)
         parts->accumulate();
     }
     parts->update();
   }
-  EXPECT_EQ(weights(*parts), weights(*whole)); // to the bit
+  EXPECT_EQ(weights(*parts), weights(*whole)); // bitwise
   EXPECT_EQ(parts->iteration(), 5);
   EXPECT_EQ(parts->learningRate(), whole->learningRate());
   EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
@@ -227,7 +227,7 @@ TEST_F(TrainerControlTest, SolverFieldsReadBack) {
   EXPECT_EQ(solver.stepvalue_size(), 3);
   setSolverField(solver, "stepvalue", "");
   EXPECT_EQ(solver.stepvalue_size(), 0);
-  // Every row names a field of Caffe's, which has the type it says.
+  // Every row names a field of caffe.proto with the type it states.
   for (const SolverField &field : solverFields())
     EXPECT_NO_THROW(
         setSolverField(solver, field.name, solverFieldText(solver, field.name)))
@@ -259,7 +259,7 @@ TEST_F(TrainerControlTest, PausesWaitForOtherThreads) {
       paused.push_back(one->iteration);
       EXPECT_TRUE(control.isPaused());
       other = std::thread([&] {
-        control.snapshot(); // while it waits
+        control.snapshot(); // while paused
         control.set("base_lr", "0.125");
         control.resume();
       });
@@ -280,7 +280,7 @@ TEST_F(TrainerControlTest, StopsEndPausesAndApplyToTheNextCall) {
   LogLines log;
   auto trainer = make(kFixed + "max_iter: 100 snapshot_after_train: false");
   TrainerControl &control = trainer->control();
-  control.stop(); // nothing runs yet
+  control.stop(); // nothing is running yet
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 1);
   EXPECT_TRUE(trainer->stopped());
@@ -318,7 +318,7 @@ TEST_F(TrainerControlTest, SnapshotsEmitEventsAndRestoreIntoTheSameTrainer) {
   trainer->restore(done.state);
   EXPECT_EQ(trainer->iteration(), 3);
   trainer->step(4);
-  EXPECT_EQ(weights(*trainer), expected); // to the bit
+  EXPECT_EQ(weights(*trainer), expected); // bitwise
 }
 
 TEST_F(TrainerControlTest, FieldsCountForTheNextIterationByHand) {
@@ -339,7 +339,8 @@ TEST_F(TrainerControlTest, FieldsCountForTheNextIterationByHand) {
   trainer->control().set("base_lr", "0.25");
   EXPECT_EQ(trainer->learningRate(), 0.25);
   trainer->forward();
-  trainer->control().set("base_lr", "0.125"); // for the one after this
+  // Applies to the following iteration.
+  trainer->control().set("base_lr", "0.125");
   EXPECT_EQ(trainer->learningRate(), 0.25);
   rest();
   EXPECT_EQ(trainer->learningRate(), 0.125);
@@ -354,7 +355,7 @@ TEST_F(TrainerControlTest, FieldsCountForTheNextIterationByHand) {
   EXPECT_EQ(done[0].learningRate, 0.25);
   EXPECT_EQ(done[1].learningRate, 0.0625);
   EXPECT_EQ(setAt, (std::vector<int>{0, 1, 1}));
-  // An iteration's time begins with its own forward pass.
+  // An iteration's time starts with its own forward pass.
   EXPECT_LE(done[1].seconds, passed.count());
 }
 
@@ -371,14 +372,14 @@ TEST_F(TrainerControlTest, AbandonedSumsCountForNothing) {
   plain->step(1);
   const auto expected = weights(*plain);
 
-  // An iteration by hand, left for step().
+  // An unfinished iteration of separate passes, followed by step().
   auto stepped = make(fields);
   halfway(*stepped);
   sessions.back()->setSeed({1, 0}); // the first batch again
   stepped->step(1);
   EXPECT_EQ(weights(*stepped), expected);
 
-  // One by hand, left for a snapshot.
+  // An unfinished iteration of separate passes, followed by a snapshot.
   auto restored = make(fields);
   restored->snapshot();
   halfway(*restored);
@@ -403,7 +404,7 @@ TEST_F(TrainerControlTest, SumsOfFailedIterationsCountForNothing) {
           {}, [&](const std::vector<DataPipeline::Request> &requests) {
             if (++batch == 2 && broken) {
               broken = false;
-              batch = 0; // the first again
+              batch = 0; // the first batch again
               throw badInput("no batch");
             }
             for (const DataPipeline::Request &request : requests)
@@ -439,7 +440,7 @@ TEST_F(TrainerControlTest, AForwardPassThatFailsIsTakenBack) {
   sessions.back()->dataPipeline(0).setCallback(
       {}, [](const auto &) { throw badInput("no batch"); });
   expectError(ExitStatus::BadInput, "no batch", [&] { trainer->forward(); });
-  // The sum has the last gradients already.
+  // The sum already contains the last gradients.
   expectError(ExitStatus::Usage, "needs the gradients",
               [&] { trainer->update(); });
 }
@@ -455,7 +456,8 @@ TEST_F(TrainerControlTest, AStopFollowsASnapshot) {
   EXPECT_TRUE(trainer->stopped());
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
 
-  // The same of signals; whoever always wants snapshots gets one each time.
+  // The same for signals; a function that always requests snapshots gets one
+  // each time.
   std::vector<SolverAction> wanted = {SolverAction::Stop,
                                       SolverAction::Snapshot};
   trainer->setActionFunction([&] {

@@ -1,7 +1,8 @@
 //===- TrainerGraphsTest.cpp - CUDA graphs of a training run --------------===//
 //
-// How often a trainer starts a graph on the simulator: the first run of every
-// sequence of programs is enqueued step by step, all others are graphs.
+// Counts the graph launches of a trainer on the simulator: the first run of
+// every sequence of programs is enqueued step by step, all later runs are
+// graphs.
 //
 //===----------------------------------------------------------------------===//
 #include "OnSimulator.h"
@@ -16,7 +17,7 @@ namespace {
 
 class TrainerGraphs : public test::TrainingFixture {
 protected:
-  /// Graphs started by a run of `iterations`.
+  /// Graph launches in a run of `iterations`.
   unsigned long long launches(const std::string &solver, int iterations) {
     LogLines log;
     auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' " + solver);

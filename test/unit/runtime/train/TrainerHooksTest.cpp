@@ -25,7 +25,7 @@ const std::string kFields =
 
 class TrainerHooksTest : public test::TrainingFixture {
 protected:
-  /// A trainer with the hooks of a file of these lines.
+  /// A trainer with a hook file of these lines.
   std::unique_ptr<Trainer> hooked(const std::string &lines,
                                   const std::string &fields = "max_iter: 10",
                                   const std::string &snapshot = "") {
@@ -39,7 +39,7 @@ protected:
     return std::make_unique<Trainer>(open(manifest), options);
   }
 
-  /// kFields, unless `fields` say otherwise.
+  /// kFields overridden by `fields`.
   static std::string merged(const std::string &fields) {
     auto all = test::parse<caffe::SolverParameter>(kFields);
     all.MergeFrom(test::parse<caffe::SolverParameter>(fields));
@@ -55,7 +55,7 @@ protected:
   }
 };
 
-/// Calls of a hook, as "NAME@ITERATION".
+/// Records calls of a hook as "NAME@ITERATION".
 struct Calls {
   Strings seen;
   HookFunction function() {
@@ -68,7 +68,7 @@ struct Calls {
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Moments
+// Triggers
 //===----------------------------------------------------------------------===//
 
 TEST_F(TrainerHooksTest, AreCalledWhenTheyAreDue) {
@@ -81,12 +81,13 @@ TEST_F(TrainerHooksTest, AreCalledWhenTheyAreDue) {
         "p: every epoch do call", "q: after 2 epochs do call"})
     trainer->addHook(line, calls.function());
   trainer->solve();
-  // Ten rows in batches of four: passes end in the batches 3, 5 and 8.
+  // Ten rows in batches of four: passes end in batches 3, 5 and 8.
   EXPECT_EQ(calls.seen,
             (Strings{"s@0", "o@2", "i@3", "p@3", "p@5", "q@5", "i@6", "e@7"}));
   calls.seen.clear();
   trainer->test(0);
-  EXPECT_TRUE(calls.seen.empty()); // tests that the caller makes are its own
+  // Tests that the caller runs trigger no hooks.
+  EXPECT_TRUE(calls.seen.empty());
   trainer->step(2);
   EXPECT_EQ(calls.seen, (Strings{"s@7", "p@8", "i@9", "e@9"}));
 }
@@ -136,7 +137,7 @@ TEST_F(TrainerHooksTest, RunInTheOrderOfNeedsAndPriorities) {
 
 TEST_F(TrainerHooksTest, RunAfterHooksTheyName) {
   LogLines log;
-  // The mean, though it is later and of lower priority, first.
+  // The mean runs first although it was added later and has lower priority.
   auto trainer =
       hooked("now: every 2 iterations do report hook.mean priority 9\n"
              "mean: every 2 iterations do accumulate train.loss\n",
@@ -158,7 +159,7 @@ TEST_F(TrainerHooksTest, StopTraining) {
   auto trainer = hooked("end: every iteration if iter >= 4 for 2 do stop\n");
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 5);
-  EXPECT_FALSE(trainer->stopped()); // a rule, not a request
+  EXPECT_FALSE(trainer->stopped()); // stopped by a rule, not by a request
   EXPECT_EQ(log.texts("Stopping"),
             Strings{"Stopping after 5 iterations: hook 'end': iter >= 4 for 2 "
                     "holds: iter = 5"});
@@ -166,7 +167,8 @@ TEST_F(TrainerHooksTest, StopTraining) {
 
 TEST_F(TrainerHooksTest, StopEarlyWithoutImprovement) {
   LogLines log;
-  // The rate is 0 from the second iteration on: the test stays as it is.
+  // The learning rate is 0 from the second iteration on: the test loss is
+  // constant.
   auto trainer = hooked("after 2 iterations do set base_lr 0\n"
                         "at test do early_stop test.loss patience 3\n",
                         "max_iter: 50 test_interval: 1 momentum: 0");
@@ -191,11 +193,11 @@ TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
   ASSERT_TRUE(exists("snap_iter_4.solverstate"));
   auto resumed =
       hooked(hooks, "max_iter: 9", folder / "snap_iter_4.solverstate");
-  // What was due before it holds.
+  // Settings that were due earlier apply.
   EXPECT_EQ(resumed->control().get("base_lr"), "0.1");
   EXPECT_EQ(resumed->control().get("momentum"), "0.5");
   resumed->solve();
-  EXPECT_EQ(weights(*resumed), weights(*whole)); // to the bit
+  EXPECT_EQ(weights(*resumed), weights(*whole)); // bitwise
 }
 
 TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
@@ -208,7 +210,7 @@ TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
   trainer->control().reset();
   trainer->solve();
   fresh->solve();
-  EXPECT_EQ(weights(*trainer), weights(*fresh)); // to the bit
+  EXPECT_EQ(weights(*trainer), weights(*fresh)); // bitwise
 }
 
 TEST_F(TrainerHooksTest, SetFieldsAndReportTheIteration) {
@@ -217,7 +219,7 @@ TEST_F(TrainerHooksTest, SetFieldsAndReportTheIteration) {
                         "0.01\nat start do set display 3\n",
                         "max_iter: 8");
   trainer->solve();
-  // What a field is already is no change.
+  // Setting a field to its value is a no-op.
   EXPECT_EQ(log.texts("From iteration"),
             (Strings{"From iteration 0 on, display is 3",
                      "From iteration 2 on, base_lr is 0.01"}));
@@ -237,7 +239,7 @@ TEST_F(TrainerHooksTest, TestWithoutChangingLaterTests) {
                "Iteration 4, Testing net (#0)", "Iteration 5, Testing net (#0)",
                "Iteration 6, Testing net (#0)"}));
   log.lines.clear();
-  // The tests of a run that goes on read what those of the whole one did.
+  // The tests of a resumed run read the same records as those of the full run.
   auto resumed = hooked("every 2 iterations do test\n", more,
                         folder / "snap_iter_3.solverstate");
   resumed->solve();
@@ -323,7 +325,7 @@ TEST_F(TrainerHooksTest, ReportUpdates) {
 }
 
 //===----------------------------------------------------------------------===//
-// Functions, and what comes from outside
+// Functions and external flags
 //===----------------------------------------------------------------------===//
 
 TEST_F(TrainerHooksTest, ValuesAreReadByTheCaller) {
@@ -403,7 +405,7 @@ TEST_F(TrainerHooksTest, BackgroundHooksDoNotDelayTraining) {
 TEST_F(TrainerHooksTest, NothingWaitsForABackgroundWithoutAThread) {
   LogLines log;
   auto trainer = make(kFields + "max_iter: 5");
-  trainer->step(1); // with the readers' threads
+  trainer->step(1); // starts the readers' threads
   trainer->addHook("bad: every iteration do report train.loss in background");
   {
     const test::NoMoreThreads now;
@@ -432,7 +434,7 @@ TEST_F(TrainerHooksTest, BackgroundErrorsAreReportedOnce) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is wrong
+// Errors
 //===----------------------------------------------------------------------===//
 
 TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
@@ -449,18 +451,18 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   refuses("at start do set base_lr from\n", "expected the name of a file");
   refuses("at start do test 1\n", "there is no test net 1");
   refuses("at test do test\n", "never ends");
-  refuses("after 0 iterations do stop\n", "only 'set' has a meaning");
+  refuses("after 0 iterations do stop\n", "supports only 'set'");
   refuses("after 0 iterations if iter < 1 do set base_lr 1\n", "only 'set'");
   refuses("at start do save_best iter\n", "how good the net is");
   refuses("at start do early_stop test.loss patience 0\n", "from 1 on");
   refuses("at start do report nothing\n", "there is no metric 'nothing'");
   refuses("at start do report_updates fc\n", "no layer 'fc' learns");
-  refuses("at test do report_updates\n", "its schedule is in iterations");
+  refuses("at test do report_updates\n", "its schedule must be in iterations");
   refuses("at start do report_accuracy top 1 of x against y\n", "column 38: ");
   refuses("at start do report_accuracy of x\n", "expected 'top'");
   refuses("at start do maximise 1 of x in none.plan to a.jpg\n", ".png");
-  refuses("at start do call\n", "there is nothing to call");
-  refuses("at start do stop in background\n", "acts on training");
+  refuses("at start do call\n", "'call' needs a function");
+  refuses("at start do stop in background\n", "affects training");
   refuses("a: at start do stop\na: at stop do stop\n",
           "line 2, column 1: there is a hook 'a' already");
   refuses("a: at start do stop needs b\nc: at stop do stop", "no hook 'b'");
@@ -486,7 +488,7 @@ TEST_F(TrainerHooksTest, ARefusedFileLeavesNothing) {
                    "a: at stop do snapshot\nb: at stop do stop needs c\n");
   test::expectError(ExitStatus::BadInput, "no hook 'c'",
                     [&] { trainer->addHooks(folder / "two.hooks"); });
-  trainer->addHook("a: at stop do report iter"); // the name is free
+  trainer->addHook("a: at stop do report iter"); // the name is unused again
   test::expectError(ExitStatus::Usage, "hook, column 9: ", [&] {
     trainer->addHook("at stop nothing");
   });
@@ -510,9 +512,9 @@ TEST_F(TrainerHooksTest, EpochsNeedPassesOrALength) {
   TrainerOptions options;
   options.solver = solverOf(manifest);
   Trainer trainer(open(manifest), options);
-  test::expectError(ExitStatus::Usage, "say how long an epoch is",
+  test::expectError(ExitStatus::Usage, "define the length of an epoch first",
                     [&] { trainer.addHook("every epoch do snapshot"); });
-  test::expectError(ExitStatus::Usage, "say how long an epoch is",
+  test::expectError(ExitStatus::Usage, "define the length of an epoch first",
                     [&] { trainer.addHook("at stop if epoch > 1 do stop"); });
   trainer.addHook("epoch 3 iterations");
   Calls calls;

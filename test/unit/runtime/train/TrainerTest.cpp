@@ -16,7 +16,7 @@ namespace {
 
 class TrainerTest : public test::TrainingFixture {
 protected:
-  /// Starts the reference where the trainer's fillers put it.
+  /// Initialises the reference with the trainer's fillers.
   static LinearReference referenceOf(Trainer &trainer) {
     const auto values = weights(trainer);
     LinearReference reference;
@@ -110,7 +110,7 @@ TEST_F(TrainerTest, LogsAsCaffeDoesInCaffesOrder) {
   log.lines.clear();
   trainer->solve();
   const std::string prefix = folder / "snap";
-  // The order of the events, without their numbers.
+  // The order of the events, without numbers.
   std::vector<std::string> expected = {
       "Solving Linear",
       "Learning Rate Policy: fixed",
@@ -192,7 +192,7 @@ TEST_F(TrainerTest, AverageLossIsOverTheFirstIterationsAndThenAWindow) {
     losses.push_back(reference.gradients(bx, bt, gw, gb));
     reference.update(gw, gb, 0.2, 0, 0, 1);
   }
-  // A solver that stops after two has the mean of two.
+  // A solver that stops after two iterations averages two losses.
   auto early = make("base_lr: 0.2 lr_policy: 'fixed' average_loss: 3 "
                     "max_iter: 6");
   early->step(2);
@@ -213,11 +213,11 @@ TEST_F(TrainerTest, BrewsStatesResumeExactly) {
   auto resumed = make(fields, folder / "snap_iter_3.solverstate");
   EXPECT_EQ(resumed->iteration(), 3);
   resumed->solve();
-  EXPECT_EQ(weights(*resumed), weights(*whole)); // to the bit
-  // The window holds floats in the file.
+  EXPECT_EQ(weights(*resumed), weights(*whole)); // bitwise
+  // The file stores the window as floats.
   EXPECT_NEAR(resumed->smoothedLoss(), whole->smoothedLoss(), 1e-6);
-  // Tests at 0, 2, 4, 6, then at 4 and 6 again, over the rows that the test
-  // reader would have come to.
+  // Tests at 0, 2, 4, 6, then at 4 and 6 again, over the rows at the restored
+  // position of the test reader.
   const auto scores = log.texts("Test net output #0");
   ASSERT_EQ(scores.size(), 6u);
   EXPECT_EQ(scores[4], scores[2]);
@@ -231,7 +231,7 @@ TEST_F(TrainerTest, CaffesStatesRestartTheReaders) {
   auto whole = make(fields);
   LinearReference reference = referenceOf(*whole);
   whole->solve();
-  // Caffe writes the same without the fields of Brew's own.
+  // Caffe's states lack Brew's own fields.
   auto state = formats::readSolverState(folder / "snap_iter_3.solverstate");
   state.state.clear_brew_reader();
   state.state.clear_brew_rng_seed();
@@ -257,7 +257,8 @@ TEST_F(TrainerTest, ContinuesAfterAFailedCheck) {
   plan::Manifest manifest =
       test::linearModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' "
                                        "max_iter: 20"));
-  // The first target is the check's status: 0 is good, 1 the first label.
+  // The first target serves as the check's status: 0 is good, 1 the first
+  // label.
   plan::Check &check = *manifest.mutable_programs(0)->add_checks();
   check.set_kind(plan::Check::LABEL_RANGE);
   check.set_status_buffer_index(

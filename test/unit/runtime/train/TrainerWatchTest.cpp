@@ -34,7 +34,7 @@ protected:
     return std::make_unique<Trainer>(open(manifest), options);
   }
 
-  /// Makes a value of a row of the data something else.
+  /// Replaces a value of a row of the data.
   void spoil(int row, float value) {
     data.x[static_cast<std::size_t>(3 * row + 1)] = value;
     formats::Hdf5Writer writer(folder / "data.h5");
@@ -51,7 +51,7 @@ protected:
     return result;
   }
 
-  /// The events of all event files, in the order of the files' names.
+  /// The events of all event files, ordered by file name.
   std::vector<tensorboard::Event> events() {
     std::set<std::string> files;
     for (const auto &entry :
@@ -111,18 +111,17 @@ TEST_F(TrainerWatchTest, ChangesMakeARunThatDoesTheSame) {
   live->control().set("momentum", "0.5");
   live->step(2);
   const std::string changes = folder / "logs/changes.hooks";
-  EXPECT_EQ(
-      test::readBytes(changes),
-      "after 0 iterations do set base_lr \"0.2\"\n"
-      "after 3 iterations do set base_lr \"0.05\"\n"
-      "# after 3 iterations snapshot_prefix was set to what a line cannot "
-      "hold\n"
-      "after 6 iterations do set momentum \"0.5\"\n");
+  EXPECT_EQ(test::readBytes(changes),
+            "after 0 iterations do set base_lr \"0.2\"\n"
+            "after 3 iterations do set base_lr \"0.05\"\n"
+            "# after 3 iterations snapshot_prefix was set to a value that a "
+            "line cannot contain\n"
+            "after 6 iterations do set momentum \"0.5\"\n");
 
   auto again = watched(fields("max_iter: 8"), {});
   again->addHooks(changes);
   again->step(8);
-  EXPECT_EQ(weights(*again), weights(*live)); // to the bit
+  EXPECT_EQ(weights(*again), weights(*live)); // bitwise
 }
 
 TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
@@ -145,7 +144,7 @@ TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
 
 TEST_F(TrainerWatchTest, NanEndsTrainingBeforeTheUpdate) {
   LogLines log;
-  spoil(5, NAN); // of the second batch
+  spoil(5, NAN); // in the second batch
   WatchOptions watch;
   watch.checkNan = true;
   auto trainer = watched(fields("max_iter: 10"), watch);
@@ -154,7 +153,7 @@ TEST_F(TrainerWatchTest, NanEndsTrainingBeforeTheUpdate) {
   test::expectError(ExitStatus::BadInput, kNan, [&] { trainer->solve(); });
   EXPECT_EQ(trainer->iteration(), 1);
   EXPECT_EQ(weights(*trainer), weights(*reference));
-  // The snapshot goes on with the record that was not trained with.
+  // The snapshot continues with the record that was not trained.
   const auto state =
       formats::readSolverState(folder / "snap_iter_1.solverstate");
   ASSERT_EQ(state.state.brew_reader_size(), 1);
@@ -250,7 +249,7 @@ TEST_F(TrainerWatchTest, ARuleEndsTrainingAsCaffeEndsIt) {
   EXPECT_EQ(log.texts("Iteration 7, Testing net (#0)").size(), 1u);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_7.solverstate"));
   EXPECT_EQ(log.texts("Optimization Done.").size(), 1u);
-  // A rule that holds already ends the next call before its first iteration.
+  // A rule that already holds ends the next call before its first iteration.
   trainer->solve();
   EXPECT_EQ(trainer->iteration(), 7);
 }
@@ -357,7 +356,7 @@ TEST_F(TrainerWatchTest, AResumedRunGoesOnWithItsLogs) {
              "snapshot: 4");
   watched(more, watch)->solve();
   const std::vector<Json> whole = rows();
-  { // A run that was killed while it wrote.
+  { // Simulates a run killed while writing.
     std::ofstream file(folder / "logs/metrics.jsonl", std::ios::app);
     file << "{\"type\":\"tr";
   }
@@ -367,7 +366,7 @@ TEST_F(TrainerWatchTest, AResumedRunGoesOnWithItsLogs) {
   for (std::size_t i = 0; i < whole.size(); ++i)
     for (const char *field : {"type", "iteration", "outputs"})
       EXPECT_EQ(again[i][field], whole[i][field]) << i;
-  // What was done again, and the broken line, are kept aside.
+  // Repeated rows and the incomplete line are moved to the other file.
   const std::string aside =
       test::readBytes(folder / "logs/metrics.replaced.jsonl");
   EXPECT_EQ(std::count(aside.begin(), aside.end(), '\n'), 3);

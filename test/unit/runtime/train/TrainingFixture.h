@@ -18,9 +18,7 @@ namespace brew::test {
 /// pass, which makes a restarted reader visible.
 class TrainingFixture : public testing::Test {
 protected:
-  TrainingFixture() {
-    writeBytes(folder / "list.txt", folder / "data.h5");
-  }
+  TrainingFixture() { writeBytes(folder / "list.txt", folder / "data.h5"); }
 
   std::string feed() const {
     return "name: 'data' type: 'HDF5Data' top: 'x' top: 'target' "

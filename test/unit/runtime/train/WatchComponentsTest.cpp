@@ -1,11 +1,11 @@
-//===- WatchComponentsTest.cpp - Records, summaries, scans ---------------------===//
+//===- WatchComponentsTest.cpp - TFRecords, summaries, scans --------------===//
 #include "TestPlan.h"
 #include "formats/image/ImageDecode.h"
 #include "plan/Contract.h"
 #include "runtime/train/watch/FiniteScan.h"
 #include "runtime/train/watch/NanCheck.h"
-#include "runtime/train/watch/TfRecordFile.h"
 #include "runtime/train/watch/Summaries.h"
+#include "runtime/train/watch/TfRecordFile.h"
 
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ TEST(Summaries, GraphsNameTheMakersOfInputs) {
   EXPECT_EQ(graph.node(3).name(), "loss_1");
 }
 
-// In f16 gradients that are not finite are the scale's business.
+// In f16, the loss scale handles gradients that are not finite.
 TEST(NanCheck, LeavesScaledGradientsToTheScale) {
   plan::Manifest manifest =
       test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
@@ -141,8 +141,8 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
     carried.set_name(name);
     carried.set_buffer_index(
         static_cast<std::uint32_t>(manifest.buffers_size()));
-    *manifest.add_buffers() =
-        test::makeBuffer(name, 1, 128 + 64 * (manifest.persistent_size() - 1), {});
+    *manifest.add_buffers() = test::makeBuffer(
+        name, 1, 128 + 64 * (manifest.persistent_size() - 1), {});
   }
   Session session(test::loadPlan(manifest));
   auto write = [&](int which, float value) {
@@ -157,6 +157,6 @@ TEST(NanCheck, LeavesScaledGradientsToTheScale) {
   write(1, 2);
   EXPECT_FALSE(check.foundNonFinite(1));
   EXPECT_FALSE(check.foundNonFinite(NAN));
-  write(0, 1); // it cannot be halved any more
+  write(0, 1); // it cannot be halved further
   EXPECT_TRUE(check.foundNonFinite(1));
 }
