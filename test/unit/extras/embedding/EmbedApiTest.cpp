@@ -110,7 +110,7 @@ TEST(EmbedApi, FeaturesOfAnySize) {
             "components");
 }
 
-TEST(EmbedApi, WhatProgressThrowsComesOut) {
+TEST(EmbedApi, PropagatesExceptionsOfProgress) {
   const std::vector<float> values = twoGroups(100);
   struct Stop {};
   EXPECT_THROW(tsne({values.data(), 100, 3}, makeStruct<brew_tsne_options>(),
@@ -118,7 +118,7 @@ TEST(EmbedApi, WhatProgressThrowsComesOut) {
                Stop);
 }
 
-TEST(EmbedApi, SaysWhatIsWrong) {
+TEST(EmbedApi, ReportsErrors) {
   std::vector<float> values = twoGroups(100);
   const FeatureRows rows{values.data(), 100, 3};
   const auto plain = makeStruct<brew_tsne_options>();

@@ -63,7 +63,7 @@ TEST(Npy, ReadsFloatsAndIntegers) {
   EXPECT_EQ(formats::readNpy(path).values, (std::vector<float>{-3}));
 }
 
-TEST(Npy, SaysWhatIsWrong) {
+TEST(Npy, ReportsErrors) {
   TempFolder folder;
   const std::string path = folder / "a.npy";
   auto fails = [&](const std::string &bytes, const std::string &words) {

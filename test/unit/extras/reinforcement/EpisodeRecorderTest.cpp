@@ -230,7 +230,7 @@ TEST(EpisodeRecorder, WithoutAnEndLeavesNoFile) {
   fall(environment, 1); // nobody watches any more
 }
 
-TEST(EpisodeRecorder, SaysWhatIsWrong) {
+TEST(EpisodeRecorder, ReportsErrors) {
   expectUsage("x.jpg", {},
               "x.jpg: pictures of an episode are written as .gif or .png");
   EpisodeRecorderOptions options;

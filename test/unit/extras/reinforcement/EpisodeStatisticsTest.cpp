@@ -42,7 +42,7 @@ TEST(EpisodeStatistics, RunningRewardIsAHundredthOfTheLast) {
             "entropy = 0.5, steps = 40, loss = 0.25, lr = 0.001");
 }
 
-TEST(EpisodeStatistics, RewardTypeIsWhatIsShown) {
+TEST(EpisodeStatistics, RewardTypeSelectsTheDisplayedReward) {
   for (const auto &[type, shown] :
        {std::pair(brew::caffe::TrainerProperties::Reward::Maximum, "reward = 30,"),
         std::pair(brew::caffe::TrainerProperties::Reward::Average,
@@ -77,7 +77,7 @@ TEST(EpisodeStatistics, CollapseIsSaidOnceUntilItIsOver) {
   EXPECT_EQ(heard.lines.size(), 2u);
 }
 
-TEST(EpisodeStatistics, GoOnFromWhatWasSaved) {
+TEST(EpisodeStatistics, RestoreTheSavedState) {
   Heard heard;
   EpisodeStatistics first(heard.events, {}, 2, 0), second(heard.events, {}, 2, 0);
   for (int i = 0; i < 130; ++i)

@@ -38,7 +38,7 @@ TEST(Returns, AreStandardisedByThePopulation) {
 
 /// By hand, gamma .9, lambda .8: deltas 1 + .9 2 - 1 = 1.8, 1 + 0 - 2 = -1 (an
 /// end), 1 + .9 5 - 3 = 2.5 (a cut).
-TEST(Returns, AdvantagesBeginAnewBehindAnEnd) {
+TEST(Returns, AdvantagesRestartAfterAnEnd) {
   const Segment segment = {
       {1, 1, 1}, {1, 2, 3}, {false, true, true}, {2, 0, 5}};
   const std::vector<double> gained = advantages(segment, 0.9, 0.8);
@@ -92,7 +92,7 @@ TEST(Policies, LargeLogitsStayFinite) {
 }
 
 /// The cut lies at a share of the range of rewards.
-TEST(Elite, IsWhatReachesTheShareOfTheRange) {
+TEST(Elite, KeepsTheTopOfTheRange) {
   std::vector<Trajectory> episodes(4);
   const double rewards[] = {10, 50, 30, 20};
   for (std::size_t i = 0; i < 4; ++i)

@@ -28,7 +28,7 @@ using Lines = std::vector<std::string>;
 
 } // namespace
 
-TEST(LauncherOutputFilterTest, WhatRanksWriteStays) {
+TEST(LauncherOutputFilterTest, PreservesOutputOfRanks) {
   EXPECT_EQ(shown({"a", "---", "[n:7] [[1,0],0] ORTE_ERROR_LOG: No", ""}),
             (Lines{"> a", "> ---", "> "}));
 }

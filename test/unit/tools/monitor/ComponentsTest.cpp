@@ -28,7 +28,7 @@ TEST(MonitorEndpoint, ReadsHostsAndPorts) {
     EXPECT_THROW(Endpoint::parse(text, "--monitor"), brew::api::Error) << text;
 }
 
-TEST(MonitorBroadcast, TellsSlowReadersWhatTheyMissed) {
+TEST(MonitorBroadcast, ReportsMissedMessages) {
   Broadcast broadcast(3);
   EXPECT_TRUE(broadcast.wait(0, 0ms).messages.empty());
   for (int i = 0; i < 10; ++i)

@@ -21,7 +21,7 @@ Json lastOf(EmbeddingView &view) {
 
 } // namespace
 
-TEST(MonitorEmbeddingView, SaysWhatItKnowsSoFar) {
+TEST(MonitorEmbeddingView, ReturnsTheStateSoFar) {
   EmbeddingView view("ip1", "t-SNE");
   Json state = view.get("state", {});
   EXPECT_EQ(state["kind"], "embedding");
@@ -37,7 +37,7 @@ TEST(MonitorEmbeddingView, SaysWhatItKnowsSoFar) {
   EXPECT_EQ(state["class_names"], Json({"cat", "dog"}));
 }
 
-TEST(MonitorEmbeddingView, TellsLayoutsToOneScale) {
+TEST(MonitorEmbeddingView, SendsLayoutsWithOneScale) {
   EmbeddingView view("ip1", "t-SNE");
   view.setSamples("", {{"a", "b"}, {0, 1}, {}});
   const float first[] = {0, 1e-4f, -2e-4f, 0}, second[] = {50, 0, -100, 25};
@@ -92,7 +92,7 @@ TEST(MonitorEmbeddingView, OnlyTheLastLayoutsAreKept) {
   EXPECT_EQ(lastOf(view)["iteration"], 9);
 }
 
-TEST(MonitorEmbeddingView, RefusesWhatItHasNot) {
+TEST(MonitorEmbeddingView, RejectsUnknownRequests) {
   EmbeddingView view("ip1", "t-SNE");
   EXPECT_THROW(view.get("updates", {}), HttpError);
   EXPECT_THROW(view.post("pause", Json::object()), HttpError);

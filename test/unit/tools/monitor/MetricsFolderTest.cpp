@@ -50,7 +50,7 @@ TEST(MonitorMetricsFolder, FindsRunsAndTheirCurves) {
   EXPECT_FALSE(curves.contains("train.x"));
 }
 
-TEST(MonitorMetricsFolder, ReadsOnAsLogsGrowAndAnewWhereTheyShrink) {
+TEST(MonitorMetricsFolder, ReadsAppendedRowsAndRereadsShrunkLogs) {
   TempFolder folder;
   const std::string rows = kRows;
   writeBytes(folder / "metrics.jsonl", rows.substr(0, 120)); // half a line
@@ -64,7 +64,7 @@ TEST(MonitorMetricsFolder, ReadsOnAsLogsGrowAndAnewWhereTheyShrink) {
   EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 1u);
 }
 
-TEST(MonitorMetricsFolder, ReadsAnewWhatWasReplacedByNoLess) {
+TEST(MonitorMetricsFolder, RereadsReplacedLogs) {
   TempFolder folder;
   auto row = [](int iteration, const char *loss) {
     return "{\"type\":\"train\",\"iteration\":" + std::to_string(iteration) +
@@ -88,7 +88,7 @@ TEST(MonitorMetricsFolder, ReadsAnewWhatWasReplacedByNoLess) {
   EXPECT_EQ(runs.get("state", {})["runs"][0]["iteration"], 3);
 }
 
-TEST(MonitorMetricsFolder, PassesOverWhatIsNoRow) {
+TEST(MonitorMetricsFolder, SkipsInvalidRows) {
   TempFolder folder;
   std::string rows = "nonsense\n[]\n{\"iteration\":\"x\"}\n"
                      "{\"type\":3,\"iteration\":1}\n"

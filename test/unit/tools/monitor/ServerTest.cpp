@@ -114,7 +114,7 @@ TEST_F(MonitorServer, RefusesPagesOfOtherOrigins) {
   EXPECT_EQ(post("/api/pause", "{}", headers), 200);
 }
 
-TEST_F(MonitorServer, RefusesWhatIsNoRequest) {
+TEST_F(MonitorServer, RejectsInvalidRequests) {
   const httplib::Headers allowed = with(server.token());
   EXPECT_EQ(post("/api/pause", "", allowed), 400);
   EXPECT_EQ(post("/api/pause", "[]", allowed), 400);
