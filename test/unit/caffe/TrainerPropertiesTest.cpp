@@ -45,7 +45,7 @@ TEST(TrainerProperties, HaveMyCaffesDefaults) {
   EXPECT_EQ(none.exploration(5), 0);
 }
 
-TEST(TrainerProperties, TheCallersAreOverTheSolvers) {
+TEST(TrainerProperties, CallersOverrideTheSolvers) {
   const brew::caffe::TrainerProperties it =
       parse("TrainerType=PG.MT; RewardType=MAX;Gamma=0.5;;Threads=3;GPUIDs=0,2;"
             "UseRawInput=True;EpsSteps=10;EpsStart=0.9;EpsEnd=0.1;",
@@ -62,7 +62,7 @@ TEST(TrainerProperties, TheCallersAreOverTheSolvers) {
 }
 
 /// Trainers of other environments have keys of their own.
-TEST(TrainerProperties, OthersOfTheSolverAreToldOf) {
+TEST(TrainerProperties, UnknownOnesOfTheSolverAreWarnings) {
   parse("GameROM=pong.bin;MiniBach=3");
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0],
@@ -71,7 +71,7 @@ TEST(TrainerProperties, OthersOfTheSolverAreToldOf) {
                          "no effect; did you mean 'MiniBatch'?");
 }
 
-TEST(TrainerProperties, ThoseThatATrainerDoesNotUseAreRefused) {
+TEST(TrainerProperties, UnusedOnesAreRejected) {
   auto refused = [](const std::string &trainer, const std::string &text) {
     brew::caffe::TrainerProperties properties = parse(text);
     properties.trainerType = trainer;
@@ -105,7 +105,7 @@ TEST(TrainerProperties, ThoseThatATrainerDoesNotUseAreRefused) {
     EXPECT_EQ(refused(trainer, text), "") << text;
 }
 
-TEST(TrainerProperties, WhatIsWrongIsNamed) {
+TEST(TrainerProperties, ReportsErrors) {
   expectError("", "MiniBach=3", ExitStatus::Usage,
               "trainer properties: there is no property 'MiniBach'; did you "
               "mean 'MiniBatch'?");

@@ -160,7 +160,7 @@ TEST(EmbedApi, ReportsErrors) {
       BREW_USAGE);
 }
 
-TEST(EmbedApi, PlotsThatCannotBe) {
+TEST(EmbedApi, InvalidPlots) {
   const std::vector<float> points = {0, 0, 1, 1};
   EXPECT_EQ(failure([&] { writeScatter("x.gif", points); }, BREW_USAGE),
             "x.gif: a scatter plot is written as .svg or .png");

@@ -35,7 +35,7 @@ cuda::LibraryPaths simulator() {
 
 } // namespace
 
-TEST(GpuRowProducts, AreThoseOfTheHost) {
+TEST(GpuRowProducts, AgreeWithTheHost) {
   const Matrix rows = manyRows();
   const Threads two(2);
   HostRowProducts host(rows, two);
@@ -62,7 +62,7 @@ TEST(GpuRowProducts, AreThoseOfTheHost) {
   }
 }
 
-TEST(GpuRowProducts, GiveTheSameComponents) {
+TEST(GpuRowProducts, YieldTheSameComponents) {
   const Matrix rows = manyRows();
   GpuRowProducts gpu(simulator(), 0, rows);
   const PrincipalComponents found = principalComponents(rows, 3, 0, gpu),

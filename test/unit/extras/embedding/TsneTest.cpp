@@ -135,7 +135,7 @@ TEST(Tsne, AffinitiesHaveThePerplexity) {
   EXPECT_FLOAT_EQ(same.values[0], 1.0f / (50 * 49));
 }
 
-TEST(Tsne, EntropyOfEachRowIsThatAskedFor) {
+TEST(Tsne, EachRowHasTheRequestedEntropy) {
   // Where everyone is a neighbour of everyone, p(j|i) can be had back from the
   // sum of both only on the average: a ring, where all rows are alike.
   const int count = 64;
@@ -174,7 +174,7 @@ TEST(Tsne, BarnesHutOfThetaZeroIsExact) {
   }
 }
 
-TEST(Tsne, RepulsionOfPointsInOnePlaceIsNone) {
+TEST(Tsne, CoincidentPointsDoNotRepel) {
   Points points{std::vector<float>(100, 3), std::vector<float>(100, -2)};
   Points forces;
   EXPECT_NEAR(Repulsion(0.5, kTwo).compute(points, forces), 100 * 99, 1e-2);
@@ -269,7 +269,7 @@ TEST(Tsne, ReachesARecordedDivergence) {
   EXPECT_GE(same, 295);
 }
 
-TEST(Tsne, EqualRowsAndFewColumnsComeApart) {
+TEST(Tsne, EqualRowsAndFewColumnsSeparate) {
   std::vector<float> values(120, 1);
   const Layout layout =
       tsne(centred(values.data(), 120, 1), {}, kTwo, [](auto *) {});

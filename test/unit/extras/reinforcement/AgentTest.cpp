@@ -59,7 +59,7 @@ struct Player {
 
 } // namespace
 
-TEST(ParallelAgents, SeeStatesOrHowTheyDiffer) {
+TEST(ParallelAgents, ObserveStatesOrDifferences) {
   brew::caffe::TrainerProperties raw;
   raw.useRawInput = true;
   Player player(raw);
@@ -74,14 +74,14 @@ TEST(ParallelAgents, SeeStatesOrHowTheyDiffer) {
   EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
 }
 
-TEST(ParallelAgents, NormaliseByTheEnvironmentsRange) {
+TEST(ParallelAgents, NormalizeByTheEnvironmentsRange) {
   brew::caffe::TrainerProperties properties;
   properties.useRawInput = properties.normalizeInput = true;
   EXPECT_EQ(seen(Player(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
 }
 
-TEST(ParallelAgents, DrawByEpisodeAndStepAlone) {
+TEST(ParallelAgents, DrawByEpisodeAndStep) {
   Player first({}), second({});
   for (int i = 0; i < 3; ++i)
     first.play();
@@ -98,7 +98,7 @@ TEST(ParallelAgents, DrawByEpisodeAndStepAlone) {
 }
 
 /// A range of nothing cannot be brought to [0, 1].
-TEST(ParallelAgents, EmptyRangesAreRefused) {
+TEST(ParallelAgents, RejectEmptyRanges) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
   } environment;
@@ -110,7 +110,7 @@ TEST(ParallelAgents, EmptyRangesAreRefused) {
 }
 
 /// An episode that was given up is trajectory again, from where it began.
-TEST(ParallelAgents, GoOnBehindACancelledEpisode) {
+TEST(ParallelAgents, ContinueAfterACancelledEpisode) {
   Player whole({}), cancelled({});
   whole.play();
   cancelled.play();
@@ -125,16 +125,16 @@ TEST(ParallelAgents, GoOnBehindACancelledEpisode) {
   EXPECT_EQ(cancelled.agent.save(), whole.agent.save());
 }
 
-TEST(ParallelAgents, AreNotRestoredFromDamagedPlaces) {
+TEST(ParallelAgents, RejectDamagedSnapshots) {
   Player player({});
   EXPECT_THROW(player.agent.restore({-1, 0, 0}), brew::Error);
   EXPECT_THROW(player.agent.restore({1e300, 0, 0}), brew::Error);
 }
 
-TEST(ParallelAgents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
+TEST(ParallelAgents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
 /// Explored actions count as certain, so that one logit learns nothing of them.
-TEST(ParallelAgents, ExploreAsOftenAsTheySay) {
+TEST(ParallelAgents, ExploreWithTheGivenProbability) {
   brew::caffe::TrainerProperties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;

@@ -71,7 +71,7 @@ TEST(CartPole, EndsWhereThePoleHasFallen) {
 }
 
 /// A simple rule (push to where the pole falls) lasts; the episode is cut.
-TEST(CartPole, IsCutAfterItsSteps) {
+TEST(CartPole, IsTruncatedAfterItsSteps) {
   for (const auto &[name, most] :
        {std::pair("cartpole", 500), std::pair("cartpole-v0", 200)}) {
     const auto environment = makeEnvironment(name);

@@ -57,7 +57,7 @@ TEST(EpisodeStatistics, RewardTypeSelectsTheDisplayedReward) {
   }
 }
 
-TEST(EpisodeStatistics, CollapseIsSaidOnceUntilItIsOver) {
+TEST(EpisodeStatistics, CollapseIsReportedOnce) {
   Heard heard;
   EpisodeStatistics episodes(heard.events, {}, 2, 0);
   for (int i = 0; i < 19; ++i)
@@ -91,7 +91,7 @@ TEST(EpisodeStatistics, RestoreTheSavedState) {
 }
 
 /// A snapshot may hold anything.
-TEST(EpisodeStatistics, DamagedCountsAreRefused) {
+TEST(EpisodeStatistics, DamagedCountsAreRejected) {
   Heard heard;
   EpisodeStatistics episodes(heard.events, {}, 2, 0);
   episodes.add({0, 9, 9, 0.5}, 0, 0);

@@ -47,7 +47,7 @@ TEST(Returns, AdvantagesRestartAfterAnEnd) {
   EXPECT_NEAR(gained[2], 2.5, 1e-12);
 }
 
-TEST(Policies, OneLogitIsThatOfAction0) {
+TEST(Policies, OneLogitBelongsToAction0) {
   const float logit = std::log(3.0f);
   const Distribution probabilities = distributionOf(&logit, 1);
   EXPECT_NEAR(probabilities[0], 0.75, 1e-7);
@@ -65,7 +65,7 @@ TEST(Policies, OneLogitIsThatOfAction0) {
 }
 
 /// (p - onehot(a)) R is the slope of -R log p(a).
-TEST(Policies, GradientsAreThoseOfDifferences) {
+TEST(Policies, GradientsAgreeWithDifferences) {
   const float logits[] = {0.3f, -1.2f, 0.7f};
   for (int action = 0; action < 3; ++action) {
     float gradient[3];

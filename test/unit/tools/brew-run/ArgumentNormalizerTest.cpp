@@ -18,7 +18,7 @@ TEST(ArgumentNormalizer, CaffesFlagsBecomeOptions) {
             (List{"test", "--iterations", "3"}));
 }
 
-TEST(ArgumentNormalizer, TheRestStaysAsItIs) {
+TEST(ArgumentNormalizer, OtherArgumentsRemainUnchanged) {
   EXPECT_EQ(normalizeArguments({"-h"}), (List{"-h"}));
   EXPECT_EQ(normalizeArguments({"train", "--base-lr", "-0.5"}),
             (List{"train", "--base-lr", "-0.5"}));

@@ -51,14 +51,14 @@ TEST(LauncherOutputFilterTest, TheRankThatHasExitedIsNamed) {
       (Lines{"rank 2 ended with status 5"}));
 }
 
-TEST(LauncherOutputFilterTest, AnErrorThatWasToldIsToldOnce) {
+TEST(LauncherOutputFilterTest, ReportsAnErrorOnce) {
   EXPECT_EQ(shown({"brew-run: error: nothing works", rule,
                    "mpirun detected that one or more processes exited", "",
                    "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
             (Lines{"> brew-run: error: nothing works"}));
 }
 
-TEST(LauncherOutputFilterTest, APageBeginsWithinTheLineOfARankThatWasEnded) {
+TEST(LauncherOutputFilterTest, ABlockMayBeginWithinALine) {
   EXPECT_EQ(
       shown({"net.cpp:1] Cre" + rule, "MPI_ABORT was invoked", rule, "b"}),
       (Lines{"> net.cpp:1] Cre", "> b"}));

@@ -113,7 +113,7 @@ TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
   EXPECT_EQ(graph["edges"], Json::parse("[[0, 1], [1, 2]]"));
 }
 
-TEST(MonitorJobs, AreDoneByTheOtherThread) {
+TEST(MonitorTrainingThreadQueue, RunsOnTheOtherThread) {
   TrainingThreadQueue queue;
   const auto here = std::this_thread::get_id();
   std::thread asker([&] {
@@ -137,7 +137,7 @@ TEST(MonitorJobs, AreDoneByTheOtherThread) {
   ending.join();
 }
 
-TEST(MonitorJobs, LookingWaitsForItsHundredthOfTheTime) {
+TEST(MonitorTrainingThreadQueue, ReadsTakeAHundredthOfTheTime) {
   TrainingThreadQueue queue;
   queue.addReadCost(1s);
   EXPECT_FALSE(queue.mayRead(false));

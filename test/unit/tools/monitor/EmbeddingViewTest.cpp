@@ -64,7 +64,7 @@ TEST(MonitorEmbeddingView, ComponentsHaveNoDivergence) {
   EXPECT_TRUE(view.get("state", {})["curves"].empty());
 }
 
-TEST(MonitorEmbeddingView, ShowsManySamplesInPart) {
+TEST(MonitorEmbeddingView, ShowsASubsetOfManySamples) {
   EmbeddingView view("ip1", "t-SNE", 3);
   std::vector<float> values;
   Samples samples;

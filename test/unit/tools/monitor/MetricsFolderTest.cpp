@@ -104,7 +104,7 @@ TEST(MonitorMetricsFolder, SkipsInvalidRows) {
   EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 2u);
 }
 
-TEST(MonitorMetricsFolder, GivesNoOtherFiles) {
+TEST(MonitorMetricsFolder, ServesNoOtherFiles) {
   TempFolder folder;
   std::filesystem::create_directories(folder / "in");
   writeBytes(folder / "metrics.jsonl", kRows);

@@ -97,7 +97,7 @@ TEST_F(MonitorServer, ChangesNothingWithoutTheToken) {
   EXPECT_EQ(handler.changes, 0);
 }
 
-TEST_F(MonitorServer, RefusesPagesOfOtherOrigins) {
+TEST_F(MonitorServer, RejectsPagesOfOtherOrigins) {
   for (const char *origin :
        {"http://example.com", "null", "https://127.0.0.1"}) {
     httplib::Headers headers = with(server.token());
@@ -163,7 +163,7 @@ TEST_F(MonitorServer, SurvivesRandomBytes) {
   EXPECT_EQ(state ? state->status : -1, 200);
 }
 
-TEST_F(MonitorServer, StreamsAndGoesOnWhereItWasCutOff) {
+TEST_F(MonitorServer, StreamsAndResumes) {
   for (int i = 0; i < 10; ++i)
     handler.broadcast.send("{\"n\":" + std::to_string(i) + "}");
   std::string got;
@@ -202,7 +202,7 @@ TEST_F(MonitorServer, ManyStreamsLeaveRoomForRequests) {
   EXPECT_EQ(refused, 4);
 }
 
-TEST_F(MonitorServer, SaysThatAPortIsInUse) {
+TEST_F(MonitorServer, ReportsAPortInUse) {
   Endpoint taken;
   taken.port = server.port();
   CountingHandler other;
