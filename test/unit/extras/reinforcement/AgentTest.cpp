@@ -59,7 +59,7 @@ struct Player {
 
 } // namespace
 
-TEST(ParallelAgents, ObserveStatesOrDifferences) {
+TEST(Agents, ObserveStatesOrDifferences) {
   brew::caffe::TrainerProperties raw;
   raw.useRawInput = true;
   Player player(raw);
@@ -74,14 +74,14 @@ TEST(ParallelAgents, ObserveStatesOrDifferences) {
   EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
 }
 
-TEST(ParallelAgents, NormalizeByTheEnvironmentsRange) {
+TEST(Agents, NormalizeByTheEnvironmentsRange) {
   brew::caffe::TrainerProperties properties;
   properties.useRawInput = properties.normalizeInput = true;
   EXPECT_EQ(seen(Player(properties).play()),
             (std::vector<float>{0, 0.25f, 0.5f}));
 }
 
-TEST(ParallelAgents, DrawByEpisodeAndStep) {
+TEST(Agents, DrawByEpisodeAndStep) {
   Player first({}), second({});
   for (int i = 0; i < 3; ++i)
     first.play();
@@ -98,7 +98,7 @@ TEST(ParallelAgents, DrawByEpisodeAndStep) {
 }
 
 /// A range of nothing cannot be brought to [0, 1].
-TEST(ParallelAgents, RejectEmptyRanges) {
+TEST(Agents, RejectEmptyRanges) {
   struct Empty : Counter {
     std::vector<float> high() const override { return {100}; }
   } environment;
@@ -110,7 +110,7 @@ TEST(ParallelAgents, RejectEmptyRanges) {
 }
 
 /// An episode that was given up is trajectory again, from where it began.
-TEST(ParallelAgents, ContinueAfterACancelledEpisode) {
+TEST(Agents, ContinueAfterACancelledEpisode) {
   Player whole({}), cancelled({});
   whole.play();
   cancelled.play();
@@ -125,16 +125,16 @@ TEST(ParallelAgents, ContinueAfterACancelledEpisode) {
   EXPECT_EQ(cancelled.agent.save(), whole.agent.save());
 }
 
-TEST(ParallelAgents, RejectDamagedSnapshots) {
+TEST(Agents, RejectDamagedSnapshots) {
   Player player({});
   EXPECT_THROW(player.agent.restore({-1, 0, 0}), brew::Error);
   EXPECT_THROW(player.agent.restore({1e300, 0, 0}), brew::Error);
 }
 
-TEST(ParallelAgents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
+TEST(Agents, TruncateEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
 /// Explored actions count as certain, so that one logit learns nothing of them.
-TEST(ParallelAgents, ExploreWithTheGivenProbability) {
+TEST(Agents, ExploreWithTheGivenProbability) {
   brew::caffe::TrainerProperties properties;
   properties.epsSteps = 1000000;
   properties.epsStart = 1;
