@@ -65,7 +65,7 @@ class Places(Case):
             self.assertEqual(pooled.bottoms[0].place is not None, moved)
         self.same(one, two, "both passes")
 
-    def test_whatever_somebody_does(self):
+    def test_arbitrary_user_actions(self):
         """Forward, backward, parts of both, arrays that are held, blobs that are written."""
         one, two = self.nets()
         layers = list(one._layer_names)

@@ -198,7 +198,7 @@ class BadInput(Case):
         for of in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):
             self.assertEqual(*map(of, failed))
 
-    def test_what_fails_again_keeps_nobody_who_saw_it(self):
+    def test_repeated_failures_keep_no_frames_alive(self):
         """A layer without a backward pass says so each time anew."""
         net = caffe.Net(self.write("""force_backward: true
             layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }

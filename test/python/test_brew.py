@@ -30,7 +30,7 @@ class Compiling(Case):
         message = text_format.Parse(DEPLOY, caffe_pb2.NetParameter())
         self.assertEqual(brew.compile(message).programs, ["deploy"])
 
-    def test_errors_have_places(self):
+    def test_errors_have_locations(self):
         with self.assertRaises(brew.CompileError) as caught:
             brew.compile("\nlayer { name: 'a' type: 'ReLU' bottom: 'pool3' top: 'y' }\nlayer { name: 'b' type: 'Rely' }",
                          name="n.prototxt")
@@ -97,7 +97,7 @@ class Plans(Case):
         self.assertEqual(bytes(again), bytes(plan))
         self.assertEqual(again.describe()["programs"][0]["name"], "deploy")
 
-    def test_what_is_no_plan(self):
+    def test_invalid_plans(self):
         with self.assertRaises(FileNotFoundError):
             brew.Plan.open(self.path("nowhere.plan"))
         with self.assertRaises(IsADirectoryError) as caught:
@@ -243,7 +243,7 @@ class Files(Case):
             self.plan.save("/dev/full")
         self.assertEqual(caught.exception.errno, errno.ENOSPC)
 
-    def test_what_cannot_be_written(self):
+    def test_unwritable_files(self):
         for path, kind in ((self.folder, IsADirectoryError), (self.path("none/a.plan"), FileNotFoundError)):
             with self.assertRaises(kind) as caught:
                 self.plan.save(path)

@@ -40,7 +40,7 @@ class Wheels(Case):
         self.assertIn(self.path("nvidia/cublas/lib"), found)
         self.assertIn(self.path("nvidia/cudnn/lib"), found)
 
-    def test_what_does_not_load_is_left_to_the_runtime(self):
+    def test_unloadable_libraries_are_left_to_the_runtime(self):
         os.makedirs(self.path("nvidia/cublas/lib"))
         self.write("no library", "nvidia/cublas/lib/libcublasLt.so.13")
         sys.path.append(self.folder)

@@ -66,7 +66,7 @@ class WithoutItems(Case):
         net.blobs["s"].data[...] = 5
         self.assertEqual(float(net.forward()["s"]), 0)
 
-    def test_what_cannot_be(self):
+    def test_invalid_arguments(self):
         net = caffe.Net(self.write("""
             layer { name: 'x' type: 'Input' top: 'x' top: 'y' input_param { shape { dim: 0 dim: 4 } shape { dim: 2 dim: 4 } } }
             layer { name: 's' type: 'Concat' bottom: 'x' bottom: 'y' top: 's' concat_param { axis: 0 } }"""), caffe.TEST)
@@ -111,7 +111,7 @@ class Resources(Case):
         _plan_cache._count(self.path("7"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["5", "6", "7"])
 
-    def test_what_is_damaged_there_is_made_anew(self):
+    def test_damaged_cache_files_are_rebuilt(self):
         path = self.write(DEPLOY)
         # In a folder of its own: others write into the usual one, too.
         with mock.patch.object(_plan_cache, "_folder", lambda: self.folder):

@@ -35,7 +35,7 @@ class Embedding(Case):
                       for threads in (1, 3))
         np.testing.assert_array_equal(one, three)
 
-    def test_what_progress_raises_ends_it(self):
+    def test_exception_in_progress_aborts(self):
         with self.assertRaises(ZeroDivisionError):
             brew.embed(groups(150), progress=lambda *now: 1 // 0)
 

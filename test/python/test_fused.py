@@ -136,7 +136,7 @@ class Whole(Case):
             net.forward()
         self.same(one, two)
 
-    def test_parts_after_a_whole(self):
+    def test_partial_after_fused(self):
         one, two = self.pair(DEPLOY)
         for net in (one, two):
             net.forward(data=numbers(1, 2, 3, 8, 8))
@@ -144,7 +144,7 @@ class Whole(Case):
             net.forward(start="fc")
         self.same(one, two)
 
-    def test_backward_after_a_whole(self):
+    def test_backward_after_fused(self):
         one, two = self.pair(IN_PLACE)
         for net in (one, two):
             net.forward(x=numbers(1, 2, 3, 5, 5))

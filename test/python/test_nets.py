@@ -80,7 +80,7 @@ class Parts(Case):
         fill(net)
         return net
 
-    def test_ranges_make_the_whole(self):
+    def test_ranges_compose(self):
         net = self.net()
         x = numbers(1, 2, 3, 8, 8)
         whole = net.forward(data=x)["prob"].copy()

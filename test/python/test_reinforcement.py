@@ -139,7 +139,7 @@ class LearningTest(unittest.TestCase):
             gc.collect()
             self.assertEqual([each() for each in gone], [None] * len(gone), given)
 
-    def test_what_does_not_fit_is_said(self):
+    def test_shape_mismatch_is_reported(self):
         with self.assertRaisesRegex(brew.Error, "there is no trainer 'PG.XX'"):
             brew.Learner(session(), Guess(), "PG.XX")
         with self.assertRaisesRegex(brew.Error, "no input of rows of 4 numbers"):

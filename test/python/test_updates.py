@@ -51,7 +51,7 @@ class Updates(Case):
         for a, b in zip(one._history, two._history):
             self.close(a, b, ROUNDING)
 
-    def test_nobody_can_tell(self):
+    def test_is_indistinguishable(self):
         for text in (TRAIN, VARIED):
             for more in ("lr_policy: 'inv' gamma: 0.1 power: 0.75", "lr_policy: 'fixed' regularization_type: 'L1'"):
                 with self.subTest(more):
@@ -66,7 +66,7 @@ class Updates(Case):
                         self.assertAlmostEqual(float(one.net.params["bn"][2].data[0]), sum(0.999 ** k for k in range(8)),
                                                places=4)
 
-    def test_changes_are_what_was_taken_off(self):
+    def test_diff_is_the_update(self):
         solver, _ = self.solvers()
         solver.step(3)
         blob = solver.net.params["ip1"][0]
