@@ -1,4 +1,4 @@
-//===- PluginLibrary.h - Opening Brew's plugin libraries --------*- C++ -*-===//
+//===- PluginLibrary.h - Loading of Brew's plugin libraries -----*- C++ -*-===//
 //
 // libbrew_mpi.so and libbrew_opencv.so link libraries that few runs need. The
 // runtime opens them with dlopen when a run needs one. Each exports an entry
@@ -19,14 +19,14 @@ struct PluginLibrary {
   std::string reason;    ///< why opening failed
 };
 
-/// Opens `file`, which lies beside this library or where the system looks for
-/// libraries, and finds its function `entryName`. `flags` are dlopen's. The
-/// library stays open.
+/// Opens `file`, next to this library or on the system's library path, and
+/// finds its function `entryName`. `flags` are dlopen's. The library stays
+/// loaded.
 PluginLibrary openPluginLibrary(const char *file, const char *entryName,
                                 int flags);
 
-/// The table of functions of an opened plugin. Without one, or for a table of
-/// another version, returns null and sets `plugin.reason`.
+/// Returns the function table of an opened plugin. If there is no plugin or its
+/// table has another version, returns null and sets `plugin.reason`.
 template <typename Table>
 const Table *functionTable(PluginLibrary &plugin, std::uint32_t version) {
   if (!plugin.entry)

@@ -1,4 +1,4 @@
-//===- CollectiveOperations.cpp - What ranks do together ----------------------------===//
+//===- CollectiveOperations.cpp - Collective operations of ranks ----------===//
 
 #include "runtime/comm/CollectiveOperations.h"
 
@@ -11,8 +11,9 @@ namespace {
 /// Transports count elements in an int.
 constexpr std::size_t kMostElements = std::size_t(1) << 28;
 
-/// The same buffers, none of them too long for one operation.
-std::vector<ReductionBuffer> splitLongBuffers(const std::vector<ReductionBuffer> &buffers) {
+/// Splits buffers that are too long for one operation.
+std::vector<ReductionBuffer>
+splitLongBuffers(const std::vector<ReductionBuffer> &buffers) {
   std::vector<ReductionBuffer> result;
   for (ReductionBuffer buffer : buffers)
     while (buffer.count > 0) {
@@ -33,11 +34,11 @@ std::string sumText(std::uint32_t bucket) {
   return "the sum of bucket " + std::to_string(bucket);
 }
 
-/// Adds `ranks` slices of `count` elements that lie side by side. The first is
-/// added to zero, as the sums of iter_size are.
+/// Sums `ranks` adjacent slices of `count` elements, starting from zero as the
+/// accumulation of iter_size does.
 template <typename Value>
 void sumInRankOrder(Value *target, const Value *slices, int ranks,
-                std::size_t count) {
+                    std::size_t count) {
   std::fill_n(target, count, Value(0));
   for (int rank = 0; rank < ranks; ++rank, slices += count)
     for (std::size_t i = 0; i < count; ++i)
@@ -52,7 +53,7 @@ void check(const BrewCommPlugin &plugin, const char *failure) {
 }
 
 TransportAllReduce::TransportAllReduce(std::uint32_t bucketNumber,
-                           std::vector<ReductionBuffer> given)
+                                       std::vector<ReductionBuffer> given)
     : bucket(bucketNumber), buffers(splitLongBuffers(given)) {}
 
 bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
@@ -65,8 +66,9 @@ bool TransportAllReduce::startNext(const BrewCommPlugin &plugin) {
 
 std::string TransportAllReduce::describe() const { return sumText(bucket); }
 
-OrderedAllReduce::OrderedAllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
-                       int ownRank, int rankCount)
+OrderedAllReduce::OrderedAllReduce(std::uint32_t bucketNumber,
+                                   std::vector<ReductionBuffer> given,
+                                   int ownRank, int rankCount)
     : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
       ranks(rankCount) {}
 
@@ -78,15 +80,15 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
     const auto offset = static_cast<std::size_t>(offsets[own]);
     if (buffer.isDouble)
       sumInRankOrder(reinterpret_cast<double *>(buffer.data) + offset,
-                 received.data(), ranks, count);
+                     received.data(), ranks, count);
     else
       sumInRankOrder(reinterpret_cast<float *>(buffer.data) + offset,
-                 reinterpret_cast<const float *>(received.data()), ranks,
-                 count);
+                     reinterpret_cast<const float *>(received.data()), ranks,
+                     count);
     exchanged = false;
     ++next;
     check(plugin, plugin.allGather(buffer.data, counts.data(), offsets.data(),
-                                typeOf(buffer)));
+                                   typeOf(buffer)));
     return true;
   }
   if (next == buffers.size())
@@ -113,8 +115,9 @@ bool OrderedAllReduce::startNext(const BrewCommPlugin &plugin) {
 
 std::string OrderedAllReduce::describe() const { return sumText(bucket); }
 
-Bf16AllReduce::Bf16AllReduce(std::uint32_t bucketNumber, std::vector<ReductionBuffer> given,
-                       int ownRank, int rankCount)
+Bf16AllReduce::Bf16AllReduce(std::uint32_t bucketNumber,
+                             std::vector<ReductionBuffer> given, int ownRank,
+                             int rankCount)
     : bucket(bucketNumber), buffers(splitLongBuffers(given)), rank(ownRank),
       ranks(rankCount) {}
 
@@ -173,19 +176,20 @@ bool Bf16AllReduce::startNext(const BrewCommPlugin &plugin) {
                                   received.data(),
                                   counts[static_cast<std::size_t>(rank)],
                                   BREW_COMM_BYTE));
-    stage = AllGatherBlocks;
+    stage = AllGather;
     return true;
   }
   sumSlices();
   check(plugin, plugin.allGather(rounded.data(), counts.data(), offsets.data(),
-                              BREW_COMM_BYTE));
+                                 BREW_COMM_BYTE));
   stage = Widen;
   return true;
 }
 
 std::string Bf16AllReduce::describe() const { return sumText(bucket); }
 
-AllGatherSlices::AllGatherSlices(std::byte *first, std::vector<std::size_t> bounds)
+AllGatherSlices::AllGatherSlices(std::byte *first,
+                                 std::vector<std::size_t> bounds)
     : data(first) {
   constexpr std::size_t unit = sizeof(double);
   for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
@@ -229,9 +233,9 @@ bool AllGatherBlocks::startNext(const BrewCommPlugin &plugin) {
   if (started)
     return false;
   started = true;
-  // Numbers of 8 bytes, which nobody computes with.
+  // The type only determines the element size: the transport copies the bytes.
   check(plugin, plugin.allGather(blocks->data(), counts.data(), offsets.data(),
-                              BREW_COMM_F64));
+                                 BREW_COMM_F64));
   return true;
 }
 

@@ -1,4 +1,4 @@
-//===- CollectiveOperations.h - What ranks do together --------------------*- C++ -*-===//
+//===- CollectiveOperations.h - Collective operations of ranks --*- C++ -*-===//
 #pragma once
 
 #include "caffe/weights/Float16.h"
@@ -10,23 +10,25 @@
 
 namespace brew::runtime::comm {
 
-/// Throws Error (3) with what a function of the plugin returned, if anything.
+/// Throws Error (3) with `failure`, the result of a function of the plugin,
+/// unless it is null.
 void check(const BrewCommPlugin &plugin, const char *failure);
 
 /// A sequence of collective operations. It lives on the communicator's thread.
 class CollectiveOperation {
 public:
   virtual ~CollectiveOperation() = default;
-  /// Starts the next operation; false if there is none left.
+  /// Starts the next operation. Returns false if there is none left.
   virtual bool startNext(const BrewCommPlugin &plugin) = 0;
-  /// What it is, for an error: "the sum of bucket 3".
+  /// Returns the description for errors: "the sum of bucket 3".
   virtual std::string describe() const = 0;
 };
 
-/// Sums in the transport's own order.
+/// An all-reduce that sums in the transport's own order.
 class TransportAllReduce : public CollectiveOperation {
 public:
-  TransportAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers);
+  TransportAllReduce(std::uint32_t bucket,
+                     std::vector<ReductionBuffer> buffers);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
@@ -36,12 +38,12 @@ private:
   std::size_t next = 0;
 };
 
-/// Sums in the order of ranks: each rank gets a slice of what all the others
-/// have, adds it up, and gives the sum to all.
+/// An all-reduce that sums in the order of ranks: each rank receives one slice
+/// of the values of all ranks, sums it, and sends the sum to all.
 class OrderedAllReduce : public CollectiveOperation {
 public:
-  OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers, int rank,
-             int ranks);
+  OrderedAllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers,
+                   int rank, int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
@@ -52,17 +54,17 @@ private:
   std::size_t next = 0;
   bool exchanged = false;
   std::vector<int> counts, offsets; ///< of the slices, by rank
-  std::vector<double> received;     ///< room for them; F64 needs the alignment
+  std::vector<double> received;     ///< received slices, aligned for f64
 };
 
-/// Sums of numbers that travel as bf16: each rank rounds what it has, gets a
-/// slice of what all the others have, adds it up in f32 in the order of ranks,
-/// and gives the rounded sum to all.
+/// An all-reduce that transfers bf16: each rank rounds its values, receives one
+/// slice of the rounded values of all ranks, sums it in f32 in the order of
+/// ranks, and sends the rounded sum to all.
 class Bf16AllReduce : public CollectiveOperation {
 public:
-  /// The buffers are of f32.
-  Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers, int rank,
-             int ranks);
+  /// The elements of `buffers` are f32.
+  Bf16AllReduce(std::uint32_t bucket, std::vector<ReductionBuffer> buffers,
+                int rank, int ranks);
   bool startNext(const BrewCommPlugin &plugin) override;
   std::string describe() const override;
 
@@ -75,13 +77,13 @@ private:
   std::vector<ReductionBuffer> buffers;
   int rank, ranks;
   std::size_t next = 0;
-  enum { Exchange, AllGatherBlocks, Widen } stage = Exchange;
-  std::vector<int> counts, offsets; ///< bytes of the slices, by rank
-  std::vector<caffe::BFloat16> rounded,
-      received; ///< of a buffer; of all for a slice
+  enum { Exchange, AllGather, Widen } stage = Exchange;
+  std::vector<int> counts, offsets;      ///< bytes of the slices, by rank
+  std::vector<caffe::BFloat16> rounded;  ///< own values of a buffer
+  std::vector<caffe::BFloat16> received; ///< all ranks' values of a slice
 };
 
-/// Gives every rank the slices of all.
+/// Copies each rank's slice to all ranks.
 class AllGatherSlices : public CollectiveOperation {
 public:
   AllGatherSlices(std::byte *data, std::vector<std::size_t> offsets);
@@ -105,7 +107,7 @@ private:
   std::size_t left;
 };
 
-/// Gives every rank the values of all, one block of equal size for each rank.
+/// Copies the values of each rank, a block of equal size, to all ranks.
 class AllGatherBlocks : public CollectiveOperation {
 public:
   using Blocks = std::shared_ptr<std::vector<std::uint64_t>>;

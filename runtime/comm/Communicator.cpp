@@ -1,9 +1,9 @@
-//===- Communicator.cpp - The ranks of a data-parallel run ----------------===//
+//===- Communicator.cpp - Ranks of a data-parallel run --------------------===//
 
 #include "runtime/comm/Communicator.h"
 
-#include "runtime/comm/DrainStdio.h"
 #include "runtime/comm/CollectiveOperations.h"
+#include "runtime/comm/DrainStdio.h"
 #include "runtime/comm/StallDetector.h"
 #include "runtime/comm/Transport.h"
 #include "support/ThreadWithoutSignals.h"
@@ -28,16 +28,15 @@ using comm::CollectiveOperation;
 
 namespace {
 
-/// How often a thread with nothing to do tests for messages of other ranks.
+/// Interval at which an idle thread polls for messages of other ranks.
 constexpr std::chrono::milliseconds kIdle{20};
-/// Between two tests at an operation that is under way, once it has been for
-/// kSpins of them: shorter than a message takes, and little to the threads that
-/// compute beside it.
+/// Pause between two tests of a running operation after the first kSpins tests:
+/// shorter than the latency of a message, and cheap for the compute threads.
 constexpr std::chrono::microseconds kPause{20};
 constexpr int kSpins = 200;
-/// Looks at an operation between two for messages.
+/// Number of tests of an operation between two polls for messages.
 constexpr int kTestsPerPoll = 512;
-/// Seconds in which a launcher ends a process that has asked for it.
+/// Seconds in which a launcher ends a process after its request to abort.
 constexpr unsigned kSecondsToEnd = 30;
 
 std::uint64_t hashOf(const std::string &text) {
@@ -69,10 +68,10 @@ struct Communicator::State {
   std::optional<std::string> failure;
   bool begun = false, closing = false, closed = false;
   std::optional<int> aborting; ///< the status
-   false;=bool hasCollectiveError = false;= false;
-  double waited = 0;         ///< seconds, not yet told to the others
+  bool hasCollectiveError = false;
+  double waited = 0;         ///< seconds, not yet sent to the other ranks
   std::vector<double> waits; ///< by rank, since takeStraggler()
-  std::map<std::uint32_t, std::uint64_t> buckets; ///< operations on their way
+  std::map<std::uint32_t, std::uint64_t> buckets; ///< running all-reduces
   std::thread thread;
 
   void run();
@@ -172,7 +171,7 @@ void Communicator::State::run() {
     changed.notify_all();
   } catch (const std::exception &error) {
     failWith(error.what());
-    // The transport is of no more use but for this.
+    // After a failure the transport can only abort.
     for (;;) {
       abortIfRequested();
       std::this_thread::sleep_for(kIdle);
@@ -180,7 +179,8 @@ void Communicator::State::run() {
   }
 }
 
-std::uint64_t Communicator::State::post(std::unique_ptr<CollectiveOperation> operation) {
+std::uint64_t
+Communicator::State::post(std::unique_ptr<CollectiveOperation> operation) {
   std::lock_guard<std::mutex> lock(mutex);
   activity = {false, Clock::now()};
   queue.push_back({std::move(operation), ++posted});
@@ -215,7 +215,7 @@ bool Communicator::isLaunched() {
     const char *text = std::getenv(name);
     return text ? std::atoi(text) : 0;
   };
-  // Open MPI's and PMI's; PMIx's servers do not tell, but Slurm does.
+  // Set by Open MPI and PMI. PMIx has no such variable, but Slurm does.
   return count("OMPI_COMM_WORLD_SIZE") > 1 || count("PMI_SIZE") > 1 ||
          (std::getenv("PMIX_RANK") && count("SLURM_NTASKS") > 1);
 }
@@ -273,7 +273,9 @@ const std::string &Communicator::transport() const { return state->transport; }
 bool Communicator::isDeterministic() const {
   return state->options.deterministic;
 }
-bool Communicator::hasCollectiveError() const { return state->hasCollectiveError; }
+bool Communicator::hasCollectiveError() const {
+  return state->hasCollectiveError;
+}
 
 Communicator::WaitScope::WaitScope(Communicator &communicator)
     : ranks(communicator), begin(Clock::now()) {
@@ -299,14 +301,15 @@ void Communicator::reportProgress() {
 }
 
 void Communicator::startAllReduce(std::uint32_t bucket,
-                             const std::vector<ReductionBuffer> &buffers, bool asBf16) {
+                                  const std::vector<ReductionBuffer> &buffers,
+                                  bool asBf16) {
   std::unique_ptr<CollectiveOperation> operation;
   if (asBf16)
     operation =
         std::make_unique<comm::Bf16AllReduce>(bucket, buffers, rank(), ranks());
   else if (isDeterministic())
-    operation =
-        std::make_unique<comm::OrderedAllReduce>(bucket, buffers, rank(), ranks());
+    operation = std::make_unique<comm::OrderedAllReduce>(bucket, buffers,
+                                                         rank(), ranks());
   else
     operation = std::make_unique<comm::TransportAllReduce>(bucket, buffers);
   state->buckets[bucket] = state->post(std::move(operation));
@@ -330,26 +333,26 @@ void Communicator::broadcast(void *data, std::size_t bytes) {
   state->await(state->post(std::make_unique<comm::Broadcast>(data, bytes)));
 }
 
-/// The values of all ranks, one block behind the other.
+/// Returns the values of all ranks, one block per rank.
 std::vector<std::uint64_t>
 Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
-  // Owned by the operation, too: it may outlive a wait that fails.
+  // The operation shares the ownership, since it may outlive a failed wait.
   auto blocks = std::make_shared<std::vector<std::uint64_t>>(
       own.size() * static_cast<std::size_t>(ranks()));
   std::copy(own.begin(), own.end(),
             blocks->begin() + static_cast<std::ptrdiff_t>(own.size()) * rank());
-  state->await(
-      state->post(std::make_unique<comm::AllGatherBlocks>(blocks, ranks(), what)));
+  state->await(state->post(
+      std::make_unique<comm::AllGatherBlocks>(blocks, ranks(), what)));
   return *blocks;
 }
 
 std::uint32_t Communicator::allReduceOr(std::uint32_t bits, bool countsWaits) {
-  // The upper half is a time in microseconds.
+  // The upper 32 bits are a time in microseconds.
   const double mine = countsWaits ? state->waited * 1e6 : 0;
   state->waited = 0;
-  const auto told = static_cast<std::uint64_t>(std::min(mine, 4e9));
+  const auto sent = static_cast<std::uint64_t>(std::min(mine, 4e9));
   const std::vector<std::uint64_t> blocks =
-      gather({told << 32 | bits}, "what all ranks are asked to do");
+      gather({sent << 32 | bits}, "the requests of all ranks");
   if (!countsWaits)
     state->waited = 0;
   state->waits.resize(blocks.size());
@@ -372,7 +375,7 @@ std::uint64_t Communicator::broadcastFromRoot(std::uint64_t value) {
 }
 
 std::vector<std::string> Communicator::gatherTexts(const std::string &own) {
-  const char *const what = "what all ranks have to say";
+  const char *const what = "the texts of all ranks";
   const std::vector<std::uint64_t> sizes = gather({own.size()}, what);
   const std::uint64_t longest = *std::max_element(sizes.begin(), sizes.end());
   std::vector<std::uint64_t> block(longest / sizeof(std::uint64_t) + 1);
@@ -387,8 +390,9 @@ std::vector<std::string> Communicator::gatherTexts(const std::string &own) {
 }
 
 void Communicator::allGatherSlices(std::byte *data,
-                               const std::vector<std::size_t> &offsets) {
-  state->await(state->post(std::make_unique<comm::AllGatherSlices>(data, offsets)));
+                                   const std::vector<std::size_t> &offsets) {
+  state->await(
+      state->post(std::make_unique<comm::AllGatherSlices>(data, offsets)));
 }
 
 Error Communicator::collectiveError(Error error) {

@@ -1,10 +1,9 @@
-//===- Communicator.h - The ranks of a data-parallel run --------*- C++ -*-===//
+//===- Communicator.h - Ranks of a data-parallel run ------------*- C++ -*-===//
 //
 // A rank is a process that trains on its share of the data. A communicator
-// adds gradients up over the ranks while the net computes, hands rank 0's
-// values to the others, and sees to it that a rank which fails, hangs or
-// computes something else ends all of them. A thread of its own talks to the
-// transport (Plugin.h).
+// sums gradients over the ranks while the net computes, broadcasts the values
+// of rank 0, and ends all ranks if one of them fails, hangs or computes
+// something else. It calls the transport (Plugin.h) on a thread of its own.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,91 +25,97 @@ namespace brew::runtime {
 
 struct CommunicatorOptions {
   /// Seconds that a rank waits for another one that neither computes nor
-  /// answers; then the run ends. Computing between two sums must take less.
+  /// answers; then the run ends. The computation between two all-reduces must
+  /// take less.
   double timeout = 600;
-  /// Sums are made in the order of ranks, the first one added to zero; else in
-  /// the transport's.
+  /// Sum in the order of ranks, starting from zero, instead of in the
+  /// transport's order.
   bool deterministic = false;
 };
 
-/// Numbers that are added up over the ranks, in place.
+/// Contiguous numbers to sum over the ranks, in place.
 struct ReductionBuffer {
   std::byte *data;
   std::size_t count; ///< elements
   bool isDouble;     ///< f64, else f32
 };
 
+/// The connection of this process to the other ranks.
 class Communicator {
 public:
-  /// Whether a transport is found.
+  /// Returns whether a transport is installed.
   static bool isAvailable();
-  /// Whether this process was started by a launcher as one of several ranks.
+  /// Returns whether a launcher started this process as one of several ranks.
   static bool isLaunched();
 
-  /// Joins the run; all ranks do it. Throws Error (3) where there is no
-  /// transport, or it fails.
+  /// Joins the run. All ranks must do so. Throws Error (3) if the transport is
+  /// missing or fails.
   explicit Communicator(CommunicatorOptions options);
   /// Ends the other ranks, too, unless close() was called.
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
 
-  /// Leaves the run, when all ranks do.
+  /// Leaves the run. Returns once all ranks have called it.
   void close();
-  /// Ends the processes of all ranks, this one too, with a status.
+  /// Ends the processes of all ranks, including this one, with `status`.
   [[noreturn]] void abort(int status);
 
   int rank() const;
   int ranks() const;
-  /// Ranks on this machine.
+  /// Returns the number of ranks on this machine.
   int localRanks() const;
-  /// This one's number among them.
+  /// Returns this rank's number among the ranks on this machine.
   int localRank() const;
   bool isRoot() const { return rank() == 0; }
   /// "Open MPI 4.1.4"
   const std::string &transport() const;
   bool isDeterministic() const;
 
-  // Calls from the thread that trains. All ranks make the same ones in the same
-  // order. Those that wait throw Error (3) that names the rank which is
-  // missing.
+  // Collective operations, for the thread that trains. All ranks must call the
+  // same ones in the same order. The blocking ones throw Error (3) that names
+  // the missing rank.
 
-  /// Begins to add up `buffers`, which stay as they are, and untouched until
-  /// waitAllReduce() of this bucket. With `asBf16` numbers (f32) are rounded on
-  /// their way: each rank's, and the sums, which are made in f32 and in the
-  /// order of ranks.
-  void startAllReduce(std::uint32_t bucket, const std::vector<ReductionBuffer> &buffers,
-                 bool asBf16 = false);
+  /// Starts the sum of `buffers` over the ranks. Nothing may read or write them
+  /// until waitAllReduce() of this bucket returns. With `asBf16` the numbers
+  /// (f32) are transferred as bf16: each rank rounds its values; the sums are
+  /// computed in f32 in the order of ranks and then rounded.
+  void startAllReduce(std::uint32_t bucket,
+                      const std::vector<ReductionBuffer> &buffers,
+                      bool asBf16 = false);
   void waitAllReduce(std::uint32_t bucket);
-  /// Whether sums of this bucket are on their way.
+  /// Returns whether an all-reduce of this bucket was started but not awaited.
   bool isAllReducing(std::uint32_t bucket) const;
-  /// Gives all ranks the bytes of rank 0.
+  /// Copies the bytes of rank 0 to all ranks.
   void broadcast(void *data, std::size_t bytes);
-  /// What rank 0 has.
+  /// Returns the value of rank 0.
   std::uint64_t broadcastFromRoot(std::uint64_t value);
-  /// The texts of all ranks, by rank.
+  /// Returns the texts of all ranks, by rank.
   std::vector<std::string> gatherTexts(const std::string &own);
-  /// Gives every rank the bytes [offsets[r], offsets[r + 1]) of `data` that
-  /// each rank r has; all of these are multiples of 8.
-  void allGatherSlices(std::byte *data, const std::vector<std::size_t> &offsets);
-  /// The bits that any rank has. With them goes how long each rank has waited
-  /// since the last time, unless `countsWaits` is false: then that is
-  /// forgotten.
-   true);=std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);= true);
-  /// The rank that the others waited for since this was asked last, `seconds`
-  /// ago, if it took long.
+  /// Copies the slice [offsets[r], offsets[r + 1]) of rank r's `data` to all
+  /// ranks, for every r. Offsets are in bytes and multiples of 8.
+  void allGatherSlices(std::byte *data,
+                       const std::vector<std::size_t> &offsets);
+  /// Returns the bitwise OR over all ranks. Also exchanges how long each rank
+  /// has waited for others since the last call. If `countsWaits` is false,
+  /// discards these times instead.
+  std::uint32_t allReduceOr(std::uint32_t bits, bool countsWaits = true);
+  /// Returns the rank that the others have waited for since the last call,
+  /// `seconds` ago, or nullopt if the waits were short (see findStraggler).
   std::optional<comm::Straggler> takeStraggler(double seconds);
-  /// Throws Error (1), on all ranks, unless all of them have what rank 0 has.
-  /// Each entry is what is compared ("plan") and its value, however long.
-  void checkAllEqual(const std::vector<std::pair<std::string, std::string>> &values);
-  /// Whether the error that was thrown last is one that all ranks have thrown:
-  /// it is told once, and the run is left with close().
+  /// Throws Error (1) on all ranks unless the values are equal on all ranks.
+  /// Each entry is a description ("plan") and a value of any length.
+  void
+  checkAllEqual(const std::vector<std::pair<std::string, std::string>> &values);
+  /// Returns whether the last error is collective: all ranks have thrown it.
+  /// Then one rank reports it, and all leave the run with close().
   bool hasCollectiveError() const;
-  /// An error that all ranks are about to throw.
+  /// Marks and returns an error that all ranks are about to throw.
   Error collectiveError(Error error);
 
-  /// While alive this rank waits for others by other means, which failureText()
-  /// has to end.
+  /// The period in which this rank waits for others by means outside this
+  /// class. The waiting code must poll failureText() and stop if it has a
+  /// value.
   class WaitScope {
   public:
     explicit WaitScope(Communicator &ranks);
@@ -122,14 +127,15 @@ public:
     Communicator &ranks;
     std::chrono::steady_clock::time_point begin;
   };
-  /// Why the run cannot go on, once that is known; for any thread.
+  /// Returns why the run cannot continue, or nullopt. Thread-safe.
   std::optional<std::string> failureText() const;
 
-  /// Says that this rank goes on, where it takes long between two of the above.
+  /// Reports that this rank is alive. Call it if much time passes between two
+  /// collective operations.
   void reportProgress();
 
-  /// Whether steps of forward_backward add gradients up; else a program of its
-  /// own does. For the thread that trains.
+  /// Whether steps of forward_backward all-reduce the gradients; otherwise a
+  /// separate program does. For the thread that trains.
   bool reducesInSteps = false;
 
 private:

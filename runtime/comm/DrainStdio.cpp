@@ -1,9 +1,10 @@
-//===- DrainStdio.cpp - What a process has written before it ends ----------===//
+//===- DrainStdio.cpp - Standard output before a process ends -------------===//
 
 #include "runtime/comm/DrainStdio.h"
 
 #include <chrono>
 #include <cstdio>
+#include <initializer_list>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <thread>
@@ -14,14 +15,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// For a launcher that is stopped, or whose own output nobody reads.
+/// Limit for launchers that are stopped or whose own output nobody reads.
 constexpr auto kLimit = 1s;
 constexpr auto kPause = 1ms;
-/// In which a launcher passes on what it has read, and a pseudo-terminal, which
-/// cannot be asked, is read.
+/// Time for a launcher to forward the output that it has read, and for the
+/// reader of a pseudo-terminal, whose unread bytes cannot be queried.
 constexpr auto kPassingOn = 100ms;
 
-/// Whether a pipe has bytes that nobody has read. False for what is no pipe.
+/// Returns whether a descriptor is a pipe with unread bytes.
 bool isUnread(int descriptor) {
   struct stat kind {};
   int bytes = 0;

@@ -1,11 +1,11 @@
-//===- DrainStdio.h - What a process has written before it ends --*- C++ -*-===//
+//===- DrainStdio.h - Standard output before a process ends -----*- C++ -*-===//
 #pragma once
 
 namespace brew::runtime::comm {
 
-/// Waits until what this process has written to standard output and error was
-/// read, for a second at most: a launcher that ends all ranks drops what it has
-/// not yet taken from them.
+/// Waits, for at most a second, until the output of this process to standard
+/// output and error was read: a launcher that ends all ranks discards output
+/// that it has not read yet.
 void drainStdio();
 
 } // namespace brew::runtime::comm

@@ -1,8 +1,8 @@
-//===- MpiPlugin.cpp - libbrew_mpi.so: ranks that MPI connects ------------===//
+//===- MpiPlugin.cpp - Transport plugin for MPI (libbrew_mpi.so) ----------===//
 
 #include "runtime/comm/Plugin.h"
 
-// The C++ bindings of old MPIs would be linked, too.
+// Do not link the C++ bindings of old MPIs.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
@@ -20,13 +20,13 @@ MPI_Comm operations = MPI_COMM_NULL, messages = MPI_COMM_NULL;
 MPI_Request active = MPI_REQUEST_NULL;
 std::string failure;
 int rankCount = 1;
-std::vector<int> receivedCounts, receivedOffsets; ///< of exchange()
+std::vector<int> receivedCounts, receivedOffsets; ///< of allToAll()
 
 struct Sent {
   std::vector<char> bytes;
   MPI_Request request;
 };
-std::list<Sent> sent; ///< not all of it on its way
+std::list<Sent> sent; ///< messages whose transfer may not have finished
 
 const char *result(int status) {
   if (status == MPI_SUCCESS)
@@ -49,7 +49,7 @@ const char *begin(int *rank, int *ranks, int *local, int *localRank) {
   if (const char *error = result(
           MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)))
     return error;
-  // Of our own, so that errors come back and nothing else is in the way.
+  // Separate communicators return errors and avoid messages of other code.
   for (MPI_Comm *comm : {&operations, &messages}) {
     if (const char *error = result(MPI_Comm_dup(MPI_COMM_WORLD, comm)))
       return error;
@@ -71,12 +71,12 @@ const char *end() { return result(MPI_Finalize()); }
 
 void abortAll(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
 
-const char *sum(void *data, std::size_t count, BrewCommType type) {
+const char *allReduce(void *data, std::size_t count, BrewCommType type) {
   return result(MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count),
                                typeOf(type), MPI_SUM, operations, &active));
 }
 
-const char *exchange(const void *data, const int *counts, const int *offsets,
+const char *allToAll(const void *data, const int *counts, const int *offsets,
                      void *to, int received, BrewCommType type) {
   receivedCounts.assign(static_cast<std::size_t>(rankCount), received);
   receivedOffsets.clear();
@@ -87,8 +87,8 @@ const char *exchange(const void *data, const int *counts, const int *offsets,
                                typeOf(type), operations, &active));
 }
 
-const char *gather(void *data, const int *counts, const int *offsets,
-                   BrewCommType type) {
+const char *allGather(void *data, const int *counts, const int *offsets,
+                      BrewCommType type) {
   return result(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data,
                                 counts, offsets, typeOf(type), operations,
                                 &active));
@@ -139,7 +139,7 @@ brew_comm_plugin() {
   MPI_Get_library_version(name, &length);
   name[std::strcspn(name, ",\n")] = 0;
   static const BrewCommPlugin plugin = {
-      kBrewCommVersion, name,   begin,     end,  abortAll, sum,
-      exchange,         gather, broadcast, test, send,     receive};
+      kBrewCommVersion, name,      begin,     end,  abortAll, allReduce,
+      allToAll,         allGather, broadcast, test, send,     receive};
   return &plugin;
 }

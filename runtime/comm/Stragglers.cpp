@@ -1,4 +1,4 @@
-//===- Stragglers.cpp - Which rank the others wait for --------------------===//
+//===- Stragglers.cpp - Detection of slow ranks ---------------------------===//
 
 #include "runtime/comm/Stragglers.h"
 
@@ -7,14 +7,14 @@
 
 namespace brew::runtime::comm {
 
-/// Share of the time from which on a wait is worth a line.
+/// Fraction of the period above which a wait is reported.
 static constexpr double kNotable = 0.25;
 
 std::optional<Straggler> findStraggler(const std::vector<double> &waits,
                                        double seconds) {
   if (waits.size() < 2)
     return std::nullopt;
-  // Whoever is late for a sum waits for nobody.
+  // The last rank to arrive at an all-reduce does not wait.
   const auto slowest = std::min_element(waits.begin(), waits.end());
   const double all = std::accumulate(waits.begin(), waits.end(), 0.0);
   const double others =

@@ -1,4 +1,4 @@
-//===- Stragglers.h - Which rank the others wait for ------------*- C++ -*-===//
+//===- Stragglers.h - Detection of slow ranks -------------------*- C++ -*-===//
 #pragma once
 
 #include <optional>
@@ -6,14 +6,15 @@
 
 namespace brew::runtime::comm {
 
+/// A rank that the others wait for.
 struct Straggler {
   int rank;
-  double seconds; ///< that the others have waited longer than it, on average
+  double seconds; ///< how much longer the others have waited, on average
 };
 
-/// The rank that the others waited for, if that took more than a quarter of the
-/// `seconds` in which the ranks waited as long as `waits` says; needs two
-/// ranks.
+/// Returns the rank that waited least, if the others waited longer by more than
+/// a quarter of `seconds`, the measured period. `waits` contains the seconds
+/// that each rank waited. Returns nullopt for fewer than two ranks.
 std::optional<Straggler> findStraggler(const std::vector<double> &waits,
                                        double seconds);
 

@@ -1,4 +1,4 @@
-//===- Transport.cpp - Finding the plugin of a transport ------------------===//
+//===- Transport.cpp - Loading of the transport plugin --------------------===//
 
 #include "runtime/comm/Transport.h"
 
@@ -10,10 +10,11 @@
 namespace brew::runtime::comm {
 
 const BrewCommPlugin &openTransport() {
-  // MPIs open parts of their own, which look for their symbols everywhere.
+  // MPIs load modules of their own, which need the MPI's symbols (RTLD_GLOBAL).
   PluginLibrary plugin = openPluginLibrary("libbrew_mpi.so", BREW_COMM_ENTRY,
                                            RTLD_NOW | RTLD_GLOBAL);
-  if (const auto *table = functionTable<BrewCommPlugin>(plugin, kBrewCommVersion))
+  if (const auto *table =
+          functionTable<BrewCommPlugin>(plugin, kBrewCommVersion))
     return *table;
   throw unavailable(
       "several ranks need Brew's plugin for MPI, which cannot be opened: " +

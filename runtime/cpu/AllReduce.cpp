@@ -1,4 +1,4 @@
-//===- AllReduce.cpp - A sum over ranks as a step -------------------------===//
+//===- AllReduce.cpp - Step that sums over ranks --------------------------===//
 
 #include "runtime/cpu/AllReduce.h"
 

@@ -1,4 +1,4 @@
-//===- AllReduce.h - A sum over ranks as a step -----------------*- C++ -*-===//
+//===- AllReduce.h - Step that sums over ranks ------------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -12,19 +12,19 @@
 
 namespace brew::runtime {
 
-/// A part of a sum over ranks (plan::AllReduceCall). Of one rank alone, and
-/// where sums are not made in steps, only its copies.
+/// Starts or awaits the all-reduce of a bucket (plan::AllReduceCall). With a
+/// single rank, or if steps do not reduce, it only copies the operands.
 class AllReduce {
 public:
-  /// `address` gives the memory of a buffer, `ranks` may be null. Neighbours in
-  /// the arena of gradients become one piece: the gaps that align them are
-  /// zeros on every rank.
+  /// `address` returns the memory of a buffer. `ranks` may be null. Adjacent
+  /// buffers in the arena of gradients are coalesced: the alignment gaps
+  /// between them are zeros on every rank.
   AllReduce(const plan::Manifest &manifest, const plan::AllReduceCall &call,
             const std::function<std::byte *(std::uint32_t)> &address,
             Communicator *ranks);
 
   void run() const;
-  /// What does it.
+  /// Returns the name of the transport.
   std::string implementation() const;
 
 private:
@@ -33,7 +33,6 @@ private:
     std::byte *target;
     std::size_t bytes;
   };
-  /// A piece, and whether it lies in the arena of gradients.
   struct Buffer {
     ReductionBuffer sum;
     bool isGradient;

@@ -17,8 +17,8 @@ static constexpr std::uint64_t kHugePage = std::uint64_t(2) << 20;
 Arena::Arena(std::uint64_t size, const std::string &purpose) : bytes(size) {
   if (size == 0)
     return;
-  // The system aligns to small pages: ask for one huge page more and start at
-  // the first boundary inside. Untouched pages cost nothing.
+  // The system aligns to small pages: map one more huge page and start at the
+  // first boundary inside. Untouched pages cost nothing.
   bool huge = size >= kHugePage;
   mappedBytes = size + (huge ? kHugePage : 0);
   mapping = mmap(nullptr, mappedBytes, PROT_READ | PROT_WRITE,
@@ -27,14 +27,14 @@ Arena::Arena(std::uint64_t size, const std::string &purpose) : bytes(size) {
     int error = errno;
     mapping = nullptr;
     throw unavailable("not enough memory for " + purpose + ": " +
-                       describeBytes(size) + " cannot be allocated (" +
-                       std::strerror(error) + ")");
+                      describeBytes(size) + " cannot be allocated (" +
+                      std::strerror(error) + ")");
   }
   auto address = reinterpret_cast<std::uintptr_t>(mapping);
   if (huge)
     address = (address + kHugePage - 1) / kHugePage * kHugePage;
   first = reinterpret_cast<std::byte *>(address);
-  if (huge) // Advice only: without huge pages the run is slower, not wrong.
+  if (huge) // only advice: without huge pages runs are slower
     madvise(first, size, MADV_HUGEPAGE);
 }
 

@@ -7,12 +7,12 @@
 
 namespace brew::runtime {
 
-/// Zero-initialised memory straight from the system, aligned to a cache line;
-/// to 2 MiB, and advised for huge pages, when it is that large. Movable, owned.
+/// Zero-initialised memory mapped from the system. Aligned to pages, or, from
+/// 2 MiB, to 2 MiB with advice for huge pages. Movable, owns its memory.
 class Arena {
 public:
   Arena() = default;
-  /// Throws Error (3) naming `purpose` and the size when there is no memory.
+  /// Throws Error (3) that names `purpose` and the size if memory is exhausted.
   Arena(std::uint64_t size, const std::string &purpose);
   Arena(Arena &&other) noexcept;
   Arena &operator=(Arena &&other) noexcept;
@@ -28,9 +28,9 @@ private:
   std::uint64_t bytes = 0;
 };
 
-/// Memory and swap of this machine, in bytes.
+/// Returns the bytes of memory and swap of this machine.
 std::uint64_t machineMemory();
-/// "512 bytes", "3.2 MiB": sizes in messages.
+/// Returns a size for messages: "512 bytes", "3.2 MiB".
 std::string describeBytes(std::uint64_t bytes);
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- CallTuner.cpp - The fastest way to do a call ---------------------===//
+//===- CallTuner.cpp - Benchmark of a call's candidates -------------------===//
 #include "runtime/cpu/CallTuner.h"
 
 #include "support/Error.h"
@@ -13,7 +13,7 @@ struct CallTuner::Trial {
   std::unique_ptr<CpuCall> call;
 };
 
-/// Null where the candidate cannot be done.
+/// Returns null if the candidate is not available.
 std::unique_ptr<CallTuner::Trial>
 CallTuner::prepare(const CallCandidate &candidate) {
   auto trial = std::make_unique<Trial>();
@@ -33,21 +33,22 @@ CallTuner::prepare(const CallCandidate &candidate) {
     }
     trial->call->bindScratch(scratch.data());
     trial->call->pack();
-    trial->call->run(); // the first run may load or make code
+    trial->call->run(); // the first run may load or generate code
   } catch (const dnnl::error &) {
     return nullptr;
   } catch (const Error &error) {
     if (error.status() != ExitStatus::Unavailable)
       throw;
-    return nullptr; // as too much memory
+    return nullptr; // e.g. out of memory
   }
   return trial;
 }
 
-/// The least of several runs; of one, if that is far from `least`.
+/// Returns the minimum time of several runs, or of one if it far exceeds
+/// `least`.
 double CallTuner::timeOf(Trial &trial, double least) {
   constexpr int kFewest = 3, kMost = 20;
-  constexpr double kEnough = 0.05;  // seconds
+  constexpr double kEnough = 0.05;         // seconds
   trial.call->bindScratch(scratch.data()); // others may have made it larger
   double best = std::numeric_limits<double>::infinity(), total = 0;
   for (int i = 0; i < kMost && (i < kFewest || total < kEnough); ++i) {
@@ -85,8 +86,8 @@ CallTuner::choose(const std::vector<CallCandidate> &candidates) {
   }
   if (first == fastest)
     return result;
-  // The first was measured before all others, perhaps on a machine that did
-  // something else then: both once more.
+  // The load of the machine may have changed since the first was measured:
+  // measure both again.
   for (auto [candidate, time] :
        {std::pair(first, &result->first), std::pair(fastest, &result->fastest)})
     if (const std::unique_ptr<Trial> trial = prepare(*candidate))

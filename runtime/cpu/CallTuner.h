@@ -1,4 +1,4 @@
-//===- CallTuner.h - The fastest way to do a call -------------*- C++ -*-===//
+//===- CallTuner.h - Benchmark of a call's candidates -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -10,33 +10,33 @@
 
 namespace brew::runtime {
 
-/// Measures the ways to do a call, on the operands' own memory, whose contents
-/// it changes. Used on the threads that compute.
+/// Benchmarks the candidates of a call on its operands' memory, whose contents
+/// it overwrites. Used on the compute threads.
 class CallTuner {
 public:
   struct Clock {
     std::function<double()> seconds;
-    /// Called before each timed run: does to the caches what the other steps of
-    /// a net do.
+    /// Called before each timed run: evicts the operands from the caches, as
+    /// the other steps of a net do.
     std::function<void()> evictCaches;
   };
-  /// Calls are made for an oneDNN like `context`, which is not changed.
+  /// Creates calls with a copy of `context`.
   CallTuner(const DnnlContext &context, Clock clock)
       : context(context), clock(std::move(clock)) {}
 
   struct Time {
-    std::string name; ///< the candidate's
+    std::string name; ///< of the candidate
     double seconds = 0;
   };
   struct Choice {
-    Time first;   ///< of the first candidate that can be done
-    Time fastest; ///< the same, unless another one is faster by kLeastGain
+    Time first;   ///< of the first available candidate
+    Time fastest; ///< `first`, unless another one is faster by kLeastGain
   };
-  /// Of two candidates that are about as fast the first stays, so that the
-  /// choice does not hang on chance.
+  /// Fraction by which a candidate must be faster than the first, so that the
+  /// choice does not depend on noise.
   static constexpr double kLeastGain = 0.02;
 
-  /// Nothing if none of the candidates can be done.
+  /// Returns nullopt if no candidate is available.
   std::optional<Choice> choose(const std::vector<CallCandidate> &candidates);
 
 private:

@@ -1,7 +1,7 @@
-//===- CpuBackend.cpp - Runs a plan's steps on the processor --------------===//
+//===- CpuBackend.cpp - Execution of plans on the processor ---------------===//
 //
-// Everything a step needs is resolved when the plan is loaded: running a
-// program follows pointers and allocates nothing.
+// The constructor resolves everything that steps need. Running a program only
+// follows pointers and allocates nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/executor/Backend.h"
@@ -38,7 +38,7 @@ namespace {
 
 struct HostLayerCall {
   HostLayerStep step;
-  std::vector<std::byte *> memory; ///< of its operands
+  std::vector<std::byte *> memory; ///< of the operands
 
   void run() {
     step.compute(memory);
@@ -138,8 +138,8 @@ private:
     return std::holds_alternative<HostLayerCall>(step);
   }
 
-  /// Calls `job` on the threads that compute: the caller's team, or the pool's
-  /// when it is this executor's turn.
+  /// Calls `job` on the compute threads: the caller's OpenMP team, or the
+  /// pool's in this executor's turn.
   template <typename Job> void onTeam(const Job &job) {
     if (pool)
       return pool->run(job);
@@ -147,10 +147,10 @@ private:
     job();
   }
 
-  /// Calls `visit` with steps [begin, end) on the threads that compute, and
-  /// with those of host layers on the caller's: stretches between them have
-  /// turns of their own, so that the functions may use sessions of the same
-  /// pool.
+  /// Calls `visit` with steps [begin, end): steps of host layers on the
+  /// caller's thread, others on the compute threads. Each sequence between host
+  /// layers has its own turn on the pool, so that host layers may use sessions
+  /// of the same pool.
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
@@ -174,35 +174,35 @@ private:
   const Manifest &manifest;
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
-  std::vector<std::shared_ptr<Arena>> arenas;  ///< parameters may be shared
-  std::map<std::uint32_t, std::byte *> boundMemory; ///< buffers elsewhere
-  std::vector<std::uint32_t> movedBuffers; ///< since steps were last compiled
+  std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
+  std::map<std::uint32_t, std::byte *> boundMemory; ///< the callers' memory
+  std::vector<std::uint32_t> movedBuffers; ///< since the last compilation
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
   CallFactory calls;
-  HostLayers hosts;                    ///< before the steps that call them
+  HostLayers hosts;                    ///< outlives the steps that call it
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
   std::uint64_t packedBytes = 0;
-  bool isPacked = false; ///< since weights were there
+  bool isPacked = false; ///< the weights of `deploy` are packed
 };
 
 void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
   auto isShared = [&](const plan::Arena &arena) {
     return sharedParameters && arena.kind() == plan::PARAMETERS;
   };
-  // The system hands out more memory than it has and ends the process when it
-  // is used: what cannot fit is refused here, with numbers.
+  // The system overcommits memory and would kill the process later, so reject
+  // plans that cannot fit.
   std::uint64_t total = 0;
   for (const plan::Arena &arena : manifest.arenas())
     total += isShared(arena) ? 0 : arena.size();
   if (total > machineMemory())
-    throw unavailable(plan->path() + ": the net needs " +
-                       describeBytes(total) + " of memory, this machine has " +
-                       describeBytes(machineMemory()));
+    throw unavailable(plan->path() + ": the net needs " + describeBytes(total) +
+                      " of memory, this machine has " +
+                      describeBytes(machineMemory()));
   for (const plan::Arena &arena : manifest.arenas()) {
-    if (isShared(arena)) { // with the values it has
+    if (isShared(arena)) { // keeps its values
       arenas.push_back(sharedParameters);
       continue;
     }
@@ -220,7 +220,8 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
   }
 }
 
-/// Calls run one after the other, so one slab of the largest need serves all.
+/// Allocates scratch memory for the largest call. All calls share it, since
+/// they run one after the other.
 void CpuBackend::allocateWorkspace() {
   std::uint64_t size = 0;
   forEachCall([&](CpuCall &call) {
@@ -233,7 +234,7 @@ void CpuBackend::allocateWorkspace() {
   forEachCall([&](CpuCall &call) { call.bindScratch(workspace.data()); });
 }
 
-/// Whether `inner` is a part of `outer`, or all of it.
+/// Returns whether `inner` is within `outer` or equal to it.
 static bool isWithin(const Buffer &inner, const Buffer &outer) {
   return inner.arena_index() == outer.arena_index() &&
          inner.offset() >= outer.offset() &&
@@ -251,16 +252,16 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
   for (const Buffer &other : manifest.buffers())
     if (overlap(other, buffer) && !isWithin(other, buffer))
       throw Error(ExitStatus::Usage,
-                  plan->path() + ": the blob is a part of a larger buffer, so "
-                                 "it cannot lie elsewhere");
+                  plan->path() + ": the blob is a view of a larger buffer, so "
+                                 "it cannot be in the caller's memory");
   if (memory) {
-    // Steps would not know which of the two memories is meant.
+    // Which of the two memories steps must use would be ambiguous.
     for (const auto &[other, elsewhere] : boundMemory)
       if (other != index &&
           overlap(manifest.buffers(static_cast<int>(other)), buffer))
         throw Error(ExitStatus::Usage,
-                    plan->path() + ": the blob has its memory in common with "
-                                   "one that lies elsewhere");
+                    plan->path() + ": the blob shares bytes with another one "
+                                   "that is in the caller's memory");
     boundMemory[index] = memory;
   } else {
     boundMemory.erase(index);
@@ -268,8 +269,8 @@ void CpuBackend::bindMemory(std::uint32_t index, std::byte *memory) {
   movedBuffers.push_back(index);
 }
 
-/// Compiles the steps again that use buffers which have movedBuffers. Calls keep
-/// packed weights in common, so they go together.
+/// Recompiles the steps that use moved buffers. Recompiles all calls if one is
+/// affected, since calls share packed weights.
 void CpuBackend::rebindMovedBuffers() {
   if (movedBuffers.empty())
     return;
@@ -311,7 +312,7 @@ void CpuBackend::rebindMovedBuffers() {
   movedBuffers.clear();
 }
 
-/// Before all calls are made again.
+/// Discards packed weights, before all calls are recreated.
 void CpuBackend::clearCalls() {
   dnnl.packed.clear();
   packedBytes = 0;
@@ -339,22 +340,22 @@ BoundBuffer CpuBackend::bound(std::uint32_t index) const {
   return {&manifest.buffers(static_cast<int>(index)), address(index)};
 }
 
-/// A call's weights. Those of `deploy` change between runs alone, and
-/// packParameters() is due then.
+/// Returns the weights of a call. Weights of `deploy` change only between runs,
+/// followed by packParameters().
 BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
   BoundBuffer result = bound(index);
   const plan::Arena &arena =
       manifest.arenas(static_cast<int>(result.buffer->arena_index()));
-  result.isConstant = arena.kind() == plan::PARAMETERS &&
-                   manifest.programs(program).name() == plan::programs::kDeploy;
+  result.isConstant =
+      arena.kind() == plan::PARAMETERS &&
+      manifest.programs(program).name() == plan::programs::kDeploy;
   result.isShared =
       !result.isConstant && areShared(index, manifest.programs(program));
   return result;
 }
 
-/// Whether so many products forward read the same weights that packing these
-/// once takes less time than reading them as they lie, and no other step in
-/// between could change them.
+/// Returns whether enough forward inner products read the weights to make
+/// packing once per run faster, and no step between them can change them.
 bool CpuBackend::areShared(std::uint32_t weights,
                            const Program &program) const {
   constexpr int kFewestReaders = 4;
@@ -378,7 +379,7 @@ bool CpuBackend::areShared(std::uint32_t weights,
   });
 }
 
-/// Whoever runs a program without preparing it computes with what is there.
+/// Packs the current weights if the caller has not done so.
 void CpuBackend::requirePacked(int program) {
   if (!isPacked && manifest.programs(program).name() == plan::programs::kDeploy)
     packParameters();
@@ -386,7 +387,7 @@ void CpuBackend::requirePacked(int program) {
 
 void CpuBackend::packParameters() {
   rebindMovedBuffers();
-  isPacked = false; // should packing fail
+  isPacked = false; // in case packing throws
   if (packedBytes > 0)
     onTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
   isPacked = true;
@@ -432,7 +433,8 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostLayerCall result{HostLayerStep(manifest, program, step.host(), hosts), {}};
+    HostLayerCall result{HostLayerStep(manifest, program, step.host(), hosts),
+                         {}};
     for (const HostLayerStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
@@ -528,8 +530,8 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   return result;
 }
 
-/// What the steps between two runs of a call do to the caches near the cores:
-/// they fill them with something else.
+/// Fills the per-core caches with other data, as the steps between two runs of
+/// a call do.
 class CacheFiller {
 public:
   explicit CacheFiller(const Threads &workers)
@@ -547,14 +549,14 @@ public:
   }
 
 private:
-  static constexpr std::size_t kBytes = std::size_t(4) << 20; ///< of a thread
+  static constexpr std::size_t kBytes = std::size_t(4) << 20; ///< per thread
   const Threads &workers;
   Arena memory;
   unsigned char value = 0;
 };
 
-/// Has the system give memory for pages that nothing has written: until then
-/// all of them are one page of zeros, which stays in the caches.
+/// Makes the system allocate pages that were never written. Until then all of
+/// them are one page of zeros, which stays in the caches.
 static void commitPages(const Arena &memory) {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint64_t i = 0; i < memory.size(); i += kPage) {
@@ -572,11 +574,11 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
     commitPages(*arena);
   CacheFiller filler(workers);
   CallTuner tuner(dnnl, {[] {
-                               return std::chrono::duration<double>(
-                                          Clock::now().time_since_epoch())
-                                   .count();
-                             },
-                             [&] { filler.run(); }});
+                           return std::chrono::duration<double>(
+                                      Clock::now().time_since_epoch())
+                               .count();
+                         },
+                         [&] { filler.run(); }});
   auto forEachStep = [&](auto &&visit) {
     for (int program = 0; program < manifest.programs_size(); ++program)
       for (int i = 0; i < manifest.programs(program).steps_size(); ++i)
@@ -588,12 +590,12 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &report) {
     onTeam([&] { choice = calls.measure(step, program, tuner); });
     if (choice)
       report({program,
-            static_cast<std::size_t>(index),
-            {choice->first.name, choice->first.seconds},
-            {choice->fastest.name, choice->fastest.seconds}});
+              static_cast<std::size_t>(index),
+              {choice->first.name, choice->first.seconds},
+              {choice->fastest.name, choice->fastest.seconds}});
   });
   onTeam([&] {
-    // Those that are there go on if one of the new ones cannot be made.
+    // Keep the current calls if a new one cannot be created.
     auto packed = std::move(dnnl.packed);
     const std::uint64_t bytes = packedBytes;
     clearCalls();

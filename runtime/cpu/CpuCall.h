@@ -1,4 +1,4 @@
-//===- CpuCall.h - A step that a library does, ready to run -----*- C++ -*-===//
+//===- CpuCall.h - Library call of a step, ready to run ---------*- C++ -*-===//
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,23 @@
 
 namespace brew::runtime {
 
+/// An implementation of a step that a library can compute.
 class CpuCall {
 public:
   virtual ~CpuCall() = default;
 
-  /// Brings weights that runs leave as they are into the call's form; before
-  /// the first run, and when they have changed.
+  /// Packs constant weights in the call's layout. Call it before the first run
+  /// and after the weights have changed.
   virtual void pack() = 0;
-  /// Bytes that the call itself keeps for pack().
+  /// Returns the bytes of packed weights that the call owns.
   virtual std::uint64_t packedBytes() const { return 0; }
-  /// Bytes of scratch the call needs while it runs.
+  /// Returns the bytes of scratch memory that a run needs.
   virtual std::uint64_t scratchBytes() const = 0;
-  /// Sets the scratch, 64-byte aligned; before the first run.
+  /// Sets the scratch memory, aligned to 64 bytes. Call it before the first
+  /// run.
   virtual void bindScratch(std::byte *scratch) = 0;
   virtual void run() = 0;
-  /// What computes: "oneDNN brgconv:avx512_core".
+  /// Returns the name of the kernel: "oneDNN brgconv:avx512_core".
   virtual std::string implementation() const = 0;
 };
 

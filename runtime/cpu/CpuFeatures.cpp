@@ -1,4 +1,4 @@
-//===- CpuFeatures.cpp - Does this machine run that plan? -----------------===//
+//===- CpuFeatures.cpp - Features of the processor ------------------------===//
 #include "runtime/cpu/CpuFeatures.h"
 
 #include "support/Error.h"
@@ -205,8 +205,8 @@ static const char *const kArchitecture = "x86_64";
 
 #else // !__x86_64__
 
-// Nothing is known about other processors' features: plans that name some are
-// refused, plans for the architecture's baseline run.
+// Features of other processors are unknown: plans that require some are
+// rejected, plans for the architecture's baseline run.
 bool cpuHasFeature(std::string_view) { return false; }
 
 std::string processorName() { return "unknown"; }
@@ -222,7 +222,8 @@ void checkTarget(const plan::Target &target, const std::string &path) {
   std::string builtFor = path + ": this plan was built for ";
   if (target.kind() != plan::Target::CPU)
     throw unavailable(builtFor +
-                       "CUDA, which this build of the runtime does not have");
+                      "CUDA, which this build of the runtime does not "
+                      "support");
   builtFor += target.cpu().empty() ? "CPU" : target.cpu();
   if (!target.triple().empty()) {
     builtFor += " (" + target.triple() + ")";
@@ -236,7 +237,8 @@ void checkTarget(const plan::Target &target, const std::string &path) {
       missing += (missing.empty() ? "" : ", ") + feature;
   if (!missing.empty())
     throw unavailable(builtFor + "; this machine lacks " + missing +
-                       " (compile the net again with --cpu native here)");
+                      " (recompile the net with --cpu native on this "
+                      "machine)");
 }
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- CpuFeatures.h - Does this machine run that plan? ---------*- C++ -*-===//
+//===- CpuFeatures.h - Features of the processor ----------------*- C++ -*-===//
 #pragma once
 
 #include "plan/plan.pb.h"
@@ -8,17 +8,16 @@
 
 namespace brew::runtime {
 
-/// Whether this machine and its system support the feature LLVM calls `name`
-/// ("avx512f", "sse4.2"). Unknown names count as missing.
+/// Returns whether this machine and its system support the feature with LLVM's
+/// name `name` ("avx512f", "sse4.2"). Unknown names count as missing.
 bool cpuHasFeature(std::string_view name);
 
-/// The model that the processor gives as its name, and what else tells it from
-/// others: "AMD EPYC (a10f11)"; for keys, so that it has no tab in it.
+/// Returns the name and signature of the processor: "AMD EPYC (a10f11)". It
+/// contains no tabs, as required for keys of the timing cache.
 std::string processorName();
 
-/// Throws Error (3) unless this machine can run code built for `target`; the
-/// text names what the plan was built for and what is missing. `path` is the
-/// plan's.
+/// Throws Error (3) unless this machine can run code built for `target`. The
+/// message names the target of the plan at `path` and the missing features.
 void checkTarget(const plan::Target &target, const std::string &path);
 
 } // namespace brew::runtime

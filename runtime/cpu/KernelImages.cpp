@@ -1,4 +1,4 @@
-//===- KernelImages.cpp - Loads a plan's compiled kernels -----------------===//
+//===- KernelImages.cpp - Loading of a plan's compiled kernels ------------===//
 #include "runtime/cpu/KernelImages.h"
 
 #include "support/Error.h"
@@ -12,7 +12,7 @@
 
 namespace brew::runtime {
 
-/// An anonymous file in memory with the given content.
+/// Creates an anonymous file in memory with this content.
 static int memoryFile(const std::byte *bytes, std::uint64_t size) {
   int descriptor = memfd_create("brew-kernels", MFD_CLOEXEC);
   if (descriptor < 0)
@@ -27,17 +27,17 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
       int error = count < 0 ? errno : ENOSPC;
       close(descriptor);
       throw unavailable(std::string("cannot write the kernels to memory: ") +
-                         std::strerror(error));
+                        std::strerror(error));
     }
     written += static_cast<std::uint64_t>(count);
   }
   return descriptor;
 }
 
-/// A path of an open file by which nothing has been loaded before: the loader
-/// knows images by the name they were opened by, and descriptors come again,
-/// also to others who load files from memory, by the plain path. What tells
-/// paths apart is after which slashes there is a dot, at least one.
+/// Returns a unique path of an open file. The loader identifies images by their
+/// path, and descriptors are reused, also by other code that loads files from
+/// memory by the plain path. Paths differ in the slashes that are followed by a
+/// dot, of which there is at least one.
 static std::string uniquePath(int descriptor) {
   static std::atomic<std::uint64_t> used{0};
   std::string path = "/proc/self/fd";
@@ -46,8 +46,8 @@ static std::string uniquePath(int descriptor) {
   return path + "/" + std::to_string(descriptor);
 }
 
-/// The loader trusts section and segment tables, so a file that is no shared
-/// object at all is caught here, with words that say whose fault it is.
+/// Rejects files that are not shared objects with a specific error, since the
+/// loader trusts section and segment tables.
 static bool looksLikeElf(const std::byte *bytes, std::uint64_t size) {
   return size > 64 && std::memcmp(bytes, "\177ELF", 4) == 0;
 }
@@ -75,15 +75,14 @@ void KernelImages::load(const plan::PlanFile &plan) {
       throw badInput(plan.path() +
                      ": damaged plan: a kernel image is no shared object");
     Image &image = images[static_cast<std::size_t>(i)];
-    // Programs that load hundreds of plans would run out of descriptors if
-    // images kept theirs.
+    // Close the descriptors, since programs may load hundreds of plans.
     const int descriptor = memoryFile(bytes, segment.size());
     image.handle =
         dlopen(uniquePath(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
     close(descriptor);
     if (!image.handle)
       throw unavailable(plan.path() +
-                         ": its kernels cannot be loaded: " + dlerror());
+                        ": its kernels cannot be loaded: " + dlerror());
   }
   for (const plan::Kernel &kernel : manifest.kernels()) {
     void *symbol = dlsym(images[kernel.image_segment_index()].handle,

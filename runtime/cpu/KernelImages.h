@@ -1,4 +1,4 @@
-//===- KernelImages.h - Loads a plan's compiled kernels ---------*- C++ -*-===//
+//===- KernelImages.h - Loading of a plan's compiled kernels ----*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -13,18 +13,18 @@ using KernelFunction = void (*)(void **buffers, std::int64_t begin,
                                 std::int64_t end);
 
 /// The shared objects in a plan's KERNEL_IMAGE segments, loaded without files
-/// on disk and unloaded with this object. A plan's machine code is run as it
-/// is: plans, like programs, must come from someone trusted.
+/// on disk and unloaded with this object. A plan's machine code is executed
+/// unchecked: plans, like programs, must come from a trusted source.
 class KernelImages {
 public:
-  /// Throws Error: 3 if the system refuses to load an image, 1 if a kernel's
-  /// symbol is not in its image.
+  /// Throws Error: 3 if the system cannot load an image, 1 if an image lacks
+  /// the symbol of a kernel.
   explicit KernelImages(const plan::PlanFile &plan);
   ~KernelImages();
   KernelImages(const KernelImages &) = delete;
   KernelImages &operator=(const KernelImages &) = delete;
 
-  /// The entry point of manifest kernel `index`.
+  /// Returns the entry point of kernel `index` of the manifest.
   KernelFunction function(std::uint32_t index) const {
     return functions[index];
   }

@@ -11,12 +11,13 @@
 
 namespace brew::runtime {
 
+/// A kernel and its arguments.
 struct KernelLaunch {
   KernelFunction function = nullptr;
   std::int64_t domain = 0, grain = 1;
   std::vector<void *> arguments;
 
-  /// Over all of its domain, on all threads.
+  /// Runs the kernel over its domain, on all threads.
   void run(const Threads &workers) {
     workers.parallelFor(domain, grain,
                         [&](std::int64_t begin, std::int64_t end) {
@@ -25,8 +26,8 @@ struct KernelLaunch {
   }
 };
 
-/// A kernel that does what a library would be called for. It takes its operands
-/// as they lie in the plan.
+/// A generated alternative to a library call. It reads its operands in the
+/// plan's layouts.
 class GeneratedCall : public CpuCall {
 public:
   GeneratedCall(KernelLaunch launch, const Threads &workers)

@@ -1,4 +1,4 @@
-//===- StridedCopy.cpp - Copy and clear views of any strides --------------===//
+//===- StridedCopy.cpp - Copying and zeroing of strided buffers -----------===//
 #include "runtime/cpu/StridedCopy.h"
 
 #include "support/Error.h"
@@ -8,9 +8,9 @@
 
 namespace brew::runtime {
 
-/// Elements of a tile's side: two tiles of f32 fill a few KiB of cache.
+/// Side of a tile in elements: two tiles of f32 use a few KiB of cache.
 static constexpr std::int64_t kTile = 32;
-/// Bytes worth starting a thread for.
+/// Minimum bytes per thread.
 static constexpr std::int64_t kThreadBytes = 32 << 10;
 
 StridedCopy::StridedCopy(const plan::Buffer &sourceBuffer,
@@ -24,8 +24,8 @@ StridedCopy::StridedCopy(const plan::Buffer &sourceBuffer,
     if (sourceBuffer.dims(d) > 1)
       axes.push_back({sourceBuffer.dims(d), sourceBuffer.strides(d),
                       targetBuffer.strides(d)});
-  // Outermost first in the target's order, then merge neighbours that are one
-  // run on both sides.
+  // Order the axes by the target's strides, outermost first, then merge
+  // adjacent axes that are contiguous in both buffers.
   std::sort(axes.begin(), axes.end(),
             [](const Axis &a, const Axis &b) { return a.target > b.target; });
   std::vector<Axis> merged;
@@ -44,7 +44,7 @@ StridedCopy::StridedCopy(const plan::Buffer &sourceBuffer,
   }
   row = merged.back();
   merged.pop_back();
-  // A second tiled axis pays only if the source runs along another one.
+  // Tiling needs a second axis only if the source's innermost axis differs.
   auto fastest = std::min_element(
       merged.begin(), merged.end(),
       [](const Axis &a, const Axis &b) { return a.source < b.source; });
@@ -116,7 +116,7 @@ void StridedCopy::run(const Threads &threads) const {
                         });
     return;
   }
-  // Elements are moved, never interpreted: only their size matters.
+  // Only the size of elements matters.
   switch (elementBytes) {
   case 1:
     return copyTiles<std::uint8_t>(threads);

@@ -1,4 +1,4 @@
-//===- StridedCopy.h - Copy and clear views of any strides ------*- C++ -*-===//
+//===- StridedCopy.h - Copying and zeroing of strided buffers ---*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -11,8 +11,8 @@
 
 namespace brew::runtime {
 
-/// Copies the elements of one buffer to another of equal dimensions, whatever
-/// the strides; analysed once, run often.
+/// Copies the elements of a buffer to another of equal dimensions and any
+/// strides. The constructor analyses the layouts.
 class StridedCopy {
 public:
   StridedCopy(const plan::Buffer &source, const std::byte *sourceData,
@@ -37,7 +37,7 @@ private:
   std::int64_t rowTiles = 1, columnTiles = 1, tiles = 1;
 };
 
-/// Sets every element of a buffer to zero, leaving the gaps of its strides.
+/// Sets every element of a buffer to zero. Leaves the gaps between its strides.
 class StridedZero {
 public:
   StridedZero(const plan::Buffer &buffer, std::byte *data);

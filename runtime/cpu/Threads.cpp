@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-// libgomp's entry points, called directly: what GCC's `#pragma omp parallel`
-// becomes. Clang would compile the pragma to calls into another library.
+// libgomp's entry points, to which GCC compiles `#pragma omp parallel`. They
+// are called directly, since Clang would compile the pragma to another library.
 extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
                    unsigned flags);
@@ -17,7 +17,7 @@ int omp_get_thread_num(void);
 }
 
 // libgomp is not built with ThreadSanitizer, which therefore does not see that
-// a team starts after its caller and is done before it goes on.
+// a team starts after its caller and finishes before the caller continues.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define BREW_THREAD_SANITIZER
@@ -43,8 +43,8 @@ static void takeOver(const void *from) {
 #endif
 }
 
-/// Beyond this the machine is not short of threads; the bound keeps a mistyped
-/// OMP_NUM_THREADS from exhausting the process's threads.
+/// Limit that keeps a mistyped OMP_NUM_THREADS from exhausting the process's
+/// threads.
 static constexpr int kMaxThreads = 1024;
 
 static int defaultThreads() {
@@ -78,8 +78,8 @@ struct Job {
 static void runShare(void *data) {
   const Job &job = *static_cast<const Job *>(data);
   takeOver(&job);
-  // The team may be smaller than asked for (OMP_THREAD_LIMIT): shares are cut
-  // for the team that came. 128 bits: units may be as large as 2^46.
+  // The team may be smaller than requested (OMP_THREAD_LIMIT): divide the work
+  // among the actual team. 128 bits, since units may be as large as 2^46.
   auto share = [&](int thread, int team) {
     return static_cast<std::int64_t>(static_cast<__int128>(job.units) * thread /
                                      team);

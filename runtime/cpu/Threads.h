@@ -1,8 +1,8 @@
 //===- Threads.h - Worker threads shared with oneDNN ------------*- C++ -*-===//
 //
-// The runtime has no pool of its own: it starts its kernels on GNU OpenMP's
-// team, the same threads oneDNN computes on. Two pools would take each other's
-// cores, since the idle one keeps polling for work between calls.
+// The runtime runs its kernels on GNU OpenMP's team, the same threads that
+// oneDNN uses. Two separate pools would compete for the cores, since idle
+// threads keep polling for work between calls.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,16 +11,17 @@
 
 namespace brew::runtime {
 
+/// A number of OpenMP worker threads.
 class Threads {
 public:
-  /// `requested` workers, the caller included; 0 means OMP_NUM_THREADS, else
-  /// one per core this process may use.
+  /// `requested` workers, including the caller; 0: OMP_NUM_THREADS, else one
+  /// per core that this process may use.
   explicit Threads(int requested);
 
   int count() const { return workers; }
 
-  /// While it lives, oneDNN calls of the thread that made it use as many
-  /// workers; then the thread has its own setting back.
+  /// The period in which oneDNN calls of the current thread use this number of
+  /// workers. The destructor restores the thread's previous setting.
   class Scope {
   public:
     explicit Scope(int workers);
@@ -31,13 +32,13 @@ public:
   private:
     int before;
   };
-  /// OpenMP's setting is per thread, so whoever runs or creates primitives
-  /// calls it.
+  /// Sets OpenMP's number of threads, which is per thread. Every thread that
+  /// runs or creates oneDNN primitives must call it.
   [[nodiscard]] Scope enter() const { return Scope(workers); }
 
-  /// Calls body(begin, end) for ranges that cover [0, domain) once. Each worker
-  /// gets one contiguous range; ranges start at multiples of `grain`. Work of
-  /// one grain or less runs on the caller. `body` must not throw.
+  /// Calls body(begin, end) for disjoint ranges that cover [0, domain). Each
+  /// worker gets one contiguous range; ranges start at multiples of `grain`.
+  /// Domains of at most one grain run on the caller. `body` must not throw.
   template <typename Body>
   void parallelFor(std::int64_t domain, std::int64_t grain,
                    const Body &body) const {

@@ -1,4 +1,4 @@
-//===- WorkerPool.cpp - One team of threads for several sessions ----------===//
+//===- WorkerPool.cpp - Team of threads that sessions share ---------------===//
 #include "runtime/cpu/WorkerPool.h"
 
 #include "support/ThreadWithoutSignals.h"
@@ -7,7 +7,7 @@
 
 namespace brew::runtime {
 
-/// One call of run(), on the stack of its caller.
+/// A call of run(), on the stack of its caller.
 struct WorkerPool::Job {
   const std::function<void()> *job;
   std::exception_ptr error;

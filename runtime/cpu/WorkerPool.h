@@ -1,10 +1,10 @@
-//===- WorkerPool.h - One team of threads for several sessions --*- C++ -*-===//
+//===- WorkerPool.h - Team of threads that sessions share -------*- C++ -*-===//
 //
-// GNU OpenMP, whose threads kernels and oneDNN compute on, keeps one team for
-// each thread that starts work: sessions in several threads have as many teams,
-// which then compete for the cores. A pool is one thread whose team serves all
-// sessions that were given the pool: each run waits for its turn and has the
-// whole team to itself. Its price is one wake-up of a thread per run.
+// GNU OpenMP, whose threads run kernels and oneDNN, keeps one team for each
+// thread that starts work: sessions in several threads have several teams,
+// which compete for the cores. A pool is one thread whose team serves all
+// sessions of the pool: each run waits for its turn and then uses the full
+// team. The cost is one wake-up of a thread per run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,21 +19,22 @@
 
 namespace brew::runtime {
 
+/// A team of threads that runs the jobs of several sessions, one at a time.
 class WorkerPool {
 public:
-  /// A team of so many threads; 0: OMP_NUM_THREADS, else one per core. Throws
-  /// Error (3) if the system gives no thread.
+  /// Starts a team of `threads` threads; 0: OMP_NUM_THREADS, else one per core.
+  /// Throws Error (3) if the system cannot create a thread.
   explicit WorkerPool(int threads = 0);
-  /// Waits for the run that has its turn. Executors keep their pool alive.
+  /// Waits for the running job. Executors keep their pool alive.
   ~WorkerPool();
   WorkerPool(const WorkerPool &) = delete;
   WorkerPool &operator=(const WorkerPool &) = delete;
 
   int threads() const { return team.count(); }
 
-  /// Calls `job` on the pool's thread, in the order in which calls came, and
-  /// returns when it has returned; what it throws comes out here. From any
-  /// thread but the pool's own.
+  /// Calls `job` on the pool's thread, after all jobs that were queued before,
+  /// and waits for it. Rethrows its exceptions. Must not be called on the
+  /// pool's thread.
   void run(const std::function<void()> &job);
 
 private:

@@ -1,4 +1,4 @@
-//===- Boxes.cpp - Boxes of detection nets --------------------------------===//
+//===- Boxes.cpp - Box arithmetic of detection nets -----------------------===//
 
 #include "runtime/detection/Boxes.h"
 
@@ -31,8 +31,8 @@ std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
 }
 
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool varianceInTarget,
-                  const Real *offsets) {
+Box<Real> decoded(const Prior<Real> &prior, CodeType code,
+                  bool varianceInTarget, const Real *offsets) {
   const Box<Real> &from = prior.box;
   const Real width = from.right - from.left, height = from.bottom - from.top;
   std::array<Real, 4> by;
@@ -71,7 +71,7 @@ PixelBox scaled(const Box<float> &box, int height, int width) {
   return {pixels, areaOf(pixels, !(width > 1 || height > 1))};
 }
 
-/// The part of a net's input that the image takes up, between its paddings.
+/// Returns the area of a net's input that contains the image, without padding.
 Box<float> withoutPadding(const caffe::ResizeParameter &resize, float aspect) {
   const auto height = static_cast<float>(resize.height());
   const auto width = static_cast<float>(resize.width());
@@ -93,7 +93,7 @@ PixelBox toPixels(const Box<float> &box, int height, int width,
     const Box<float> frame =
         withoutPadding(*resize, static_cast<float>(width) / height);
     Box<float> within = box;
-    projectInto(frame, box, within); // else it lies in the padding
+    projectInto(frame, box, within); // unchanged if it is in the padding
     return scaled(clipped(within), height, width);
   }
   if (mode == caffe::ResizeParameter::FIT_SMALL_SIZE &&

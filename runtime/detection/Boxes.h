@@ -1,4 +1,4 @@
-//===- Boxes.h - Boxes of detection nets ------------------------*- C++ -*-===//
+//===- Boxes.h - Box arithmetic of detection nets ---------------*- C++ -*-===//
 //
 // The arithmetic of SSD (Liu et al., "SSD: Single shot multibox detector", ECCV
 // 2016, and its Caffe fork): corners are fractions of an image's width and
@@ -18,8 +18,8 @@ template <typename Real> struct Box {
   Real left = 0, top = 0, right = 0, bottom = 0;
 };
 
-/// 0 for a box whose corners are the wrong way round. Where corners are pixels
-/// (not `normalized`) both edges belong to the box.
+/// Returns the area, or 0 for a box with swapped corners. Boxes in pixels (not
+/// `normalized`) include both edges.
 template <typename Real>
 Real areaOf(const Box<Real> &box, bool normalized = true) {
   if (box.right < box.left || box.bottom < box.top)
@@ -28,7 +28,7 @@ Real areaOf(const Box<Real> &box, bool normalized = true) {
   return normalized ? width * height : (width + 1) * (height + 1);
 }
 
-/// What two boxes share; zeros if nothing.
+/// Returns the intersection of two boxes, or zeros if they are disjoint.
 template <typename Real>
 Box<Real> intersectionOf(const Box<Real> &a, const Box<Real> &b) {
   if (b.left > a.right || b.right < a.left || b.top > a.bottom ||
@@ -38,10 +38,10 @@ Box<Real> intersectionOf(const Box<Real> &a, const Box<Real> &b) {
           std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
 }
 
-/// The intersection over the union, of boxes with these areas.
+/// Returns the intersection over the union of two boxes with these areas.
 template <typename Real>
-Real intersectionOverUnion(const Box<Real> &a, Real areaA, const Box<Real> &b, Real areaB,
-               bool normalized = true) {
+Real intersectionOverUnion(const Box<Real> &a, Real areaA, const Box<Real> &b,
+                           Real areaB, bool normalized = true) {
   const Box<Real> shared = intersectionOf(a, b);
   const Real edge = normalized ? 0 : 1;
   const Real width = shared.right - shared.left + edge;
@@ -56,14 +56,14 @@ Real intersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
   return intersectionOverUnion(a, areaOf(a), b, areaOf(b));
 }
 
-/// The part of `box` that lies in `other`, from 0 to 1.
+/// Returns the fraction of `box` within `other`, from 0 to 1.
 template <typename Real>
 Real coverageOf(const Box<Real> &box, const Box<Real> &other) {
   const Real shared = areaOf(intersectionOf(box, other));
   return shared > 0 ? shared / areaOf(box) : 0;
 }
 
-/// The part of a box within the image.
+/// Clips a box to the image.
 template <typename Real>
 Box<Real> clipped(const Box<Real> &box, Real width = 1, Real height = 1) {
   auto clip = [](Real x, Real most) {
@@ -91,31 +91,30 @@ bool projectInto(const Box<Real> &frame, const Box<Real> &box,
 
 using CodeType = caffe::PriorBoxParameter::CodeType;
 
-/// A prior and what offsets from it are divided by.
+/// A prior box and the variances by which offsets from it are divided.
 template <typename Real> struct Prior {
   Box<Real> box;
   std::array<Real, 4> variance;
 };
 
-/// The offsets of `box` from a prior; divided by its variances unless these are
-/// `varianceInTarget`. Sides of the prior, and with CENTER_SIZE of the box, are
-/// positive.
+/// Returns the offsets of `box` from a prior, divided by its variances unless
+/// `varianceInTarget`. The sides of the prior and, with CENTER_SIZE, of the box
+/// must be positive.
 template <typename Real>
 std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
                             bool varianceInTarget, const Box<Real> &box);
-/// The box that has these offsets.
+/// Returns the box with these offsets from a prior.
 template <typename Real>
-Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool varianceInTarget,
-                  const Real *offsets);
+Box<Real> decoded(const Prior<Real> &prior, CodeType code,
+                  bool varianceInTarget, const Real *offsets);
 
-/// A box in pixels of the image that it was found in.
+/// A box in pixels of an image.
 struct PixelBox {
   Box<float> box;
-  float area; ///< as SSD counts it, which depends on the resize
+  float area; ///< by SSD's definition, which depends on the resize mode
 };
-/// What a box in fractions of a net's input is in pixels of an image of
-/// `height` x `width`, which `resize` (null: a plain one) has fitted to the
-/// input.
+/// Converts a box from fractions of a net's input to pixels of an image of
+/// `height` x `width` that was resized to the input by `resize` (null: WARP).
 PixelBox toPixels(const Box<float> &box, int height, int width,
                   const caffe::ResizeParameter *resize);
 

@@ -1,4 +1,4 @@
-//===- MultiBox.cpp - Which boxes a MultiBoxLoss learns from --------------===//
+//===- MultiBox.cpp - Matching of MultiBoxLoss ----------------------------===//
 
 #include "runtime/detection/MultiBox.h"
 
@@ -31,12 +31,13 @@ std::vector<Box<Real>> decodedBoxes(const Settings &settings,
   return boxes;
 }
 
-/// First each true box with the box that it overlaps most of all pairs, then
-/// with PER_PREDICTION each other box with the true one it overlaps most.
+/// Matches ground-truth boxes greedily by the largest overlap of all remaining
+/// pairs. With PER_PREDICTION, then matches each other box with the
+/// ground-truth box of largest overlap.
 template <typename Real>
 Matches<Real> matchBoxes(const Settings &settings,
-                         const std::vector<GroundTruthBox<Real>> &truths, int label,
-                         const std::vector<Box<Real>> &boxes) {
+                         const std::vector<GroundTruthBox<Real>> &truths,
+                         int label, const std::vector<Box<Real>> &boxes) {
   using Found = Matches<Real>;
   Found result;
   result.label = label;
@@ -62,8 +63,8 @@ Matches<Real> matchBoxes(const Settings &settings,
       continue;
     }
     for (int j : wanted) {
-      const Real overlap =
-          intersectionOverUnion(boxes[i], truths[static_cast<std::size_t>(j)].box);
+      const Real overlap = intersectionOverUnion(
+          boxes[i], truths[static_cast<std::size_t>(j)].box);
       if (overlap > kLeast) {
         result.overlap[i] = std::max(result.overlap[i], overlap);
         pairs.push_back({i, j, overlap});
@@ -104,7 +105,8 @@ Matches<Real> matchBoxes(const Settings &settings,
 template <typename Real>
 std::vector<Matches<Real>>
 matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
-            const std::vector<GroundTruthBox<Real>> &truths, const Real *locations) {
+            const std::vector<GroundTruthBox<Real>> &truths,
+            const Real *locations) {
   using Found = Matches<Real>;
   std::vector<Found> result;
   if (truths.empty())
@@ -140,12 +142,12 @@ matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
   return result;
 }
 
-/// Numbers of the candidates that remain if each but the best is dropped that
-/// overlaps a better one, best first.
+/// Performs non-maximum suppression. Returns the remaining candidates, best
+/// first.
 template <typename Real>
 std::vector<int> suppressNonMaxima(const std::vector<Box<Real>> &boxes,
-                            const std::vector<int> &ranking, Real threshold,
-                            int most) {
+                                   const std::vector<int> &ranking,
+                                   Real threshold, int most) {
   constexpr Real kTooSmall = static_cast<Real>(1e-5);
   std::vector<int> kept;
   std::size_t looked = 0;
@@ -157,20 +159,21 @@ std::vector<int> suppressNonMaxima(const std::vector<Box<Real>> &boxes,
     if (areaOf(box) < kTooSmall)
       continue;
     if (std::none_of(kept.begin(), kept.end(), [&](int better) {
-          return intersectionOverUnion(boxes[static_cast<std::size_t>(better)], box) >
-                 threshold;
+          return intersectionOverUnion(boxes[static_cast<std::size_t>(better)],
+                                       box) > threshold;
         }))
       kept.push_back(candidate);
   }
   return kept;
 }
 
-/// What each prior loses now, which hard examples are chosen by.
+/// Returns the current loss of each prior, by which mining ranks priors.
 template <typename Real>
-std::vector<Real>
-miningLosses(const Settings &settings, const std::vector<Prior<Real>> &priors,
-         const std::vector<GroundTruthBox<Real>> &truths,
-         const Predictions<Real> &predictions, const Matches<Real> &matches) {
+std::vector<Real> miningLosses(const Settings &settings,
+                               const std::vector<Prior<Real>> &priors,
+                               const std::vector<GroundTruthBox<Real>> &truths,
+                               const Predictions<Real> &predictions,
+                               const Matches<Real> &matches) {
   std::vector<Real> losses(priors.size());
   const std::int64_t classes = settings.num_classes();
   for (std::size_t i = 0; i < priors.size(); ++i) {
@@ -196,11 +199,14 @@ miningLosses(const Settings &settings, const std::vector<Prior<Real>> &priors,
   return losses;
 }
 
-/// Locations are shared: there is one list of matches.
+/// Chooses negatives or hard examples. Classes share locations, so there is a
+/// single list of matches.
 template <typename Real>
-void mineExamples(const Settings &settings, const std::vector<Prior<Real>> &priors,
-          const std::vector<GroundTruthBox<Real>> &truths,
-          const Predictions<Real> &predictions, ImageMatches<Real> &image) {
+void mineExamples(const Settings &settings,
+                  const std::vector<Prior<Real>> &priors,
+                  const std::vector<GroundTruthBox<Real>> &truths,
+                  const Predictions<Real> &predictions,
+                  ImageMatches<Real> &image) {
   Matches<Real> &matches = image.byLabel.front();
   const bool hard = settings.mining_type() == Settings::HARD_EXAMPLE;
   const std::vector<Real> losses =
@@ -269,13 +275,13 @@ ImageMatches<Real> matchImage(const Settings &settings,
   return image;
 }
 
-template ImageMatches<float> matchImage(const Settings &,
-                                        const std::vector<Prior<float>> &,
-                                        const std::vector<GroundTruthBox<float>> &,
-                                        const Predictions<float> &);
-template ImageMatches<double> matchImage(const Settings &,
-                                         const std::vector<Prior<double>> &,
-                                         const std::vector<GroundTruthBox<double>> &,
-                                         const Predictions<double> &);
+template ImageMatches<float>
+matchImage(const Settings &, const std::vector<Prior<float>> &,
+           const std::vector<GroundTruthBox<float>> &,
+           const Predictions<float> &);
+template ImageMatches<double>
+matchImage(const Settings &, const std::vector<Prior<double>> &,
+           const std::vector<GroundTruthBox<double>> &,
+           const Predictions<double> &);
 
 } // namespace brew::runtime

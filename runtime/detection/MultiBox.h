@@ -1,7 +1,7 @@
-//===- MultiBox.h - Which boxes a MultiBoxLoss learns from ------*- C++ -*-===//
+//===- MultiBox.h - Matching of MultiBoxLoss --------------------*- C++ -*-===//
 //
-// Matching of priors with true boxes, and the choice of negatives, by the
-// formulas of SSD's Caffe fork. Equal losses are taken in the order of priors.
+// Matching of priors with ground-truth boxes, and the choice of negatives, by
+// the formulas of SSD's Caffe fork. Ties are resolved in the order of priors.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,55 +14,58 @@
 
 namespace brew::runtime {
 
+/// A ground-truth box and its class.
 template <typename Real> struct GroundTruthBox {
   Box<Real> box;
   int label = 0;
 };
 
-/// Rows of eight: image, label, instance, corners, whether it is difficult; an
-/// image of -1 is a row without a box. Returns the boxes by image. Throws Error
-/// (1) for an image that is not one of `images` and a label that is the
-/// background's or no class.
+/// Reads ground-truth boxes from rows of eight: image, label, instance,
+/// corners, difficult; an image of -1 is an empty row. Returns the boxes by
+/// image. Throws Error (1) for an image outside [0, images), and for a label
+/// that is the background's or not a class.
 template <typename Real>
 std::vector<std::vector<GroundTruthBox<Real>>>
 readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
-              const caffe::MultiBoxLossParameter &settings);
+                const caffe::MultiBoxLossParameter &settings);
 
-/// The priors, from 4 * `count` corners and as many variances. Throws Error (1)
-/// for a variance that is not positive.
+/// Reads priors from 4 * `count` corners and as many variances. Throws Error
+/// (1) for a variance that is not positive.
 template <typename Real>
 std::vector<Prior<Real>> readPriors(const Real *values, std::int64_t count);
 
-/// Throws Error (1) for a prior without width or height, of which nothing can
-/// be told relative to its size.
+/// Throws Error (1) for a prior without width or height, since offsets are
+/// relative to its size.
 template <typename Real> void requirePositiveSize(const Prior<Real> &prior);
 
-/// What the predictions of one label were matched with.
+/// The matches of the predictions for one label.
 template <typename Real> struct Matches {
   static constexpr int kNone = -1, kIgnored = -2;
   static constexpr int kAnyLabel = -1;
   int label = kAnyLabel;
-  std::vector<int> truth; ///< by prior: number of a true box, or one of those
-  std::vector<Real> overlap; ///< by prior: the largest with any true box
+  std::vector<int> truth; ///< by prior: index of a ground-truth box, or kNone
+                          ///< or kIgnored
+  std::vector<Real> overlap; ///< by prior: the largest with any box
 
   bool isMatched(std::size_t prior) const { return truth[prior] >= 0; }
 };
 
-/// What a loss of one image is made of.
+/// The matches of one image.
 template <typename Real> struct ImageMatches {
-  /// By label, in their order: one for all classes if they share locations.
-  /// Empty for an image without true boxes.
+  /// Matches in the order of labels; a single entry if classes share locations.
+  /// Empty for an image without ground-truth boxes.
   std::vector<Matches<Real>> byLabel;
-  std::vector<int> negatives; ///< priors, ascending; of mining
+  std::vector<int> negatives; ///< priors chosen by mining, ascending
 };
 
-/// One image's predictions: four for each prior (and class, if these do not
-/// share them), and as many confidences as there are classes.
+/// The predictions of one image: four locations for each prior (and class, if
+/// classes do not share them), and a confidence for each prior and class.
 template <typename Real> struct Predictions {
   const Real *locations, *confidences;
 };
 
-/// Location of a prior's prediction for a label (of Matches) in an image.
+/// Returns the index of a prior's location for a label (Matches::label) in the
+/// locations of an image.
 inline std::int64_t locationOf(const caffe::MultiBoxLossParameter &settings,
                                std::int64_t prior, int label) {
   return settings.share_location()
@@ -70,7 +73,7 @@ inline std::int64_t locationOf(const caffe::MultiBoxLossParameter &settings,
              : (prior * settings.num_classes() + label) * 4;
 }
 
-/// The target of a matched prior's confidences.
+/// Returns the target class of a matched prior's confidences.
 template <typename Real>
 int classOf(const caffe::MultiBoxLossParameter &settings,
             const GroundTruthBox<Real> &box) {
@@ -79,34 +82,34 @@ int classOf(const caffe::MultiBoxLossParameter &settings,
              : box.label;
 }
 
-/// Four offsets of a prediction and those that it should have had, both divided
-/// by the variances.
+/// The four predicted offsets and their targets, both divided by the variances.
 template <typename Real> struct LocationPair {
   Real predicted[4], target[4];
-  /// What the offsets that learn (else 0) were divided by.
+  /// The divisors of the offsets that are trained; 0 for others.
   Real divisor[4];
 };
-/// Throws Error (1) for a prior without extent.
+/// Returns predicted and target offsets. Throws Error (1) for a prior without
+/// extent.
 template <typename Real>
 LocationPair<Real> locationPair(const caffe::MultiBoxLossParameter &settings,
                                 const Prior<Real> &prior,
                                 const Box<Real> &truth, const Real *prediction);
-/// The loss of a difference, and its derivative.
+/// Returns the loss of a difference of offsets.
 template <typename Real>
 Real locationLoss(caffe::MultiBoxLossParameter::LocLossType type,
                   Real difference);
 template <typename Real>
 Real locationLossDerivative(caffe::MultiBoxLossParameter::LocLossType type,
-                   Real difference);
+                            Real difference);
 
-/// The loss of one prior's confidences where `target` is its class; -1: none
-/// (with LOGISTIC only).
+/// Returns the loss of one prior's confidences with class `target`; -1: no
+/// class (only with LOGISTIC).
 template <typename Real>
 Real confidenceLoss(const caffe::MultiBoxLossParameter &settings,
                     const Real *confidences, int target);
 
-/// The matches of an image, after mining if the settings ask for it. Throws
-/// Error (1) for a prior without extent that has to be decoded.
+/// Returns the matches of an image, after mining if the settings require it.
+/// Throws Error (1) if a prior without extent must be decoded.
 template <typename Real>
 ImageMatches<Real> matchImage(const caffe::MultiBoxLossParameter &settings,
                               const std::vector<Prior<Real>> &priors,

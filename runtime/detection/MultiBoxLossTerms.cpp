@@ -1,4 +1,4 @@
-//===- MultiBoxLossTerms.cpp - What a MultiBoxLoss sums up --------------------===//
+//===- MultiBoxLossTerms.cpp - Terms of MultiBoxLoss ----------------------===//
 
 #include "runtime/detection/MultiBox.h"
 
@@ -14,7 +14,7 @@ using Settings = caffe::MultiBoxLossParameter;
 template <typename Real>
 std::vector<std::vector<GroundTruthBox<Real>>>
 readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
-              const Settings &settings) {
+                const Settings &settings) {
   std::vector<std::vector<GroundTruthBox<Real>>> result(
       static_cast<std::size_t>(images));
   for (std::int64_t i = 0; i < count; ++i) {
@@ -24,14 +24,14 @@ readGroundTruth(const Real *rows, std::int64_t count, std::int64_t images,
       continue;
     const auto label = static_cast<int>(row[1]);
     auto wrong = [&](const std::string &text) {
-      return badInput("true box " + std::to_string(i) + " " + text);
+      return badInput("ground-truth box " + std::to_string(i) + " " + text);
     };
     if (!(image >= 0 && image < images))
       throw wrong("is of image " + std::to_string(image) + " of a batch of " +
                   std::to_string(images));
     if (label == static_cast<int>(settings.background_label_id()))
       throw wrong("has the background's label " + std::to_string(label));
-    // All classes of objects are one with map_object_to_agnostic.
+    // With map_object_to_agnostic all labels are one class.
     if (label < 0 || (!settings.map_object_to_agnostic() &&
                       label >= static_cast<int>(settings.num_classes())))
       throw wrong("has label " + std::to_string(label) + ", but there are " +
@@ -60,8 +60,8 @@ std::vector<Prior<Real>> readPriors(const Real *values, std::int64_t count) {
 
 template <typename Real> void requirePositiveSize(const Prior<Real> &prior) {
   if (!(prior.box.right > prior.box.left && prior.box.bottom > prior.box.top))
-    throw badInput("a prior has no extent, so nothing can be told relative to "
-                   "its size");
+    throw badInput("a prior has no width or height, so offsets relative to its "
+                   "size are undefined");
 }
 
 template <typename Real>
@@ -72,12 +72,14 @@ locationPair(const Settings &settings, const Prior<Real> &prior,
   const bool varianceInTarget = settings.encode_variance_in_target();
   if (code != caffe::PriorBoxParameter::CORNER)
     requirePositiveSize(prior);
-  const std::array<Real, 4> wanted = encoded(prior, code, varianceInTarget, truth);
+  const std::array<Real, 4> wanted =
+      encoded(prior, code, varianceInTarget, truth);
   std::array<Real, 4> corners = {0, 0, 0, 0};
   if (settings.bp_inside()) {
-    const Box<Real> box = settings.use_prior_for_matching()
-                              ? prior.box
-                              : decoded(prior, code, varianceInTarget, prediction);
+    const Box<Real> box =
+        settings.use_prior_for_matching()
+            ? prior.box
+            : decoded(prior, code, varianceInTarget, prediction);
     corners = {box.left, box.top, box.right, box.bottom};
   }
   LocationPair<Real> pair;
@@ -128,14 +130,14 @@ Real confidenceLoss(const Settings &settings, const Real *confidences,
 }
 
 #define INSTANTIATE(Real)                                                      \
-  template std::vector<std::vector<GroundTruthBox<Real>>> readGroundTruth(              \
+  template std::vector<std::vector<GroundTruthBox<Real>>> readGroundTruth(     \
       const Real *, std::int64_t, std::int64_t, const Settings &);             \
   template std::vector<Prior<Real>> readPriors(const Real *, std::int64_t);    \
-  template void requirePositiveSize(const Prior<Real> &);                            \
+  template void requirePositiveSize(const Prior<Real> &);                      \
   template LocationPair<Real> locationPair(                                    \
       const Settings &, const Prior<Real> &, const Box<Real> &, const Real *); \
   template Real locationLoss(Settings::LocLossType, Real);                     \
-  template Real locationLossDerivative(Settings::LocLossType, Real);                    \
+  template Real locationLossDerivative(Settings::LocLossType, Real);           \
   template Real confidenceLoss(const Settings &, const Real *, int);
 INSTANTIATE(float)
 INSTANTIATE(double)

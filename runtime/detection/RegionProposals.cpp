@@ -1,4 +1,4 @@
-//===- RegionProposals.cpp - Boxes of a region proposal network -----------===//
+//===- RegionProposals.cpp - Region proposals of Faster R-CNN -------------===//
 
 #include "runtime/detection/RegionProposals.h"
 
@@ -27,7 +27,7 @@ std::vector<Box<double>> makeAnchors(const caffe::ProposalParameter &settings) {
 
 namespace {
 
-/// Both edges belong to a box.
+/// Returns the extent of a box, which includes both edges.
 template <typename Real> Real extentOf(Real low, Real high) {
   return high - low + 1;
 }
@@ -48,10 +48,10 @@ Real pixelIntersectionOverUnion(const Box<Real> &a, const Box<Real> &b) {
   return both / (pixelsOf(a) + pixelsOf(b) - both);
 }
 
-/// The box that four offsets, `stride` apart, make of an anchor.
+/// Returns the box with four offsets, `stride` apart, from an anchor.
 template <typename Real>
 Box<Real> decodeAnchor(const Box<Real> &anchor, const Real *offsets,
-                std::int64_t stride) {
+                       std::int64_t stride) {
   const Real width = extentOf(anchor.left, anchor.right);
   const Real height = extentOf(anchor.top, anchor.bottom);
   const Real x = offsets[0] * width + anchor.left + width / 2;
@@ -61,7 +61,8 @@ Box<Real> decodeAnchor(const Box<Real> &anchor, const Real *offsets,
   return {x - right, y - below, x + right, y + below};
 }
 
-/// All boxes that are large enough, in the order of row, column and anchor.
+/// Returns all boxes that are large enough, in the order of row, column and
+/// anchor.
 template <typename Real>
 std::vector<Proposal<Real>> candidates(const caffe::ProposalParameter &settings,
                                        const std::vector<Box<double>> &anchors,
@@ -85,7 +86,8 @@ std::vector<Proposal<Real>> candidates(const caffe::ProposalParameter &settings,
                                   static_cast<Real>(anchors[k].bottom + down)};
         const std::int64_t offsets =
             static_cast<std::int64_t>(k) * 4 * plane + place;
-        const Box<Real> whole = decodeAnchor(anchor, maps.offsets + offsets, plane);
+        const Box<Real> whole =
+            decodeAnchor(anchor, maps.offsets + offsets, plane);
         if (std::isnan(score) || std::isnan(whole.left) ||
             std::isnan(whole.right) || std::isnan(whole.top) ||
             std::isnan(whole.bottom))

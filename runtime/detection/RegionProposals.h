@@ -1,8 +1,8 @@
-//===- RegionProposals.h - Boxes of a region proposal network ---*- C++ -*-===//
+//===- RegionProposals.h - Region proposals of Faster R-CNN -----*- C++ -*-===//
 //
-// Of Ren et al., "Faster R-CNN: Towards real-time object detection with region
-// proposal networks", NIPS 2015. Boxes are in pixels of the net's input; both
-// edges belong to a box.
+// See Ren et al., "Faster R-CNN: Towards real-time object detection with region
+// proposal networks", NIPS 2015. Boxes are in pixels of the net's input and
+// include both edges.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,28 +15,30 @@
 
 namespace brew::runtime {
 
-/// The boxes around the first place of a map: of each ratio, all scales.
+/// Returns the anchors around the first position of a map: for each ratio, all
+/// scales.
 std::vector<Box<double>> makeAnchors(const caffe::ProposalParameter &settings);
 
+/// A proposed region.
 template <typename Real> struct Proposal {
   Box<Real> box;
   Real score;
 };
 
-/// What a network says of one image; maps are dense.
+/// The network's outputs for one image; maps are dense.
 template <typename Real> struct ProposalMaps {
-  const Real *scores;  ///< that there is an object: anchors, height, width
-  const Real *offsets; ///< of the boxes: anchors, 4, height, width
+  const Real *scores;  ///< of objects: [anchors, height, width]
+  const Real *offsets; ///< of boxes: [anchors, 4, height, width]
   std::int64_t height, width;
   Real imageHeight, imageWidth, imageScale;
 };
 
-/// The best boxes of one image, better ones first, equal ones in the order of
-/// row, column and anchor: offset from their anchors, clipped to the image, and
-/// not smaller than min_size times the image's scale on either side. Of the
-/// pre_nms_topn best (below 1: of all), one stays unless its intersection with
-/// a better one that stays, over their union, is above nms_thresh; at most
-/// post_nms_topn stay. Boxes and scores that are NaN are passed over.
+/// Returns the best boxes of one image, ordered by score, then by row, column
+/// and anchor. Boxes are decoded from their anchors and clipped to the image.
+/// Those with a side smaller than min_size times the image's scale, and NaNs,
+/// are dropped. Non-maximum suppression of the pre_nms_topn best (below 1: of
+/// all) keeps boxes whose intersection over union with every better kept box is
+/// at most nms_thresh, and at most post_nms_topn boxes.
 template <typename Real>
 std::vector<Proposal<Real>> propose(const caffe::ProposalParameter &settings,
                                     const std::vector<Box<double>> &anchors,

@@ -1,8 +1,8 @@
-//===- Backend.h - What a device does for an executor -----------*- C++ -*-===//
+//===- Backend.h - Interface of the devices that run plans ------*- C++ -*-===//
 //
 // A backend owns the memory of a loaded plan on one kind of device and runs
-// its steps there. Everything above it (Executor, feeds, solver) sees buffers
-// only through their bytes on the host.
+// its steps there. Everything above it (Executor, DataPipeline, solver) sees
+// buffers only through their bytes on the host.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,33 +20,32 @@ namespace brew::runtime {
 
 class Arena;
 
-/// Indices were checked by the caller (Executor).
+/// Runs a plan on one device. The caller (Executor) has checked all indices.
 class Backend {
 public:
   virtual ~Backend() = default;
 
-  /// Host threads that preparing data may use.
+  /// Returns the number of host threads for preparing data.
   virtual int threads() const = 0;
 
-  /// The buffer's own memory where the host can reach it, else null.
+  /// Returns the buffer's memory if the host can access it, else null.
   virtual std::byte *hostData(std::uint32_t buffer) = 0;
-  /// The buffer's memory on a device, else null.
+  /// Returns the buffer's memory on a device, else null.
   virtual void *deviceData(std::uint32_t) { return nullptr; }
-  /// See Executor; throws Error (2) where that cannot be.
+  /// See Executor. Throws Error (2) if that is impossible.
   virtual void bindMemory(std::uint32_t buffer, std::byte *memory);
   virtual bool hasBoundMemory(std::uint32_t) const { return false; }
-  /// The memory of the parameters, for another executor to use; null where it
-  /// cannot.
+  /// Returns the memory of the parameters for another executor, or null if it
+  /// cannot be shared.
   virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }
-  /// Writes the elements of a buffer from bytes in its layout; what lies in the
-  /// gaps of its strides belongs to other buffers and stays. The caller may
-  /// reuse `bytes` when it returns.
+  /// Writes the elements of a buffer from bytes in its layout. Leaves the gaps
+  /// between its strides, which belong to other buffers. The caller may reuse
+  /// `bytes` afterwards.
   virtual void upload(std::uint32_t buffer, const std::byte *bytes) = 0;
-  /// Reads the bytes of a buffer, gaps included, after all that was started.
+  /// Reads the bytes of a buffer, gaps included, after all started programs.
   virtual void download(std::uint32_t buffer, std::byte *bytes) = 0;
 
-  /// Writes bytes of an arena; programs that were started before do not see
-  /// them.
+  /// Writes bytes of an arena. Programs started earlier do not see them.
   virtual void uploadBytes(std::uint32_t arena, std::uint64_t offset,
                            const void *bytes, std::size_t size) = 0;
 
@@ -55,33 +54,32 @@ public:
     upload(buffer, bytes);
   }
 
-  /// Whether feeds with a PixelConversion can be given pixels; then see
-  /// Executor for the others.
+  /// Returns whether the device converts pixels (plan::PixelConversion). Only
+  /// then may the next two functions be called; see Executor.
   virtual bool convertsPixels() const { return false; }
   virtual void setPixelMean(int, int, const std::vector<float> &) {}
   virtual void feedPixels(int, int, const std::byte *) {}
 
-  /// Parameters that `deploy` reads have changed: keeps them again in whatever
-  /// form its calls want.
+  /// Repacks the parameters of `deploy` in the layouts of its library calls,
+  /// after they have changed.
   virtual void packParameters() {}
 
-  /// Starts steps [begin, end) of a program; downloads wait for them.
+  /// Starts steps [begin, end) of a program. Downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
-  /// The layers that the host computes.
   virtual HostLayers &hostLayers() = 0;
-  /// Waits for all that was started.
+  /// Waits for all started programs.
   virtual void synchronize() {}
-  /// Starts whole programs, then copies of the buffers in `reads` to the host.
-  /// False, and nothing is done, where there is no queue to put them in.
+  /// Enqueues complete programs, then copies of the buffers in `reads` to the
+  /// host. Returns false and does nothing if the device has no queue.
   virtual bool start(const std::vector<int> &, // programs
                      const std::vector<std::uint32_t> &) {
     return false;
   }
-  /// Waits for the oldest start() and returns the bytes it read, one buffer
-  /// after the other.
+  /// Waits for the oldest start() and returns the bytes of its `reads`,
+  /// concatenated.
   virtual std::vector<std::byte> finish() { return {}; }
 
-  /// Runs all steps of a program, with a clock on each.
+  /// Runs all steps of a program and times each.
   virtual void
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) = 0;
@@ -90,19 +88,21 @@ public:
   virtual Measurement measure(const std::vector<int> &programs, int count) = 0;
   /// See Executor.
   virtual void tune(const std::function<void(const TunedCall &)> &report) = 0;
-  /// What executes a step; see Executor.
+  /// See Executor.
   virtual std::string implementation(int program, std::size_t step) const = 0;
-  /// The device in a few words.
+  /// Returns a short description of the device.
   virtual std::string description() const = 0;
-  /// Bytes of vendor scratch.
+  /// Returns the bytes of scratch memory of library calls.
   virtual std::uint64_t workspaceBytes() const = 0;
 };
 
-/// "PLAN: program 'main', step 3 (conv1+relu1)", for errors about a step.
+/// Returns "PLAN: program 'main', step 3 (conv1+relu1)", for errors about a
+/// step.
 std::string describeStep(const plan::PlanFile &plan,
                          const plan::Program &program, int step);
 
-/// `sharedParameters`: another backend's, of equal layout; null: its own.
+/// Creates the backend for CPUs. `sharedParameters` is the parameter memory of
+/// another backend with an equal layout, or null.
 std::unique_ptr<Backend>
 makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
                const ExecutorOptions &options,

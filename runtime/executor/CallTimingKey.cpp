@@ -1,4 +1,4 @@
-//===- CallTimingKey.cpp - Which library calls can share a choice ---------------===//
+//===- CallTimingKey.cpp - Timing cache keys of library calls -------------===//
 #include "runtime/executor/CallTimingKey.h"
 
 #include "plan/WindowAxes.h"
@@ -36,8 +36,8 @@ static std::string epilogueText(const plan::Epilogue &epilogue) {
 }
 
 std::string convolutionKey(const plan::ConvolutionCall &call,
-                            const plan::Buffer &x, const plan::Buffer &w,
-                            const plan::Buffer *b, const plan::Buffer &y) {
+                           const plan::Buffer &x, const plan::Buffer &w,
+                           const plan::Buffer *b, const plan::Buffer &y) {
   std::string window;
   for (const plan::WindowAxis &axis :
        plan::axesOf(call.window(), x.dims_size() - 2))
@@ -52,8 +52,8 @@ std::string convolutionKey(const plan::ConvolutionCall &call,
 }
 
 std::string innerProductKey(const plan::InnerProductCall &call,
-                             const plan::Buffer &x, const plan::Buffer &w,
-                             const plan::Buffer *b, const plan::Buffer &y) {
+                            const plan::Buffer &x, const plan::Buffer &w,
+                            const plan::Buffer *b, const plan::Buffer &y) {
   return "inner product " + plan::Direction_Name(call.direction()) +
          operandsText(x, w, b, y) + " axis=" + std::to_string(call.axis()) +
          (call.transpose() ? " transposed" : "") +

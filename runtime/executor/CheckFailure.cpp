@@ -1,4 +1,4 @@
-//===- CheckFailure.cpp - Conditions that kernels check on the device -----------===//
+//===- CheckFailure.cpp - Errors of checks that kernels perform -----------===//
 #include "runtime/executor/CheckFailure.h"
 
 #include "caffe/weights/Float16.h"
@@ -34,14 +34,13 @@ static double readElement(plan::DataType type, const std::byte *bytes,
 }
 
 void throwCheckFailure(const plan::Check &check, std::int32_t status,
-               const plan::Buffer &values, const std::byte *bytes) {
+                       const plan::Buffer &values, const std::byte *bytes) {
   std::int64_t position = std::int64_t(status) - 1;
   if (position < 0 || position >= plan::elementCount(values))
     throw Error(ExitStatus::Bug, "the kernel of layer '" + check.layer() +
                                      "' reports the impossible status " +
                                      std::to_string(status));
-  // The position counts elements in the order of the dimensions; memory may
-  // have another.
+  // The position is in row-major order; the memory may have another order.
   std::int64_t rest = position, index = 0;
   for (int d = values.dims_size() - 1; d >= 0; --d) {
     index += rest % values.dims(d) * values.strides(d);
@@ -50,12 +49,12 @@ void throwCheckFailure(const plan::Check &check, std::int32_t status,
   char value[32];
   std::snprintf(value, sizeof value, "%.9g",
                 readElement(values.type(), bytes, index));
-  std::string place = check.source_location().empty()
-                          ? ""
-                          : " (" + check.source_location() + ")";
-  throw badInput("layer '" + check.layer() + "'" + place + ": label " + value +
-                 " at position " + std::to_string(position) + " of blob '" +
-                 check.blob() + "' is outside [0, " +
+  std::string location = check.source_location().empty()
+                             ? ""
+                             : " (" + check.source_location() + ")";
+  throw badInput("layer '" + check.layer() + "'" + location + ": label " +
+                 value + " at position " + std::to_string(position) +
+                 " of blob '" + check.blob() + "' is outside [0, " +
                  std::to_string(check.limit()) + ")");
 }
 

@@ -1,4 +1,4 @@
-//===- CheckFailure.h - Conditions that kernels check on the device ---*- C++ -*-===//
+//===- CheckFailure.h - Errors of checks that kernels perform ---*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -8,9 +8,11 @@
 
 namespace brew::runtime {
 
-/// Throws the Error (1) that a check's nonzero `status` stands for. `bytes`
-/// hold the buffer of checked values.
-[[noreturn]] void throwCheckFailure(const plan::Check &check, std::int32_t status,
-                            const plan::Buffer &values, const std::byte *bytes);
+/// Throws Error (1) for the nonzero `status` of a check. `bytes` are the bytes
+/// of the buffer of checked values.
+[[noreturn]] void throwCheckFailure(const plan::Check &check,
+                                    std::int32_t status,
+                                    const plan::Buffer &values,
+                                    const std::byte *bytes);
 
 } // namespace brew::runtime

@@ -258,8 +258,8 @@ void RunResults::read(std::uint32_t index,
                       const std::function<void(const std::byte *)> &use) const {
   const auto entry = values.find(index);
   if (entry == values.end())
-    throw Error(ExitStatus::Bug,
-                "buffer " + std::to_string(index) + " is no result of the run");
+    throw Error(ExitStatus::Bug, "buffer " + std::to_string(index) +
+                                     " is not a result of the run");
   use(entry->second.data());
 }
 
@@ -279,7 +279,7 @@ Executor::resultBuffers(const plan::Program &description) const {
   return {indices.begin(), indices.end()};
 }
 
-/// Copies what a program has left that was run and waited for.
+/// Copies the results of a finished program.
 void Executor::copyResults(const plan::Program &description,
                            RunResults &results) const {
   for (std::uint32_t result : resultBuffers(description)) {

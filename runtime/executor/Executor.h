@@ -145,7 +145,7 @@ public:
   /// Sets the mean that the conversion subtracts. Its size must be that in the
   /// plan.
   void setPixelMean(int program, int input, const std::vector<float> &mean);
-  /// Like feed() for this top, from a PixelBlock (data/PixelBlock.h).
+  /// Like feed() for this top, from a PixelBlock (PixelBlock.h).
   void feedPixels(int program, int input, const std::byte *block);
 
   /// Calls `use` with the bytes of a buffer: its memory if the host can access

@@ -1,4 +1,4 @@
-//===- ItemCounts.h - How much of a blob a run has made ---------*- C++ -*-===//
+//===- ItemCounts.h - Number of items in a blob after a run -----*- C++ -*-===//
 #pragma once
 
 #include "caffe/weights/BufferLayout.h"
@@ -10,8 +10,8 @@
 
 namespace brew::runtime {
 
-/// The buffer that tells how many items of a blob there are after a run, or
-/// null if it always has all.
+/// Returns the buffer that contains the number of items of a blob after a run,
+/// or null if the number is constant.
 inline const plan::NamedBuffer *findItemCount(const plan::Program &program,
                                               const std::string &blob) {
   for (const plan::NamedBuffer &count : program.item_counts())
@@ -20,10 +20,10 @@ inline const plan::NamedBuffer *findItemCount(const plan::Program &program,
   return nullptr;
 }
 
-/// Dimensions of what a run left of `blob` in the buffer `index`: those of the
-/// buffer, or fewer items. The values are the first ones in row-major order,
-/// since only dimensions of extent 1 stand before that of the items. `source`
-/// is an Executor or RunResults.
+/// Returns the dimensions of `blob`, in buffer `index`, after a run: the
+/// buffer's, or with fewer items. The valid values come first in row-major
+/// order, since all dimensions before the items' have extent 1. `source` is an
+/// Executor or RunResults.
 template <typename Source>
 std::vector<std::int64_t>
 dimsAfterRun(const plan::Manifest &manifest, const plan::Program &program,

@@ -1,4 +1,4 @@
-//===- PixelBlock.h - Images that travel as bytes ---------------*- C++ -*-===//
+//===- PixelBlock.h - Batch of images as bytes ------------------*- C++ -*-===//
 #pragma once
 
 #include "plan/PlanFile.h"
@@ -8,19 +8,20 @@
 
 namespace brew::runtime {
 
-/// Images as bytes, with what the host decides about each, for a device that
-/// converts them itself (plan::PixelConversion): one block of memory.
+/// Layout of a batch of images as bytes, with the crop and mirror of each, in
+/// one memory block, for a device that converts them (plan::PixelConversion).
 struct PixelBlock {
   std::int64_t rows = 0, columns = 0; ///< of an image
-  /// Whether images are whole records, which the device crops; else crops.
+  /// Whether images are full records, which the device crops; else they are
+  /// cropped.
   bool areRecords = false;
-  std::size_t imageSize = 0; ///< bytes of one; the block begins with them
-  /// Offset of three numbers for each: whether it is mirrored, first row and
-  /// first column of its crop within the record.
+  std::size_t imageSize = 0; ///< bytes per image; images start at offset 0
+  /// Offset of three numbers per image: whether it is mirrored, and the first
+  /// row and column of its crop within the record.
   std::size_t cropsOffset = 0;
   std::size_t size = 0; ///< of the block, in bytes
 
-  /// For the images that `conversion` makes a top [N,C,H,W] of.
+  /// The layout of the images from which `conversion` computes a top [N,C,H,W].
   static PixelBlock of(const plan::Buffer &top,
                        const plan::PixelConversion &conversion) {
     PixelBlock block;
@@ -32,7 +33,7 @@ struct PixelBlock {
         static_cast<std::size_t>(top.dims(1) * block.rows * block.columns);
     const auto images = static_cast<std::size_t>(top.dims(0));
     block.cropsOffset = (images * block.imageSize + plan::kAlignment - 1) /
-                      plan::kAlignment * plan::kAlignment;
+                        plan::kAlignment * plan::kAlignment;
     block.size = block.cropsOffset + images * 3 * sizeof(std::int32_t);
     return block;
   }

@@ -1,4 +1,4 @@
-//===- TimingCache.cpp - Choices of implementations, kept in a file -------===//
+//===- TimingCache.cpp - File of tuned implementations --------------------===//
 #include "runtime/executor/TimingCache.h"
 
 #include "support/AtomicFile.h"
@@ -13,11 +13,11 @@ namespace brew::runtime {
 namespace {
 
 constexpr std::string_view kFormat = "brew-timing-cache 1";
-/// Far more than the calls of any net take; what is larger is another file.
+/// Maximum size of a file, far more than the calls of any net need.
 constexpr std::size_t kMostBytes = std::size_t(16) << 20;
 
-/// The text up to the next `end`, which is taken off it with that; nothing if
-/// there is none.
+/// Removes the text up to and including the next `end` and returns it without
+/// `end`. Returns nullopt if there is no `end`.
 std::optional<std::string_view> takeUntil(std::string_view &text, char end) {
   const std::size_t size = text.find(end);
   if (size == text.npos)
@@ -45,8 +45,8 @@ TimingCache::TimingCache(std::string file, Warning onWarning)
   if (read)
     choices = std::move(*read);
   else
-    warn(path + ": this is no timing cache of this version of Brew, or it is "
-                "damaged; it is ignored");
+    warn(path + ": the timing cache is damaged or of another version of Brew; "
+                "it is ignored");
 }
 
 std::optional<TimingCache::Choices> TimingCache::parse(std::string_view text) {
@@ -56,7 +56,7 @@ std::optional<TimingCache::Choices> TimingCache::parse(std::string_view text) {
   while (!text.empty()) {
     std::optional<std::string_view> line = takeUntil(text, '\n');
     if (!line)
-      return std::nullopt; // it was cut short
+      return std::nullopt; // truncated
     const auto key = takeUntil(*line, '\t'), candidate = takeUntil(*line, '\t');
     if (!key || key->empty() || !candidate || candidate->empty())
       return std::nullopt;

@@ -1,4 +1,4 @@
-//===- TimingCache.h - Choices of implementations, kept in a file ---------===//
+//===- TimingCache.h - File of tuned implementations ------------*- C++ -*-===//
 #pragma once
 
 #include <functional>
@@ -9,10 +9,11 @@
 
 namespace brew::runtime {
 
-/// Which candidate was fastest for a library call on a device, a GPU or a
-/// processor with so many threads. The file is text: a line that names the
-/// format, then lines of key, choice and microseconds, separated by tabs. One
-/// file may hold choices of several devices: a key begins with the device.
+/// The fastest candidate for each library call on a device (a GPU, or a
+/// processor with a number of threads). The file is text: a line that names the
+/// format, then lines of key, candidate and microseconds, separated by tabs.
+/// One file may contain choices for several devices: a key begins with the
+/// device.
 class TimingCache {
 public:
   using Warning = std::function<void(const std::string &)>;
@@ -22,25 +23,25 @@ public:
   };
   using Choices = std::map<std::string, Choice>;
 
-  /// Reads `path`; "" keeps nothing. No file is an empty cache; one that cannot
-  /// be read as a timing cache is one too, with a warning.
+  /// Reads `path`; "": the cache has no file. A missing file is an empty cache,
+  /// and so is an invalid one, with a warning.
   TimingCache(std::string path, Warning warn);
 
-  /// What the text of a file says, or nothing: it is no timing cache of this
-  /// version, or damaged.
+  /// Parses the text of a file. Returns nullopt if it is damaged or not a
+  /// timing cache of this version.
   static std::optional<Choices> parse(std::string_view text);
 
   bool isEmpty() const { return choices.empty(); }
-  /// The choice kept for a key, or null.
+  /// Returns the choice for a key, or null.
   const Choice *find(const std::string &key) const;
-  /// Neither `key` nor the candidate is empty or has a tab or the end of a line
-  /// in it.
+  /// Stores a choice. `key` and the candidate must not be empty nor contain
+  /// tabs or line ends.
   void set(const std::string &key, const Choice &choice);
 
-  /// Writes the file, whole or not at all. Throws Error (3) where it cannot be.
+  /// Writes the file atomically. Throws Error (3) on failure.
   void write();
-  /// Writes it if anything was set; what went wrong is a warning, and nothing
-  /// is written from then on.
+  /// Writes the file if it has changed. Warns on failure and does not write
+  /// again.
   void saveOrWarn();
 
 private:

@@ -1,4 +1,4 @@
-//===- DetectionEvaluate.cpp - Which detections are true ------------------===//
+//===- DetectionEvaluate.cpp - Evaluation of detections -------------------===//
 
 #include "runtime/host_layers/DetectionEvaluate.h"
 
@@ -57,8 +57,8 @@ public:
   }
   void restore(const std::vector<double> &state) override {
     if (state.size() != 1 || !(state[0] >= 0))
-      throw badInput("the solver state has no image that it is at");
-    // Another name_size_file, or none, is begun from its first image.
+      throw badInput("the solver state has no current image");
+    // Start another name_size_file from its first image.
     firstImage = state[0] < static_cast<double>(sizes.size())
                      ? static_cast<std::size_t>(state[0])
                      : 0;
@@ -102,13 +102,13 @@ private:
       if (image < 0)
         continue;
       const int label = static_cast<int>(row[1]);
-      requireObject(label, "a true box");
+      requireObject(label, "a ground-truth box");
       objects[image][label].push_back({boxAt(row + 3), row[7] != 0});
     }
     return objects;
   }
 
-  /// Both boxes as they are compared: in pixels where sizes are known.
+  /// Returns a box for comparisons: in pixels if the sizes of images are known.
   PixelBox compared(const Box<float> &box, int image) const {
     if (sizes.empty())
       return {box, areaOf(box)};
@@ -119,7 +119,8 @@ private:
                                                 : nullptr);
   }
 
-  /// Whether a detection is a true and whether it is a false positive.
+  /// Returns whether a detection is a true positive, and whether it is a false
+  /// positive.
   std::pair<bool, bool> judge(const Detection &detection,
                               std::vector<Object> &objects, int image) const {
     const PixelBox box = compared(detection.box, image);
@@ -127,8 +128,9 @@ private:
     Object *best = nullptr;
     for (Object &object : objects) {
       const PixelBox other = compared(object.box, image);
-      const float overlap = intersectionOverUnion(box.box, box.area, other.box, other.area,
-                                      /*normalized=*/sizes.empty());
+      const float overlap =
+          intersectionOverUnion(box.box, box.area, other.box, other.area,
+                                /*normalized=*/sizes.empty());
       if (overlap > most) {
         most = overlap;
         best = &object;
@@ -173,7 +175,7 @@ private:
       images = std::max(images, image + 1);
       for (auto &[label, boxes] : labels) {
         if (label < 0)
-          continue; // an image without any
+          continue; // an image without detections
         std::vector<Object> &own = objects[image][label];
         if (!own.empty())
           std::stable_sort(boxes.begin(), boxes.end(),
@@ -193,13 +195,14 @@ private:
 
   caffe::DetectionEvaluateParameter settings;
   std::vector<NamedImageSize> sizes;
-  std::size_t firstImage = 0; ///< of the next batch, among the sizes
+  std::size_t firstImage = 0; ///< index of the next batch's first image
 };
 
 class DetectionEvaluateType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     return std::make_unique<DetectionEvaluate>(setup);
   }
 };

@@ -1,4 +1,4 @@
-//===- DetectionEvaluate.h - Which detections are true ----------*- C++ -*-===//
+//===- DetectionEvaluate.h - Evaluation of detections -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/host_layers/HostLayers.h"
@@ -7,14 +7,16 @@ namespace brew::runtime {
 
 inline constexpr const char *kDetectionEvaluate = "DetectionEvaluate";
 
-/// Layers of two bottoms: detections (image, label, score, corners; an image of
-/// -1 is a row without one) and true boxes (see MultiBox.h). Rows of the top
-/// are image, label, score, true positive, false positive; first one for each
-/// class but the background: -1, label, number of true boxes, -1, -1. Rows of
-/// zeros fill the top. Neither true nor false is a detection of a difficult
-/// object that does not count.
+/// The type of layers with two bottoms: detections (image, label, score,
+/// corners; an image of -1 is an empty row) and ground-truth boxes (see
+/// MultiBox.h). The top begins with a row for each class except the background:
+/// -1, label, number of ground-truth boxes, -1, -1. A row for each detection
+/// follows: image, label, score, true positive, false positive. Rows of zeros
+/// fill the top. Detections of difficult objects that do not count are neither
+/// true nor false positives.
 ///
-/// HostLayerSetup::paramStr is the folder in which a name_size_file is looked up.
+/// HostLayerSetup::paramStr is the folder in which a name_size_file is looked
+/// up.
 const HostLayerType &detectionEvaluateType();
 
 } // namespace brew::runtime

@@ -43,7 +43,7 @@ public:
     std::filesystem::create_directories(save.output_directory(), error);
     if (error)
       throw unavailable("output_directory '" + save.output_directory() +
-                         "' cannot be made: " + error.message());
+                        "' cannot be made: " + error.message());
   }
 
   void forward(HostLayerArguments &arguments) override {
@@ -55,7 +55,7 @@ public:
   void backward(HostLayerArguments &) override {
     throw Error(ExitStatus::Bug, "result files have no gradients");
   }
-  /// How many images were seen, then what was found in them.
+  /// Returns the number of processed images and their detections.
   std::vector<double> state() const override {
     std::vector<double> result = {static_cast<double>(seen)};
     for (const Found &found : all)
@@ -86,7 +86,7 @@ public:
   }
 
 private:
-  /// Pixels, to a hundredth.
+  /// A detection, in pixels rounded to hundredths.
   struct Found {
     std::size_t image;
     int label;
@@ -212,7 +212,8 @@ private:
 class DetectionFilesType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     return std::make_unique<DetectionFiles>(setup);
   }
 };

@@ -5,11 +5,11 @@
 
 namespace brew::runtime {
 
-/// The host layer that stands behind a DetectionOutput with save_output_param:
-/// it reads the detections and the locations (of which only the number of
-/// images counts) and writes, once num_test_image images have come, what SSD
-/// does: with VOC a text file for each class, with ILSVRC one for all, with
-/// COCO a JSON file. Files are written whole or not at all.
+/// Name of the host layer that follows a DetectionOutput with
+/// save_output_param. It reads the detections and the locations (only for the
+/// number of images). After num_test_image images it writes SSD's result files:
+/// with VOC a text file for each class, with ILSVRC a single text file, with
+/// COCO a JSON file. Files are written atomically.
 ///
 /// HostLayerSetup::paramStr is the folder in which files are looked up.
 inline constexpr const char *kDetectionFiles = "DetectionOutput";

@@ -1,4 +1,4 @@
-//===- Hdf5Output.cpp - HDF5Output: a net's data to a file ----------------===//
+//===- Hdf5Output.cpp - Layer that writes blobs to an HDF5 file -----------===//
 
 #include "runtime/host_layers/Hdf5Output.h"
 
@@ -13,7 +13,7 @@
 namespace brew::runtime {
 namespace {
 
-/// The rows of one bottom.
+/// The accumulated rows of one bottom.
 struct Rows {
   const char *dataset;
   std::vector<std::int64_t> dims; ///< of a batch, four
@@ -73,7 +73,7 @@ public:
     file.commit();
   }
 
-  /// No gradient comes of what was written.
+  /// Sets the gradients of the bottoms to zero.
   void backward(HostLayerArguments &arguments) override {
     for (const HostLayerBlob &bottom : arguments.bottoms) {
       if (!bottom.gradient)
@@ -94,7 +94,8 @@ private:
 class Hdf5OutputType : public HostLayerType {
 public:
   bool hasBackward() const override { return true; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     return std::make_unique<Hdf5Output>(setup);
   }
 };

@@ -1,4 +1,4 @@
-//===- Hdf5Output.h - HDF5Output: a net's data to a file --------*- C++ -*-===//
+//===- Hdf5Output.h - Layer that writes blobs to an HDF5 file ---*- C++ -*-===//
 #pragma once
 
 #include "runtime/host_layers/HostLayers.h"
@@ -7,10 +7,11 @@ namespace brew::runtime {
 
 inline constexpr const char *kHdf5Output = "HDF5Output";
 
-/// Layers that write their two bottoms as the datasets `data` and `label`, of
-/// four axes each, as Caffe does. Caffe's file holds one batch and its next one
-/// is an error; here it holds the rows of all batches since the layer was made,
-/// and is written anew for each, so that it is whole at any time.
+/// The type of layers that write their two bottoms as the datasets `data` and
+/// `label` with four axes, as Caffe does. Caffe's file contains one batch, and
+/// a second batch is an error. Here the file contains the rows of all batches
+/// since the layer was created. It is rewritten for each batch, so that it is
+/// always complete.
 const HostLayerType &hdf5OutputType();
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- HostLayerStep.cpp - A host layer's step made ready ----------------------===//
+//===- HostLayerStep.cpp - Step of a host layer, ready to run -------------===//
 #include "runtime/host_layers/HostLayerStep.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -6,7 +6,7 @@
 namespace brew::runtime {
 
 HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
-                   const plan::HostCall &call, HostLayers &hostLayers)
+                             const plan::HostCall &call, HostLayers &hostLayers)
     : step(&call), program(programIndex), layers(&hostLayers) {
   const plan::DataType precision = manifest.target().precision();
   arguments.f64 = precision == plan::F64;
@@ -17,7 +17,8 @@ HostLayerStep::HostLayerStep(const plan::Manifest &manifest, int programIndex,
     staged.push_back(!caffe::isDenseRowMajor(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
-    std::vector<HostLayerBlob> &blobs = top ? arguments.tops : arguments.bottoms;
+    std::vector<HostLayerBlob> &blobs =
+        top ? arguments.tops : arguments.bottoms;
     for (std::uint32_t index : indices) {
       const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
       HostLayerBlob blob;
@@ -45,7 +46,7 @@ void HostLayerStep::compute(const std::vector<std::byte *> &memory) {
         (operand.top ? arguments.tops : arguments.bottoms)[operand.position];
     void *values = memory[i];
     if (staged[i]) {
-      // Only programs that run need it.
+      // Allocate staging memory only for programs that run.
       staging[i].resize(static_cast<std::size_t>(blob.count) *
                         (arguments.f64 ? sizeof(double) : sizeof(float)));
       values = staging[i].data();

@@ -1,4 +1,4 @@
-//===- HostLayerStep.h - A host layer's step made ready --------------*- C++ -*-===//
+//===- HostLayerStep.h - Step of a host layer, ready to run -----*- C++ -*-===//
 #pragma once
 
 #include "runtime/host_layers/HostLayers.h"
@@ -10,31 +10,31 @@
 
 namespace brew::runtime {
 
-/// A call of a host layer, with the places that its operands go through.
+/// A call of a host layer, with staging memory for its operands.
 class HostLayerStep {
 public:
   struct Operand {
     std::uint32_t index; ///< of the buffer
     const plan::Buffer *buffer;
     bool written; ///< else read
-    // Its place in the call.
+    // Position in the call.
     bool top, gradient;
     std::size_t position;
   };
 
-  /// `manifest` and `layers` outlive it.
+  /// `manifest` and `layers` must outlive it.
   HostLayerStep(const plan::Manifest &manifest, int program,
-           const plan::HostCall &call, HostLayers &layers);
+                const plan::HostCall &call, HostLayers &layers);
 
   const std::vector<Operand> &operands() const { return all; }
   const std::string &layer() const { return step->layer(); }
 
-  /// Calls the layer over memory of the host: for each operand the bytes of its
-  /// buffer, in its layout. Afterwards store() is due for what was written.
-  /// Throws as HostLayers::call does.
+  /// Calls the layer. `memory` contains host memory for each operand: the bytes
+  /// of its buffer, in its layout. The caller must then store() the written
+  /// operands. Throws the errors of HostLayers::call.
   void compute(const std::vector<std::byte *> &memory);
-  /// Brings a written operand's elements into its bytes; the gaps of the
-  /// strides stay. Nothing is left to do where the layer wrote them itself.
+  /// Copies the elements of a written operand from staging memory to `memory`.
+  /// Leaves the gaps between its strides. No-op if the operand is not staged.
   void store(std::size_t operand, std::byte *memory) const;
 
 private:
@@ -43,8 +43,8 @@ private:
   HostLayers *layers;
   std::vector<Operand> all;
   HostLayerArguments arguments;
-  /// By operand: values in the form that functions take, where the buffer has
-  /// another; empty where they get its own memory.
+  /// By operand: dense row-major values if the buffer's layout or type differs;
+  /// else empty.
   std::vector<std::vector<std::byte>> staging;
   std::vector<bool> staged;
 };

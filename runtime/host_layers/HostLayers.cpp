@@ -1,4 +1,4 @@
-//===- HostLayers.cpp - Layers that the host program computes -------------===//
+//===- HostLayers.cpp - Layers computed by the host program ---------------===//
 #include "runtime/host_layers/HostLayers.h"
 
 #include "runtime/host_layers/DetectionEvaluate.h"
@@ -10,7 +10,7 @@
 
 namespace brew::runtime {
 
-/// The runtime's own type of that name, or null.
+/// Returns the runtime's built-in type of this name, or null.
 static const HostLayerType *findBuiltinType(const std::string &type) {
   if (type == kDetectionEvaluate)
     return &detectionEvaluateType();
@@ -40,7 +40,7 @@ static std::string nameOf(const plan::Program &program,
 }
 
 HostLayer &HostLayers::instance(int program, const HostLayerType &type,
-                                   const plan::HostCall &step) {
+                                const plan::HostCall &step) {
   Layer &layer = layers[{program, step.settings()}];
   if (!layer.instance) {
     HostLayerSetup setup;
@@ -66,7 +66,7 @@ HostLayer &HostLayers::instance(int program, const HostLayerType &type,
   return *layer.instance;
 }
 
-/// `name`, or with the first number that makes it unique.
+/// Returns `name`, or appends the first number that makes it unique.
 std::string HostLayers::uniqueName(const std::string &name) const {
   std::string result = name;
   for (int number = 2;; ++number) {
@@ -115,8 +115,8 @@ void HostLayers::call(int program, const plan::HostCall &step,
   const HostLayerType *type = find(step.type());
   if (!type)
     throw Error(ExitStatus::Usage,
-                who + "the program that runs the plan computes layers of this "
-                      "type itself and has to give their functions "
+                who + "the program that runs the plan must provide the "
+                      "functions of this layer type "
                       "(brew_session_options.host_layers; brew-run "
                       "--host-plugin FILE.so)");
   const bool forward = step.direction() == plan::FORWARD;

@@ -1,8 +1,7 @@
-//===- HostLayers.h - Layers that the host program computes -----*- C++ -*-===//
+//===- HostLayers.h - Layers computed by the host program -------*- C++ -*-===//
 //
-// What the program around the runtime gives for layers of its own types, and
-// what an executor keeps of them. The C API's form of it is
-// include/brew/host_layer.h.
+// The embedding program provides types of host layers; an executor owns their
+// instances. The C API is include/brew/host_layer.h.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -18,7 +17,7 @@
 
 namespace brew::runtime {
 
-/// A layer, as its functions get to know it.
+/// The description of a layer that its constructor receives.
 struct HostLayerSetup {
   std::string type, layer;
   std::string settings; ///< caffe.LayerParameter as text
@@ -27,76 +26,80 @@ struct HostLayerSetup {
   std::vector<std::vector<std::int64_t>> bottoms, tops; ///< dimensions
 };
 
-/// A bottom or top in a call: dense row-major values of the plan's precision.
+/// A bottom or top of a call: dense row-major values of the plan's precision.
 struct HostLayerBlob {
   std::vector<std::int64_t> dims;
   std::int64_t count = 1;
-  void *values = nullptr;   ///< of bottoms read, of tops written by forward
-  void *gradient = nullptr; ///< in backward: of tops read, of bottoms written;
-                            ///< null for a bottom that gets none
+  void *values = nullptr;   ///< forward reads bottoms and writes tops
+  void *gradient = nullptr; ///< backward reads tops and writes bottoms; null
+                            ///< for a bottom without a gradient
 };
 
+/// The arguments of a call of a host layer.
 struct HostLayerArguments {
   bool f64 = false; ///< elements are double, else float
   std::vector<HostLayerBlob> bottoms, tops;
 };
 
-/// One layer of one program of an executor. Its functions say why they failed
-/// by throwing Error, without the layer's name.
+/// One layer of one program of an executor. On failure its functions throw
+/// Error, without the layer's name.
 class HostLayer {
 public:
   virtual ~HostLayer() = default;
   virtual void forward(HostLayerArguments &arguments) = 0;
   virtual void backward(HostLayerArguments &arguments) = 0;
-  /// What later calls depend on beside their arguments; empty: nothing.
+  /// Returns the state on which later calls depend besides their arguments;
+  /// empty: none.
   virtual std::vector<double> state() const { return {}; }
-  /// Goes on from what state() of an equal layer gave. Throws Error (1) if it
-  /// cannot have given that.
+  /// Restores a result of state() of an equal layer. Throws Error (1) if the
+  /// state is invalid.
   virtual void restore(const std::vector<double> &) {}
 };
 
-/// A type of layers. Used from several threads at a time.
+/// A type of host layers. Thread-safe.
 class HostLayerType {
 public:
   virtual ~HostLayerType() = default;
-  /// Whether a gradient passes such layers.
+  /// Returns whether layers of this type compute gradients.
   virtual bool hasBackward() const = 0;
-  /// Throws like a HostLayer.
+  /// Creates a layer. Throws Error, without the layer's name.
   virtual std::unique_ptr<HostLayer>
   create(const HostLayerSetup &setup) const = 0;
 };
 
-/// By the name of the type.
-using HostLayerTypes = std::map<std::string, std::shared_ptr<const HostLayerType>>;
+/// Host layer types by name.
+using HostLayerTypes =
+    std::map<std::string, std::shared_ptr<const HostLayerType>>;
 
-/// The layers of one executor, each made before its first call.
+/// The host layers of one executor, each created at its first call.
 class HostLayers {
 public:
-  /// `types` may be null: there are none.
+  /// `types` may be null: no types besides the built-in ones.
   HostLayers(const plan::Manifest &manifest,
              std::shared_ptr<const HostLayerTypes> types)
       : manifest(manifest), types(std::move(types)) {}
 
   /// Computes a step of a program. Throws Error that names the layer: (2) if
-  /// nobody gave its type, (1) if it has to pass a gradient and cannot, else
-  /// what its functions say.
-  void call(int program, const plan::HostCall &step, HostLayerArguments &arguments);
+  /// its type is unknown, (1) if a backward pass is needed and the type has
+  /// none, or the error of the layer.
+  void call(int program, const plan::HostCall &step,
+            HostLayerArguments &arguments);
 
-  /// What layers remember of their calls (HostLayer::state), by the name of
-  /// each: "host PROGRAM/LAYER", with a number where that is not unique.
+  /// States of layers (HostLayer::state) by name: "host PROGRAM/LAYER", with a
+  /// number if that is not unique.
   using States = std::map<std::string, std::vector<double>>;
   States states() const;
-  /// Whether `name` is that of a layer of the plan.
+  /// Returns whether `name` is the name of a layer of the plan.
   bool hasState(const std::string &name) const;
-  /// Lets the layers go on from there, each from its next call on; others begin
-  /// anew. What the plan has no layer for is left out.
+  /// Restores the states of layers, each before its next call. Resets all other
+  /// layers. Ignores states of unknown layers.
   void restore(const States &states);
 
 private:
-  /// The program's type of that name or the runtime's own, or null.
+  /// Returns the built-in type or the program's type of this name, or null.
   const HostLayerType *find(const std::string &type) const;
   HostLayer &instance(int program, const HostLayerType &type,
-                         const plan::HostCall &step);
+                      const plan::HostCall &step);
   std::string uniqueName(const std::string &name) const;
 
   struct Layer {
@@ -105,10 +108,10 @@ private:
   };
   const plan::Manifest &manifest;
   std::shared_ptr<const HostLayerTypes> types;
-  /// By program and settings, which hold name, bottoms and tops: names need not
-  /// be unique.
+  /// Layers by program and settings, which contain name, bottoms and tops:
+  /// names need not be unique.
   std::map<std::pair<int, std::string>, Layer> layers;
-  States pendingStates; ///< for the next call of their layers
+  States pendingStates; ///< to restore before the next call of their layers
 };
 
 } // namespace brew::runtime

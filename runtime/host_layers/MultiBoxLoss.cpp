@@ -1,4 +1,4 @@
-//===- MultiBoxLoss.cpp - MultiBoxLoss: what SSD learns from --------------===//
+//===- MultiBoxLoss.cpp - MultiBoxLoss, the loss of SSD -------------------===//
 
 #include "runtime/host_layers/MultiBoxLoss.h"
 
@@ -39,14 +39,14 @@ double normalizerOf(const caffe::LossParameter &loss, std::int64_t images,
   return atLeastOne(matches);
 }
 
-/// What a backward pass needs of the forward pass.
+/// The terms of the loss, saved for the backward pass.
 struct Terms {
-  /// Of an offset among the locations, as a part of the loss of locations.
+  /// The derivative of the location loss by the location at index `at`.
   struct Location {
     std::int64_t at;
     double slope;
   };
-  /// Of one prior's confidences, which begin at `at`; -1: no class is right.
+  /// The target class of the confidences from index `at`; -1: no class.
   struct Confidence {
     std::int64_t at;
     int target;
@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  /// Whether a part counts: the first two bottoms' by default.
+  /// Returns whether the loss of bottom 0 or 1 is added.
   bool counts(int bottom) const {
     return layer.propagate_down_size() <= bottom ||
            layer.propagate_down(bottom);
@@ -133,7 +133,8 @@ private:
       const auto background = static_cast<int>(settings.background_label_id());
       for (int prior : found.negatives)
         addConfidence(static_cast<std::size_t>(prior), background);
-      // Without mining all count; LOGISTIC has no class for what matches none.
+      // Without mining all priors count. LOGISTIC has no class for unmatched
+      // ones.
       const int other =
           settings.conf_loss_type() == Settings::SOFTMAX ? background : -1;
       for (std::size_t i = 0; !mines && i < priors.size(); ++i)
@@ -149,7 +150,7 @@ private:
     *static_cast<Real *>(arguments.tops[0].values) = static_cast<Real>(loss);
   }
 
-  /// Returns the loss of a match's offsets.
+  /// Adds the terms of a match's offsets. Returns their loss.
   template <typename Real>
   double addLocation(const Settings &settings, const Prior<Real> &prior,
                      const Box<Real> &truth, const Real *prediction,
@@ -162,8 +163,9 @@ private:
       loss += locationLoss(settings.loc_loss_type(), difference);
       if (pair.divisor[k] != 0)
         terms.locations.push_back(
-            {at + k, locationLossDerivative(settings.loc_loss_type(), difference) /
-                         pair.divisor[k]});
+            {at + k,
+             locationLossDerivative(settings.loc_loss_type(), difference) /
+                 pair.divisor[k]});
     }
     return loss;
   }
@@ -189,7 +191,7 @@ private:
             term.target, scale, static_cast<Real *>(memory) + term.at);
   }
 
-  /// A prior may be matched for several labels, so that gradients add up.
+  /// Accumulates, since a prior may be matched for several labels.
   template <typename Real>
   static void addConfidenceGradient(const Settings &settings,
                                     const Real *confidences, int target,
@@ -218,7 +220,8 @@ private:
 class MultiBoxLossType : public HostLayerType {
 public:
   bool hasBackward() const override { return true; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     return std::make_unique<MultiBoxLoss>(setup);
   }
 };

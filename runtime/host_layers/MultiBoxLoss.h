@@ -1,4 +1,4 @@
-//===- MultiBoxLoss.h - MultiBoxLoss: what SSD learns from ------*- C++ -*-===//
+//===- MultiBoxLoss.h - MultiBoxLoss, the loss of SSD -----------*- C++ -*-===//
 #pragma once
 
 #include "runtime/host_layers/HostLayers.h"
@@ -7,11 +7,11 @@ namespace brew::runtime {
 
 inline constexpr const char *kMultiBoxLoss = "MultiBoxLoss";
 
-/// Layers of four bottoms: locations, confidences, priors and true boxes. The
-/// loss is the sum of that of locations, times loc_weight, and of confidences,
-/// divided as loss_param says (by the number of matches); what propagate_down
-/// excludes is left out, as in SSD. Gradients are those of the matches that the
-/// forward pass has found.
+/// The type of layers with four bottoms: locations, confidences, priors and
+/// ground-truth boxes. The loss is the location loss times loc_weight plus the
+/// confidence loss, normalised by loss_param (by default by the number of
+/// matches). As in SSD, a loss that propagate_down excludes is not added.
+/// Backward uses the matches of the forward pass.
 const HostLayerType &multiBoxLossType();
 
 } // namespace brew::runtime

@@ -1,4 +1,4 @@
-//===- Proposal.cpp - Regions that a network proposes ---------------------===//
+//===- Proposal.cpp - Region proposals of a network -----------------------===//
 
 #include "runtime/host_layers/Proposal.h"
 
@@ -38,7 +38,8 @@ public:
   }
 
 private:
-  /// Whether bottoms and tops have the shapes that the settings ask for.
+  /// Returns whether bottoms and tops have the shapes that the settings
+  /// require.
   static bool fits(const HostLayerSetup &setup,
                    const caffe::ProposalParameter &settings) {
     const auto &bottoms = setup.bottoms, &tops = setup.tops;
@@ -112,7 +113,8 @@ private:
 class ProposalType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     return std::make_unique<ProposalLayer>(setup);
   }
 };

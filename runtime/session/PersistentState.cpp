@@ -1,4 +1,4 @@
-//===- PersistentState.cpp - What runs leave to the next ones ----------------===//
+//===- PersistentState.cpp - State that runs leave to later runs ----------===//
 #include "runtime/session/PersistentState.h"
 
 #include "caffe/weights/BufferLayout.h"
@@ -15,29 +15,29 @@ namespace loss_scale = plan::loss_scale;
 } // namespace
 
 const plan::NamedBuffer *PersistentState::find(const std::string &name) const {
-  for (const plan::NamedBuffer &carried : executor.manifest().persistent())
-    if (carried.name() == name)
-      return &carried;
+  for (const plan::NamedBuffer &persistent : executor.manifest().persistent())
+    if (persistent.name() == name)
+      return &persistent;
   return nullptr;
 }
 
-void PersistentState::write(const plan::NamedBuffer &carried,
-                         const std::vector<double> &values) {
+void PersistentState::write(const plan::NamedBuffer &persistent,
+                            const std::vector<double> &values) {
   const plan::Buffer &buffer =
-      executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
-  executor.overwrite(carried.buffer_index(), [&](std::byte *memory) {
+      executor.manifest().buffers(static_cast<int>(persistent.buffer_index()));
+  executor.overwrite(persistent.buffer_index(), [&](std::byte *memory) {
     caffe::store(buffer, values.data(), memory);
   });
 }
 
 void PersistentState::save(caffe::SolverState &state) const {
-  for (const plan::NamedBuffer &carried : executor.manifest().persistent()) {
-    const plan::Buffer &buffer =
-        executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
+  for (const plan::NamedBuffer &persistent : executor.manifest().persistent()) {
+    const plan::Buffer &buffer = executor.manifest().buffers(
+        static_cast<int>(persistent.buffer_index()));
     const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
     formats::Blob blob;
     blob.dims = caffe::toVector(buffer.dims());
-    executor.read(carried.buffer_index(), [&](const std::byte *bytes) {
+    executor.read(persistent.buffer_index(), [&](const std::byte *bytes) {
       if (buffer.type() == plan::F64) {
         blob.doubles.resize(count);
         caffe::load(buffer, bytes, blob.doubles.data());
@@ -47,7 +47,7 @@ void PersistentState::save(caffe::SolverState &state) const {
       }
     });
     caffe::PersistentState &added = *state.add_brew_persistent();
-    added.set_name(carried.name());
+    added.set_name(persistent.name());
     formats::fillBlobProto(blob, *added.mutable_values());
   }
   for (const auto &[name, values] : executor.hostLayers().states())
@@ -55,7 +55,7 @@ void PersistentState::save(caffe::SolverState &state) const {
 }
 
 void PersistentState::restore(const caffe::SolverState &state,
-                           const std::string &path) {
+                              const std::string &path) {
   HostLayers::States hosts;
   for (const caffe::PersistentState &saved : state.brew_persistent())
     if (executor.hostLayers().hasState(saved.name()))
@@ -63,28 +63,28 @@ void PersistentState::restore(const caffe::SolverState &state,
                     formats::namedValues(state, saved.name(), path));
   executor.hostLayers().restore(hosts);
   for (const caffe::PersistentState &saved : state.brew_persistent()) {
-    const plan::NamedBuffer *carried = find(saved.name());
-    if (!carried)
+    const plan::NamedBuffer *persistent = find(saved.name());
+    if (!persistent)
       continue;
     const std::string where = path + ": state '" + saved.name() + "'";
     caffe::BlobProto proto = saved.values();
     const formats::Blob blob = formats::takeBlob(proto, where);
-    const plan::Buffer &buffer =
-        executor.manifest().buffers(static_cast<int>(carried->buffer_index()));
+    const plan::Buffer &buffer = executor.manifest().buffers(
+        static_cast<int>(persistent->buffer_index()));
     if (blob.dims != caffe::toVector(buffer.dims())) {
       info(events, log::site::brew,
-           "State '" + saved.name() + "' starts anew: it is " +
+           "State '" + saved.name() + "' is not restored: it is " +
                caffe::shapeText(blob.dims) + " in " + path + " and " +
                caffe::shapeText(buffer.dims()) + " in the plan");
       continue;
     }
     const std::vector<double> values = blob.toDoubles();
-    // Before the first update the plan's own scale holds, written as 0.
+    // 0: the plan's own scale, which is valid before the first update.
     if (saved.name() == loss_scale::kValue && values[0] != 0 &&
         !loss_scale::isValid(values[0]))
       throw badInput(where +
-                     " is no scale of losses: " + log::number(values[0]));
-    write(*carried, values);
+                     " is not a valid loss scale: " + log::number(values[0]));
+    write(*persistent, values);
   }
 }
 

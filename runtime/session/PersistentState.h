@@ -37,7 +37,7 @@ public:
 
 private:
   const plan::NamedBuffer *find(const std::string &name) const;
-  void write(const plan::NamedBuffer &carried,
+  void write(const plan::NamedBuffer &persistent,
              const std::vector<double> &values);
 
   Executor &executor;

@@ -206,10 +206,10 @@ void Session::resetState() {
     exec.uploadBytes(static_cast<std::uint32_t>(i), 0, zeros.data(),
                      zeros.size());
   }
-  for (const plan::NamedBuffer &carried : manifest().persistent()) {
+  for (const plan::NamedBuffer &state : manifest().persistent()) {
     const std::vector<std::byte> zeros(static_cast<std::size_t>(
-        manifest().buffers(static_cast<int>(carried.buffer_index())).size()));
-    exec.upload(carried.buffer_index(), zeros.data());
+        manifest().buffers(static_cast<int>(state.buffer_index())).size()));
+    exec.upload(state.buffer_index(), zeros.data());
   }
   exec.hostLayers().restore({});
 }

@@ -15,8 +15,8 @@
 namespace brew::runtime {
 namespace {
 
-/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
-/// does not notify: a blob's gradient may lie in the same one (a bias as large
+/// Returns whether `named` is a parameter's gradient, LAYER/INDEX. The buffer
+/// is not sufficient: a blob's gradient may use the same one (a bias as large
 /// as its bottom).
 bool isParameterGradient(const plan::Manifest &manifest,
                          const plan::NamedBuffer &named) {

@@ -12,7 +12,7 @@ namespace brew::runtime {
 /// The kind of a named tensor.
 enum class TensorKind {
   Blob,              ///< of a program, at its last version
-  BlobGradient,      ///< likewise, of its first version
+  BlobGradient,      ///< of a blob of a program, at its first version
   OutputGradient,    ///< gradient of a blob that the caller writes
   Parameter,         ///< of a layer
   ParameterGradient, ///< of a trained parameter

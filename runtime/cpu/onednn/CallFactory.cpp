@@ -1,4 +1,4 @@
-//===- CallFactory.cpp - The calls of a plan's steps ------------------------===//
+//===- CallFactory.cpp - Creation of the library calls of steps -----------===//
 #include "runtime/cpu/onednn/CallFactory.h"
 
 #include "runtime/cpu/CpuFeatures.h"
@@ -68,23 +68,24 @@ struct Text {
   std::string operator()(const plan::ConvolutionCall &call,
                          const Operands &on) const {
     return convolutionKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
-                           *on.y.buffer) +
+                          *on.y.buffer) +
            fixed(on);
   }
   std::string operator()(const plan::InnerProductCall &call,
                          const Operands &on) const {
     return innerProductKey(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
-                            *on.y.buffer) +
+                           *on.y.buffer) +
            fixed(on);
   }
   static std::string fixed(const Operands &on) {
-    return on.w.isConstant    ? " fixed weights"
+    return on.w.isConstant ? " fixed weights"
            : on.w.isShared ? " shared weights"
                            : "";
   }
 };
 
-/// What oneDNN computes with, which ONEDNN_MAX_CPU_ISA may limit.
+/// Returns the instruction set that oneDNN uses, which ONEDNN_MAX_CPU_ISA may
+/// limit.
 std::string instructionSet() {
   static const std::pair<dnnl::cpu_isa, const char *> names[] = {
       {dnnl::cpu_isa::sse41, "SSE4.1"},
@@ -111,8 +112,8 @@ std::string libraryVersion() {
 
 } // namespace
 
-CallFactory::CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
-                     bool usesCache)
+CallFactory::CallFactory(DnnlContext &context, Bindings bindings,
+                         TimingCache cache, bool usesCache)
     : context(context), bindings(std::move(bindings)), cache(std::move(cache)),
       usesCache(usesCache) {}
 
@@ -122,16 +123,18 @@ std::string CallFactory::keyOf(const plan::Step &step, int program) const {
          (context.threads == 1 ? " thread, " : " threads, ") +
          libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
          (context.exactConvolutions ? " exact" : "") +
-         (step.has_generated_alternative() ? generatedAlternativeKey(bindings.generator) : "");
+         (step.has_generated_alternative()
+              ? generatedAlternativeKey(bindings.generator)
+              : "");
 }
 
 std::vector<CallCandidate> CallFactory::candidatesOf(const plan::Step &step,
-                                                   int program) const {
+                                                     int program) const {
   std::vector<CallCandidate> candidates;
   try {
     candidates = withCall(step, bindings, program, Candidates{context});
   } catch (const dnnl::error &) {
-    return {}; // make() says why
+    return {}; // make() reports the error
   }
   if (step.has_generated_alternative())
     candidates.push_back({kGeneratedCode, [this, &step](DnnlContext &) {
@@ -141,9 +144,10 @@ std::vector<CallCandidate> CallFactory::candidatesOf(const plan::Step &step,
 }
 
 std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
-                                         const std::string &where) const {
-  const TimingCache::Choice *known =
-      usesCache && !cache.isEmpty() ? cache.find(keyOf(step, program)) : nullptr;
+                                           const std::string &where) const {
+  const TimingCache::Choice *known = usesCache && !cache.isEmpty()
+                                         ? cache.find(keyOf(step, program))
+                                         : nullptr;
   if (known)
     for (const CallCandidate &candidate : candidatesOf(step, program))
       if (candidate.name == known->candidate) {
@@ -152,8 +156,8 @@ std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
           if (auto call = candidate.make(context))
             return call;
         } catch (const dnnl::error &) {
-          // It was measured elsewhere; here the first candidate it is. Nor does
-          // anything bring weights into the form that it wanted.
+          // The choice is not available on this machine: use the default
+          // candidate, and discard the weights that the choice has packed.
           context.packed.resize(packed);
         }
         break;
@@ -161,16 +165,17 @@ std::unique_ptr<CpuCall> CallFactory::make(const plan::Step &step, int program,
   try {
     return withCall(step, bindings, program, Make{context, where});
   } catch (const Error &error) {
-    // What the library has no fast candidate for runs all the same.
-    if (error.status() != ExitStatus::Unavailable || !step.has_generated_alternative())
+    // If the library has no fast implementation, use the generated kernel.
+    if (error.status() != ExitStatus::Unavailable ||
+        !step.has_generated_alternative())
       throw;
     return generated(step);
   }
 }
 
 std::unique_ptr<CpuCall> CallFactory::generated(const plan::Step &step) const {
-  return std::make_unique<GeneratedCall>(bindings.launch(step.generated_alternative()),
-                                         *context.workers);
+  return std::make_unique<GeneratedCall>(
+      bindings.launch(step.generated_alternative()), *context.workers);
 }
 
 std::optional<CallTuner::Choice>
@@ -180,7 +185,7 @@ CallFactory::measure(const plan::Step &step, int program, CallTuner &tuner) {
   const auto [entry, isNew] = measured.try_emplace(key);
   if (!isNew)
     return entry->second;
-  // What the step writes stays as it was.
+  // Save the buffers that the step writes, to restore them.
   const std::vector<BoundBuffer> results = withCall(
       step, bindings, program,
       [](const auto &call, const Operands &on) -> std::vector<BoundBuffer> {
@@ -205,7 +210,7 @@ CallFactory::measure(const plan::Step &step, int program, CallTuner &tuner) {
   if (entry->second) {
     const CallTuner::Time &fastest = entry->second->fastest;
     cache.set(key, {fastest.name, fastest.seconds * 1e6});
-    cache.write(); // what was measured outlives a run that is ended now
+    cache.write(); // keeps the choice if the process is killed
   }
   return entry->second;
 }

@@ -1,4 +1,4 @@
-//===- CallFactory.h - The calls of a plan's steps ----------------*- C++ -*-===//
+//===- CallFactory.h - Creation of the library calls of steps ---*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/CallTuner.h"
@@ -14,41 +14,43 @@
 
 namespace brew::runtime {
 
-/// Makes calls as the timing cache says; those that it does not know as a model
-/// without a clock says. Used on the threads that compute.
+/// Creates the calls of steps, by the choice in the timing cache or, if there
+/// is none, by a cost model. Used on the compute threads.
 class CallFactory {
 public:
   struct Bindings {
     std::function<BoundBuffer(std::uint32_t)> buffer;
-    /// A call's weights in a program.
+    /// Returns the weights of a call in a program.
     std::function<BoundBuffer(std::uint32_t, int)> weights;
     std::function<KernelLaunch(const plan::Launch &)> launch;
-    /// What made generated code, for which processor: other code takes other
-    /// times.
+    /// Compiler and processor of the generated code, for keys: other code has
+    /// other times.
     std::string generator;
   };
-  /// Without `usesCache`, what the cache says is not looked at until measure().
+  /// Without `usesCache` the cache is ignored until measure().
   CallFactory(DnnlContext &context, Bindings bindings, TimingCache cache,
-            bool usesCache);
+              bool usesCache);
 
-  /// Whether a step is a call.
+  /// Returns whether a step is a library call.
   static bool isCall(const plan::Step &step) {
     return step.has_convolution() || step.has_inner_product();
   }
 
-  /// The call of a step that is one, in program `program`; `where` says which
-  /// it is, in errors. Throws Error (3) where it cannot be done.
+  /// Creates the call of a step for which isCall() holds, in program `program`.
+  /// `where` identifies the step in errors. Throws Error (3) if no
+  /// implementation is available.
   std::unique_ptr<CpuCall> make(const plan::Step &step, int program,
                                 const std::string &where) const;
 
-  /// Throws Error (3) where the cache's file cannot be written.
+  /// Throws Error (3) if the cache's file cannot be written.
   void requireWritable() { cache.write(); }
-  /// Begins to measure anew: measure() asks once for equal calls.
+  /// Discards earlier measurements, which measure() returns for equal calls.
   void clearMeasurements() { measured.clear(); }
-  /// Measures the candidates to do a step's call, whose results are overwritten, and
-  /// keeps the fastest in the cache and its file. Nothing where there is none.
-  std::optional<CallTuner::Choice> measure(const plan::Step &step,
-                                             int program, CallTuner &tuner);
+  /// Benchmarks the candidates of a step's call and stores the fastest in the
+  /// cache and its file. Restores the buffers that the call writes. Returns
+  /// nullopt if no candidate is available.
+  std::optional<CallTuner::Choice> measure(const plan::Step &step, int program,
+                                           CallTuner &tuner);
 
 private:
   std::string keyOf(const plan::Step &step, int program) const;
@@ -60,8 +62,7 @@ private:
   Bindings bindings;
   TimingCache cache;
   bool usesCache;
-  std::map<std::string, std::optional<CallTuner::Choice>>
-      measured; ///< by key
+  std::map<std::string, std::optional<CallTuner::Choice>> measured; ///< by key
 };
 
 } // namespace brew::runtime

@@ -1,6 +1,6 @@
-//===- ConvolutionBuilder.h - Ways to a convolution by oneDNN ---*- C++ -*-===//
+//===- ConvolutionBuilder.h - Convolutions by oneDNN ------------*- C++ -*-===//
 //
-// What DnnlConvolution.cpp chooses among: convolutions (there) and products of
+// The candidates are convolutions (DnnlConvolution.cpp) and products of
 // matrices (ConvolutionMatmul.cpp).
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,7 @@ namespace brew::runtime::convolution {
 using dnnl::memory;
 using plan::ConvolutionCall;
 
-/// The layouts asked of oneDNN for one candidate, and what they are called.
+/// The layouts that a candidate requests from oneDNN, and their name.
 struct Layouts {
   const char *name;
   memory::desc x, w, y;
@@ -32,15 +32,16 @@ struct Geometry {
   memory::dims strides, dilates, padding, paddingEnd;
 };
 
+/// A primitive that computes the convolution.
 struct Candidate {
-  std::string name; ///< of the layouts asked for and of oneDNN's kernel
+  std::string name; ///< of the requested layouts and of oneDNN's kernel
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
   bool reluAfter = false;
   double cost = 0;
 
-  /// An operand in whatever layout the description takes. The caller says
-  /// whether a result is added up through scratch.
+  /// Appends an operand, staged in the layout of the primitive. The caller sets
+  /// DnnlOperand::accumulate.
   DnnlOperand &addOperand(int argument, BoundBuffer bound,
                           const memory::desc &layout, bool written) {
     DnnlOperand &operand = operands.emplace_back();
@@ -55,6 +56,7 @@ struct Candidate {
   }
 };
 
+/// Creates the candidates of a convolution call.
 class ConvolutionBuilder {
 public:
   ConvolutionBuilder(DnnlContext &context, const ConvolutionCall &call,
@@ -65,7 +67,7 @@ public:
     for (const plan::WindowAxis &axis :
          plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
       geometry.strides.push_back(axis.stride);
-      // oneDNN counts the elements left out, Caffe the distance.
+      // oneDNN counts the skipped elements, Caffe the distance.
       geometry.dilates.push_back(axis.dilation - 1);
       geometry.padding.push_back(axis.pad);
       geometry.paddingEnd.push_back(axis.padEnd);
@@ -75,7 +77,7 @@ public:
   }
 
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
-  /// All that oneDNN implementations, the one that build() takes first.
+  /// Returns all candidates, starting with the choice of build().
   std::vector<Candidate> all() const;
   std::unique_ptr<DnnlCall> build(DnnlContext &context,
                                   const Candidate &candidate) const;
@@ -95,14 +97,15 @@ private:
   }
   std::vector<Layouts> combinations() const;
   std::vector<dnnl::primitive_desc>
-  implementations(const Layouts &layouts, const dnnl::primitive_attr &attributes,
-         bool all) const;
-  std::vector<dnnl::primitive_desc> preferredFirst(const dnnl::primitive_desc &first,
-                                            bool all) const;
+  implementations(const Layouts &layouts,
+                  const dnnl::primitive_attr &attributes, bool all) const;
+  std::vector<dnnl::primitive_desc>
+  preferredFirst(const dnnl::primitive_desc &first, bool all) const;
   const char *preferredFamily() const;
   std::vector<Candidate> candidates(const Layouts &layouts, bool all) const;
-  Candidate makeCandidate(const Layouts &layouts, const dnnl::primitive_desc &implementation,
-                  bool sumInside, bool reluInside) const;
+  Candidate makeCandidate(const Layouts &layouts,
+                          const dnnl::primitive_desc &implementation,
+                          bool sumInside, bool reluInside) const;
   std::optional<Candidate> weightGradientMatmul() const;
   std::optional<Candidate> sliceMatmul() const;
   static bool allEqual(const memory::dims &values, memory::dim value) {

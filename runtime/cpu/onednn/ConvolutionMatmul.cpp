@@ -1,13 +1,14 @@
-//===- ConvolutionMatmul.cpp - Convolutions of 1x1 as products ----------===//
+//===- ConvolutionMatmul.cpp - 1x1 convolutions as matrix products --------===//
 #include "runtime/cpu/onednn/ConvolutionBuilder.h"
 
 #include <algorithm>
 
 namespace brew::runtime::convolution {
 
-/// Gradients of 1x1 weights as the product of two matrices, dy transposed and
-/// x, whose rows are pixels: on processors with AMX, where the convolution's
-/// kernels take up to twice as long and give the weights in a layout of theirs.
+/// Returns the gradient of 1x1 weights as the product of two matrices with a
+/// row per pixel, transposed dy and x. Only for processors with AMX, on which
+/// the convolution's kernels take up to twice as long and return the weights in
+/// another layout.
 std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
   constexpr memory::dim leastChannels = 64;
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
@@ -49,9 +50,10 @@ std::optional<Candidate> ConvolutionBuilder::weightGradientMatmul() const {
   return result;
 }
 
-/// The distance between neighbouring pixels of images whose channels are side
-/// by side and whose pixels are evenly apart: the channels, or those of a
-/// joined blob of which they are a part. 0 for others.
+/// Returns the distance between adjacent pixels of images whose channels are
+/// contiguous and whose pixels are evenly spaced: the number of channels, or
+/// that of the concatenated blob of which the buffer is a slice. Returns 0 for
+/// other layouts.
 static std::int64_t pixelStride(const plan::Buffer &buffer) {
   const int rank = buffer.dims_size();
   if (rank < 3 || (buffer.dims(1) > 1 && buffer.strides(1) != 1))
@@ -68,9 +70,9 @@ static std::int64_t pixelStride(const plan::Buffer &buffer) {
   return apart;
 }
 
-/// 1x1 with results in a part of a joined blob as the product of pixels and
-/// weights: the convolution's kernels want all of a blob's bytes, so that they
-/// would need a copy.
+/// Returns a 1x1 convolution whose result is a slice of a concatenated blob, as
+/// the product of pixels and weights. The convolution's kernels would need a
+/// copy, since they only write dense blobs.
 std::optional<Candidate> ConvolutionBuilder::sliceMatmul() const {
   const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
   const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
@@ -102,7 +104,8 @@ std::optional<Candidate> ConvolutionBuilder::sliceMatmul() const {
   return result;
 }
 
-/// Windows of one pixel without padding, in one group; any stride.
+/// Returns whether windows have one pixel, without padding, in one group, with
+/// any stride.
 bool ConvolutionBuilder::isPointwise() const {
   return call.group() == 1 &&
          elementCount(*w.buffer) == w.buffer->dims(0) * w.buffer->dims(1) &&

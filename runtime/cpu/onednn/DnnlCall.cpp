@@ -1,4 +1,4 @@
-//===- DnnlCall.cpp - One vendor call of a plan, ready to run -------------===//
+//===- DnnlCall.cpp - Library call by oneDNN, ready to run ----------------===//
 #include "runtime/cpu/onednn/DnnlCall.h"
 
 #include "support/Error.h"
@@ -16,8 +16,9 @@ dnnl::memory DnnlCall::attach(const memory::desc &layout, std::byte *data) {
   return result;
 }
 
-/// Space in the call's scratch. Nothing is ever freed: a call has at most three
-/// temporaries beside its scratchpad, and all live at once.
+/// Returns the offset of new space in the call's scratch memory. Space is never
+/// reused: a call has at most three temporaries besides its scratchpad, and all
+/// are live at once.
 std::uint64_t DnnlCall::reserve(const memory::desc &layout) {
   std::uint64_t offset = scratchSize;
   std::uint64_t size = layout.get_size();
@@ -72,7 +73,7 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
   addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, list);
 }
 
-/// Where a fixed or shared operand lies as the primitive wants it.
+/// Returns the packed weights of a constant or shared operand.
 PackedWeights &DnnlCall::findOrAddPacked(const DnnlOperand &operand) {
   auto known = std::find_if(
       context.packed.begin(), context.packed.end(), [&](const auto &each) {
@@ -87,14 +88,14 @@ PackedWeights &DnnlCall::findOrAddPacked(const DnnlOperand &operand) {
         Arena(operand.staged.get_size(), "packed weights")}));
     known = std::prev(context.packed.end());
   }
-  // Of calls that share weights any may be the first of a run.
+  // Any of the calls that share weights may be the first of a run.
   if (isNew || !operand.isConstant)
     addReorder(attach(operand.layout, operand.data),
                attach(operand.staged, (*known)->memory.data()), false, packing);
   return **known;
 }
 
-/// An operand that is only read, in the layout that the primitive wants.
+/// Returns an operand that is only read, in the primitive's layout.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
   if (operand.isConstant || operand.isShared) {
     PackedWeights &place = findOrAddPacked(operand);
@@ -187,10 +188,10 @@ void DnnlCall::execute(const std::vector<Stage> &list) {
   }
 }
 
-/// Whether a kernel makes no use of AVX-512, or AVX2, that oneDNN computes with
-/// here. On such processors it is the first choice for nothing, so that hardly
-/// anybody runs it: of oneDNN 3.2 some read and write beyond their operands
-/// (jit_dw:avx2 that adds to five channels, for one).
+/// Returns whether a kernel does not use AVX-512, or AVX2, although the
+/// processor has it. oneDNN never prefers such kernels, so they are poorly
+/// tested: some of oneDNN 3.2 access memory beyond their operands (e.g.
+/// jit_dw:avx2 when it accumulates into five channels).
 static bool isForOlderProcessors(const dnnl::primitive_desc_base &description) {
   const std::string name = description.impl_info_str();
   auto names = [&](const char *set) { return name.find(set) != name.npos; };
@@ -207,8 +208,8 @@ static bool isForOlderProcessors(const dnnl::primitive_desc_base &description) {
          (names("avx") || names("sse41"));
 }
 
-std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &first,
-                                           bool all) {
+std::vector<dnnl::primitive_desc>
+implementationsOf(const dnnl::primitive_desc &first, bool all) {
   std::vector<dnnl::primitive_desc> result;
   if (!first.get(true))
     return result;
@@ -216,14 +217,15 @@ std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &
     result.push_back(first);
     return result;
   }
-  // Asking for the next one changes the description, so that copies are taken.
+  // next_impl() changes the description, so copy it.
   dnnl::primitive_desc implementation = first;
   do {
     if (!result.empty() && isForOlderProcessors(implementation))
       continue;
     dnnl_primitive_desc_t copy = nullptr;
-    dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, implementation.get()),
-                            "could not copy a description");
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_desc_clone(&copy, implementation.get()),
+        "could not copy a description");
     result.emplace_back();
     result.back().reset(copy);
   } while (implementation.next_impl());
@@ -232,15 +234,14 @@ std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &
 
 std::string kernelName(const dnnl::primitive_desc_base &description) {
   const std::string name = description.impl_info_str();
-  // The product's kernel in "ip:KERNEL" is not known once it was created.
+  // oneDNN forgets KERNEL in "ip:KERNEL" after the primitive was created.
   const std::size_t product = name.find("ip:");
   return product == name.npos ? name : name.substr(0, product + 2);
 }
 
 bool isReferenceKernel(const dnnl::primitive_desc_base &description) {
-  // A convolution done as a product is "ip:KERNEL"; once created, oneDNN's
-  // cache forgets the second half. What is in the cache has passed this test
-  // before.
+  // A convolution computed as a product is "ip:KERNEL", and oneDNN's cache
+  // forgets KERNEL of created primitives. These have passed this test before.
   return std::string(description.impl_info_str()).find("ref") !=
          std::string::npos;
 }

@@ -1,8 +1,8 @@
-//===- DnnlCall.h - One vendor call of a plan, ready to run -----*- C++ -*-===//
+//===- DnnlCall.h - Library call by oneDNN, ready to run --------*- C++ -*-===//
 //
-// A plan says what to compute on which buffers, in which layout. Which oneDNN
-// kernel does it, and whether it wants an operand in a layout of its own, is
-// only known on this machine: it is settled once, when the plan is loaded.
+// A plan specifies the operation, its buffers and their layouts. The oneDNN
+// kernel, and whether it needs operands in other layouts, depend on the
+// machine. They are chosen once, when the plan is loaded.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,76 +25,79 @@
 
 namespace brew::runtime {
 
-/// Weights as calls want them: those that runs leave as they are, or those that
-/// several calls of a run read, as the time steps of a recurrent layer do.
+/// Weights in the layout of calls: constant weights, or weights that several
+/// calls of a run read, as the time steps of a recurrent layer do.
 struct PackedWeights {
   const std::byte *source;
   dnnl::memory::desc layout, staged;
   bool isConstant;
   Arena memory;
-  /// That they were packed in, where they are not fixed; 0: none.
+  /// The run in which weights that are not constant were packed; 0: none.
   std::uint64_t run = 0;
 };
 
+/// The state that the oneDNN calls of a plan share.
 struct DnnlContext {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
-  /// Threads the primitives are created for; part of their cost.
+  /// Number of threads for which primitives are created.
   int threads = 1;
-  /// What computes beside them, on the same threads.
+  /// The same threads, for weight reorders and generated kernels.
   const Threads *workers = nullptr;
-  /// No Winograd algorithms.
+  /// Do not use Winograd algorithms.
   bool exactConvolutions = false;
-  /// Those of all calls.
+  /// Packed weights of all calls.
   std::vector<std::unique_ptr<PackedWeights>> packed;
-  /// Of a program's steps, counted: shared weights are packed once in each.
+  /// Number of the current run of a program: shared weights are packed once in
+  /// each run.
   std::uint64_t run = 1;
 };
 
-/// A buffer of the plan and where it lies.
+/// A buffer of the plan and its memory.
 struct BoundBuffer {
   const plan::Buffer *buffer = nullptr;
   std::byte *data = nullptr;
-  /// Runs leave its values as they are: weights at inference.
+  /// Runs do not change its values: weights at inference.
   bool isConstant = false;
-  /// Several products of a run read it, and its values are the same for all.
+  /// Several products of a run read it, with equal values.
   bool isShared = false;
 };
 
-/// How a primitive's argument is made from a buffer of the plan.
+/// An argument of a primitive and its buffer in the plan.
 struct DnnlOperand {
   int argument; // DNNL_ARG_...
   std::byte *data;
-  /// The buffer as it lies in the plan's arena.
+  /// The layout of the buffer in the plan.
   dnnl::memory::desc layout;
-  /// The layout the primitive works on; where it is not `layout`, the elements
-  /// are reordered into scratch before, or out of it after.
+  /// The layout of the primitive. If it differs from `layout`, the elements are
+  /// reordered into scratch memory before the primitive, or out of it
+  /// afterwards.
   dnnl::memory::desc staged;
-  /// The staged bytes as the primitive sees them (a matrix, say).
+  /// The shape in which the primitive sees the staged bytes, e.g. a matrix.
   dnnl::memory::desc view;
   bool written = false;
-  /// Add the result to the buffer, through scratch.
+  /// Add the result to the buffer, through scratch memory.
   bool accumulate = false;
-  /// The elements are reordered by pack(), not in every run.
+  /// pack() reorders the elements, instead of every run.
   bool isConstant = false;
-  /// They are reordered by the first call of a run that reads them.
+  /// The first call of a run that reads the elements reorders them.
   bool isShared = false;
 
   bool needsStaging() const { return accumulate || !(layout == staged); }
 };
 
+/// A sequence of oneDNN primitives.
 class DnnlCall : public CpuCall {
 public:
   explicit DnnlCall(DnnlContext &context) : context(context) {}
 
-  /// Appends `description` over `operands`, with the reorders they need.
+  /// Appends a primitive with its operands and the required reorders.
   void add(const dnnl::primitive_desc_base &description,
            const std::vector<DnnlOperand> &operands);
   /// Appends max(v, slope * v) on a buffer, in place.
   void addRelu(const dnnl::memory::desc &layout, std::byte *data, float slope);
 
-  /// Reorders fixed operands that no call before has in the same place; before
-  /// the first run, and when they have changed.
+  /// Reorders constant operands, unless another call owns the packed weights.
   void pack() override {
     if (!shared)
       execute(packing);
@@ -109,7 +112,7 @@ private:
   struct Stage {
     dnnl::primitive primitive;
     std::vector<dnnl_exec_arg_t> arguments;
-    /// In the primitive's place, with what it reads and writes.
+    /// Replaces the primitive; copies `from` to `to`.
     std::optional<WeightReorder> reorder;
     dnnl::memory from, to;
   };
@@ -132,49 +135,52 @@ private:
 
   DnnlContext &context;
   std::vector<Stage> packing, stages;
-  PackedWeights *shared = nullptr; ///< that `packing` makes, not pack()
+  PackedWeights *shared = nullptr; ///< packed by run(), not by pack()
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;
   std::string name; ///< oneDNN's, of the main kernel
 };
 
-/// What oneDNN has for a primitive, in its order, but for kernels of older
-/// processors; only `first` without `all`. None where `first` is empty.
-std::vector<dnnl::primitive_desc> implementationsOf(const dnnl::primitive_desc &first,
-                                           bool all);
+/// Returns oneDNN's implementations of a primitive, in its order, without those
+/// for older processors; without `all`, only `first`. Returns none if `first`
+/// is empty.
+std::vector<dnnl::primitive_desc>
+implementationsOf(const dnnl::primitive_desc &first, bool all);
 
-/// oneDNN's name of the kernel, the same in every run.
+/// Returns oneDNN's name of the kernel, which is equal in every run.
 std::string kernelName(const dnnl::primitive_desc_base &description);
 
-/// Whether oneDNN's kernel is its reference loop, hundreds of times slower than
-/// the others: never taken silently.
+/// Returns whether the kernel is oneDNN's reference loop. It is hundreds of
+/// times slower than the others and must never be used silently.
 bool isReferenceKernel(const dnnl::primitive_desc_base &description);
 
-/// Whether calls take operands of this type: f32 and bf16.
+/// Returns whether calls support operands of this type: f32 and bf16.
 bool isSupportedType(plan::DataType type);
 
-/// The type of a buffer's elements, one that calls take.
+/// Returns the type of a buffer's elements, a supported type.
 dnnl::memory::data_type typeOf(const plan::Buffer &buffer);
 
-/// The buffer's dimensions, type and strides as a oneDNN layout.
+/// Returns the buffer's dimensions, type and strides as a oneDNN layout.
 dnnl::memory::desc layoutOf(const plan::Buffer &buffer);
 
-/// Post-ops for an epilogue; `sum` only when the primitive itself accumulates.
+/// Returns the post-ops of an epilogue. `sum`: the primitive accumulates.
+/// `relu`: it applies the ReLU.
 dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
                                    bool relu);
 
-/// A candidate to do a call.
+/// A possible implementation of a call.
 struct CallCandidate {
-  /// The same in every run with this oneDNN on this processor.
+  /// Equal in every run with this oneDNN on this processor.
   std::string name;
-  /// May throw Error (3) or dnnl::error, or give null: it cannot be done so.
+  /// Creates the call. Throws Error (3) or dnnl::error, or returns null, if the
+  /// candidate is not available.
   std::function<std::unique_ptr<CpuCall>(DnnlContext &)> make;
 };
 
-/// All candidates to do a call that makeConvolution() and makeInnerProduct() make,
-/// the one that they take first. None where oneDNN does not take the operands'
-/// types.
+/// Returns all candidates for a call, starting with the choice of
+/// makeConvolution() or makeInnerProduct(). Returns none if oneDNN does not
+/// support the types of the operands.
 std::vector<CallCandidate>
 convolutionCandidates(DnnlContext &context, const plan::ConvolutionCall &call,
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
@@ -184,8 +190,8 @@ innerProductCandidates(DnnlContext &context, const plan::InnerProductCall &call,
                        BoundBuffer x, BoundBuffer w, BoundBuffer b,
                        BoundBuffer y);
 
-/// Create the primitives of a call. `where` says which call it is, in errors.
-/// Throw Error (3) when oneDNN cannot do it at an acceptable speed.
+/// Creates a call, chosen by a cost model. `where` identifies the step in
+/// errors. Throws Error (3) if oneDNN has no fast implementation.
 std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
                                          const plan::ConvolutionCall &call,
                                          BoundBuffer x, BoundBuffer w,

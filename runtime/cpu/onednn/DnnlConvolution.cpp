@@ -1,11 +1,11 @@
 //===- DnnlConvolution.cpp - Convolutions by oneDNN -----------------------===//
 //
-// oneDNN's fast kernels want weights in blocked layouts that depend on the
-// machine, and some want activations so too. Several combinations are tried and
-// the cheapest by a fixed estimate is taken, the cost of reorders included. The
-// estimate involves no clock: the same plan gives the same bits on every run.
-// Where calls are measured (CallTuner.h), all that oneDNN implementations for these
-// combinations is a candidate.
+// oneDNN's fast kernels need weights, and some also activations, in blocked
+// layouts that depend on the machine. Of several combinations of layouts the
+// cheapest by a cost model is used, including the cost of reorders. The model
+// does not measure time, so that a plan computes the same bits in every run.
+// When calls are tuned (CallTuner.h), all of oneDNN's implementations for these
+// combinations are candidates.
 //
 //===----------------------------------------------------------------------===//
 #include "plan/WindowAxes.h"
@@ -24,13 +24,14 @@ namespace convolution {
 
 namespace {
 
-/// Whether it is one of a family of oneDNN's kernels.
-bool isOfFamily(const dnnl::primitive_desc &implementation, const char *family) {
+/// Returns whether the kernel belongs to a family of oneDNN's kernels.
+bool isOfFamily(const dnnl::primitive_desc &implementation,
+                const char *family) {
   return implementation.get(true) &&
          std::string(implementation.impl_info_str()).find(family) == 0;
 }
 
-/// Whether operands lie alike where the primitives work.
+/// Returns whether the primitives use equal layouts.
 bool sameLayouts(const Candidate &a, const Candidate &b) {
   return std::equal(
       a.operands.begin(), a.operands.end(), b.operands.begin(),
@@ -41,7 +42,7 @@ bool sameLayouts(const Candidate &a, const Candidate &b) {
 
 } // namespace
 
-/// Weights as oneDNN has them: groups are a dimension of their own.
+/// Returns oneDNN's layout of the weights, in which groups are a dimension.
 memory::desc ConvolutionBuilder::weightLayout() const {
   const plan::Buffer &buffer = *w.buffer;
   if (call.group() == 1)
@@ -56,23 +57,24 @@ memory::desc ConvolutionBuilder::weightLayout() const {
   return {dims, typeOf(buffer), strides};
 }
 
-/// What oneDNN has for these layouts, the kernel to be taken first; only that
-/// one without `all`.
+/// Returns oneDNN's implementations for these layouts, starting with the
+/// preferred one; without `all`, only that one.
 std::vector<dnnl::primitive_desc>
 ConvolutionBuilder::implementations(const Layouts &layouts,
-                           const dnnl::primitive_attr &attributes,
-                           bool all) const {
+                                    const dnnl::primitive_attr &attributes,
+                                    bool all) const {
   const auto &[strides, dilates, padding, paddingEnd] = geometry;
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
     return preferredFirst(dnnl::convolution_forward::primitive_desc(
-                       context.engine, dnnl::prop_kind::forward_training,
-                       direct, layouts.x, layouts.w, bias, layouts.y, strides,
-                       dilates, padding, paddingEnd, attributes, true),
-                   all);
-  // Backward primitives take a forward one as a hint; any will do. The others
-  // can be asked for only while the hint is there. Its weights are narrow where
-  // their gradient is not.
+                              context.engine, dnnl::prop_kind::forward_training,
+                              direct, layouts.x, layouts.w, bias, layouts.y,
+                              strides, dilates, padding, paddingEnd, attributes,
+                              true),
+                          all);
+  // Backward primitives need any forward primitive as a hint, also while their
+  // implementations are enumerated. Its weights may be narrower than their
+  // gradient.
   const memory::desc hintWeights(plain.w.get_dims(), plain.x.get_data_type(),
                                  memory::format_tag::any);
   dnnl::convolution_forward::primitive_desc hint(
@@ -81,28 +83,28 @@ ConvolutionBuilder::implementations(const Layouts &layouts,
       padding, paddingEnd);
   if (call.direction() == plan::BACKWARD_WEIGHTS)
     return preferredFirst(dnnl::convolution_backward_weights::primitive_desc(
-                       context.engine, direct, layouts.x, layouts.w, bias,
-                       layouts.y, strides, dilates, padding, paddingEnd, hint,
-                       attributes, true),
-                   all);
+                              context.engine, direct, layouts.x, layouts.w,
+                              bias, layouts.y, strides, dilates, padding,
+                              paddingEnd, hint, attributes, true),
+                          all);
   return preferredFirst(dnnl::convolution_backward_data::primitive_desc(
-                     context.engine, direct, layouts.x, layouts.w, layouts.y,
-                     strides, dilates, padding, paddingEnd, hint, attributes,
-                     true),
-                 all);
+                            context.engine, direct, layouts.x, layouts.w,
+                            layouts.y, strides, dilates, padding, paddingEnd,
+                            hint, attributes, true),
+                        all);
 }
 
-/// A family of kernels that is faster than what oneDNN 3.2 implementations first; null:
-/// none.
+/// Returns a family of kernels that is faster than the first choice of oneDNN
+/// 3.2, or null.
 const char *ConvolutionBuilder::preferredFamily() const {
   const bool isNarrow = x.buffer->type() == plan::BF16;
-  // For a stride of 2 in bf16 it is the general kernel, which takes three times
-  // as long as the one for depthwise convolutions.
+  // For a stride of 2 in bf16 oneDNN chooses its general kernel, which takes
+  // three times as long as its kernel for depthwise convolutions.
   if (isDepthwise())
     return call.direction() == plan::BACKWARD_DATA ? "jit_dw" : nullptr;
-  // Kernels of 1x1 on processors with AVX-512 and without AMX, measured on an
-  // AMD EPYC: those that take the time of the others, or less, for images of so
-  // many pixels.
+  // 1x1 kernels on processors with AVX-512 and without AMX, measured on an AMD
+  // EPYC: the families that are at least as fast as others for images of at
+  // least kManyPixels.
   constexpr std::int64_t kManyPixels = 512;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
   if (!isPointwise() || isa < dnnl::cpu_isa::avx512_core ||
@@ -127,18 +129,21 @@ const char *ConvolutionBuilder::preferredFamily() const {
   return nullptr;
 }
 
-/// What oneDNN has, one of a better family in front where there is one.
+/// Returns oneDNN's implementations, those of the preferred family first.
 std::vector<dnnl::primitive_desc>
-ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first, bool all) const {
+ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first,
+                                   bool all) const {
   const char *family = preferredFamily();
   const bool looks = family && !isOfFamily(first, family);
-  std::vector<dnnl::primitive_desc> result = implementationsOf(first, all || looks);
+  std::vector<dnnl::primitive_desc> result =
+      implementationsOf(first, all || looks);
   if (!looks)
     return result;
-  const auto better = std::find_if(result.begin(), result.end(),
-                                   [&](const dnnl::primitive_desc &implementation) {
-                                     return isOfFamily(implementation, family);
-                                   });
+  const auto better =
+      std::find_if(result.begin(), result.end(),
+                   [&](const dnnl::primitive_desc &implementation) {
+                     return isOfFamily(implementation, family);
+                   });
   if (better != result.end())
     std::rotate(result.begin(), better, better + 1);
   if (!all && result.size() > 1)
@@ -147,11 +152,11 @@ ConvolutionBuilder::preferredFirst(const dnnl::primitive_desc &first, bool all) 
 }
 
 std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
-                                                  bool all) const {
+                                                      bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   bool accumulate = call.epilogue().accumulate();
-  // oneDNN itself can add to y only where y already has the layout it wants;
-  // else the sum, and the ReLU that comes after it, are steps of their own.
+  // oneDNN can only add to y if y has its layout. Otherwise the sum and the
+  // ReLU after it are separate primitives.
   bool direct = layouts.y == plain.y;
   bool sumInside = forward && accumulate && direct;
   bool reluInside =
@@ -169,13 +174,15 @@ std::vector<Candidate> ConvolutionBuilder::candidates(const Layouts &layouts,
   std::vector<Candidate> result;
   for (const dnnl::primitive_desc &implementation : available)
     if (!isReferenceKernel(implementation))
-      result.push_back(makeCandidate(layouts, implementation, sumInside, reluInside));
+      result.push_back(
+          makeCandidate(layouts, implementation, sumInside, reluInside));
   return result;
 }
 
-Candidate ConvolutionBuilder::makeCandidate(const Layouts &layouts,
-                                    const dnnl::primitive_desc &implementation,
-                                    bool sumInside, bool reluInside) const {
+Candidate
+ConvolutionBuilder::makeCandidate(const Layouts &layouts,
+                                  const dnnl::primitive_desc &implementation,
+                                  bool sumInside, bool reluInside) const {
   Candidate result;
   result.name = std::string(layouts.name) + " " + kernelName(implementation);
   result.description = implementation;
@@ -211,15 +218,15 @@ Candidate ConvolutionBuilder::makeCandidate(const Layouts &layouts,
   return result;
 }
 
-/// One channel of x and of y to each group.
+/// Returns whether each group has one channel of x and of y.
 bool ConvolutionBuilder::isDepthwise() const {
   return call.group() > 1 && w.buffer->dims(1) == 1 &&
          w.buffer->dims(0) == call.group();
 }
 
-/// Seconds on one core, by round numbers of a machine with AVX-512; only the
-/// ratios matter. Blocked kernels compute on channels padded to 16, and im2col
-/// with a matrix product runs at about 40 % of their rate.
+/// Returns estimated seconds on one core, by approximate rates of a machine
+/// with AVX-512; only the ratios matter. Blocked kernels pad channels to 16;
+/// im2col with a matrix product runs at about 40 % of their rate.
 double ConvolutionBuilder::estimate(const Candidate &candidate) const {
   constexpr double blockedRate = 100e9, productRate = 40e9,
                    thinProductRate = 3e9, copyRate = 3e9;
@@ -227,12 +234,13 @@ double ConvolutionBuilder::estimate(const Candidate &candidate) const {
   double operations = 2.0 * static_cast<double>(elementCount(result)) *
                       static_cast<double>(elementCount(weights)) /
                       static_cast<double>(weights.dims(0));
-  // What is taken before others is not to lose by the estimate.
+  // The estimate must not penalise the preferred family.
   const char *family = preferredFamily();
   const bool product = (isOfFamily(candidate.description, "gemm") ||
                         isOfFamily(candidate.description, "x64:gemm")) &&
                        !(family && isOfFamily(candidate.description, family));
-  // Products with one column, or one row, are copies of windows for the most.
+  // The time of products with one row or column is dominated by copies of
+  // windows.
   double seconds = operations / (isDepthwise() ? thinProductRate : productRate);
   if (!product) {
     std::int64_t channels = call.direction() == plan::BACKWARD_DATA
@@ -270,12 +278,13 @@ std::optional<Candidate> ConvolutionBuilder::cheapest() const {
 
 std::vector<Candidate> ConvolutionBuilder::all() const {
   std::vector<Candidate> result;
-  // Combinations may come to the same layouts.
+  // Different combinations may result in the same layouts.
   auto add = [&](Candidate &&candidate) {
     auto isSame = [&](const Candidate &other) {
-      return candidate.name == other.name || (kernelName(candidate.description) ==
-                                                kernelName(other.description) &&
-                                            sameLayouts(candidate, other));
+      return candidate.name == other.name ||
+             (kernelName(candidate.description) ==
+                  kernelName(other.description) &&
+              sameLayouts(candidate, other));
     };
     if (std::none_of(result.begin(), result.end(), isSame))
       result.push_back(std::move(candidate));
@@ -289,7 +298,8 @@ std::vector<Candidate> ConvolutionBuilder::all() const {
 }
 
 std::unique_ptr<DnnlCall>
-ConvolutionBuilder::build(DnnlContext &memory, const Candidate &candidate) const {
+ConvolutionBuilder::build(DnnlContext &memory,
+                          const Candidate &candidate) const {
   auto result = std::make_unique<DnnlCall>(memory);
   result->add(candidate.description, candidate.operands);
   if (candidate.reluAfter)
@@ -302,8 +312,8 @@ ConvolutionBuilder::build(const std::string &where) const {
   const std::optional<Candidate> best = cheapest();
   if (!best)
     throw unavailable(where + ": oneDNN has no fast kernel for this "
-                               "convolution on this machine (compile the net "
-                               "with --no-library=conv)");
+                              "convolution on this machine (compile the net "
+                              "with --no-library=conv)");
   return build(context, *best);
 }
 
@@ -320,14 +330,14 @@ std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
                                          const std::string &where) {
   if (!isSupportedType(x.buffer->type()))
     throw unavailable(where + ": oneDNN convolutions compute in f32 and bf16 "
-                               "only (compile an f64 net with --no-library)");
+                              "only (compile an f64 net with --no-library)");
   try {
     if (auto winograd = makeWinograd(context, call, x, w, b, y))
       return winograd;
     return ConvolutionBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {
     throw unavailable(where + ": oneDNN refuses this convolution (" +
-                       error.what() + ")");
+                      error.what() + ")");
   }
 }
 

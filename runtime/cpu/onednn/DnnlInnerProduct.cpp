@@ -1,9 +1,9 @@
-//===- DnnlInnerProduct.cpp - Matrix products by oneDNN -------------------===//
+//===- DnnlInnerProduct.cpp - Inner products by oneDNN --------------------===//
 //
-// Whatever the number of dimensions, the product is one of matrices [M,K] and
-// [N,K]. Buffers are seen as such in place where their strides allow it: the
-// dimensions that make up K may lie in any order (channels last, say) as long
-// as x and w agree on it. Where they do not, the operand is reordered.
+// For any number of dimensions the product is one of matrices [M,K] and [N,K].
+// Buffers are used as such matrices in place if their strides allow it: the
+// dimensions of K may have any order in memory (e.g. channels last) if it is
+// equal in x and w. Otherwise the operand is reordered.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -20,7 +20,7 @@ using plan::InnerProductCall;
 
 namespace {
 
-/// Rows of x from which on the matrix product is faster, where it is at all.
+/// Minimum number of rows of x for which the matrix product may be faster.
 constexpr std::int64_t kProductRows = 16;
 
 /// Consecutive dimensions of a buffer that form one index of the product.
@@ -33,8 +33,8 @@ struct MatrixStrides {
   std::int64_t row, column;
 };
 
-/// The dimensions of a span, slowest first; dimensions of one element have no
-/// place in memory and are left out.
+/// Returns the dimensions of a span, outermost in memory first, without
+/// dimensions of extent 1.
 std::vector<int> memoryOrder(const plan::Buffer &buffer, Span span) {
   std::vector<int> order;
   for (int d = span.begin; d < span.end; ++d)
@@ -46,8 +46,8 @@ std::vector<int> memoryOrder(const plan::Buffer &buffer, Span span) {
   return order;
 }
 
-/// The stride of the span as one index that runs through `order`, or nothing
-/// if the elements are not evenly spaced in that order.
+/// Returns the stride of the span as one index that runs through `order`, or
+/// nullopt if the elements are not evenly spaced in this order.
 std::optional<std::int64_t> spanStride(const plan::Buffer &buffer,
                                        const std::vector<int> &order) {
   if (order.empty())
@@ -65,9 +65,9 @@ std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
                          std::multiplies<>());
 }
 
-/// A primitive that does the call, over operands x, w, y and perhaps b.
+/// A primitive that computes the call, with operands x, w, y and optionally b.
 struct InnerProductCandidate {
-  std::string name; ///< of oneDNN's kernel, and how the weights lie
+  std::string name; ///< of oneDNN's kernel and of the layout of weights
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
   dnnl::primitive_attr attributes;
@@ -80,9 +80,12 @@ public:
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
                       BoundBuffer y);
   std::unique_ptr<DnnlCall> build(const std::string &where) const;
-  /// All that oneDNN implementations, the one that build() takes first.
-  std::vector<InnerProductCandidate> all() const { return candidates(accumulates(), /*all=*/true); }
-  std::unique_ptr<DnnlCall> build(DnnlContext &context, const InnerProductCandidate &candidate) const;
+  /// Returns all candidates, starting with the choice of build().
+  std::vector<InnerProductCandidate> all() const {
+    return candidates(accumulates(), /*all=*/true);
+  }
+  std::unique_ptr<DnnlCall> build(DnnlContext &context,
+                                  const InnerProductCandidate &candidate) const;
 
 private:
   DnnlOperand operand(int argument, BoundBuffer bound, Span rows, Span columns,
@@ -96,9 +99,11 @@ private:
   std::vector<InnerProductCandidate> candidates(bool sumInside, bool all) const;
   static void pack(InnerProductCandidate &candidate);
   DnnlOperand biasOperand(int argument, bool written) const;
-  std::vector<InnerProductCandidate> products(const InnerProductCandidate &prepared, bool packs, bool all) const;
-  std::vector<InnerProductCandidate> innerProducts(const InnerProductCandidate &prepared, bool packs,
-                                 bool all) const;
+  std::vector<InnerProductCandidate>
+  products(const InnerProductCandidate &prepared, bool packs, bool all) const;
+  std::vector<InnerProductCandidate>
+  innerProducts(const InnerProductCandidate &prepared, bool packs,
+                bool all) const;
 
   DnnlContext &context;
   const InnerProductCall &call;
@@ -117,17 +122,17 @@ InnerProductBuilder::InnerProductBuilder(DnnlContext &context,
   int inner = x.buffer->dims_size() - axis;
   xRows = {0, axis};
   xColumns = {axis, axis + inner};
-  // Rows of w are N, whether they come first or last.
+  // The rows of w are N, stored first or last.
   wRows = call.transpose() ? Span{inner, inner + 1} : Span{0, 1};
   wColumns = call.transpose() ? Span{0, inner} : Span{1, 1 + inner};
   yRows = {0, axis};
   yColumns = {axis, axis + 1};
 }
 
-/// The buffer as a matrix whose indices run through the given orders: in place
-/// when its strides allow, else staged as a dense matrix with rows outermost.
-/// oneDNN's product takes only dense matrices, and only w with columns
-/// outermost.
+/// Returns the buffer as a matrix whose indices run through `rowOrder` and
+/// `columnOrder`: in place if its strides allow it, else staged as a dense
+/// row-major matrix. oneDNN's product supports only dense matrices, and column-
+/// major ones only for w.
 DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
                                          Span rows, Span columns,
                                          const std::vector<int> &rowOrder,
@@ -184,13 +189,14 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   return result;
 }
 
-/// The operands, and what the primitive does beside the product.
+/// Returns the operands and the operations that the primitive fuses with the
+/// product.
 InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
-  // x sets the order within M and K, so that it, the larger operand as a rule,
-  // is the one that stays in place.
+  // x determines the order within M and K, so that x, usually the largest
+  // operand, stays in place.
   std::vector<int> m = memoryOrder(*x.buffer, xRows);
   std::vector<int> k = memoryOrder(*x.buffer, xColumns);
-  if (!spanStride(*x.buffer, m)) // to be staged anyway: take y's order, if any
+  if (!spanStride(*x.buffer, m)) // x is staged anyway: use y's order
     m = memoryOrder(*y.buffer, yRows);
   auto shifted = [](std::vector<int> order, int by) {
     for (int &d : order)
@@ -219,7 +225,7 @@ InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
     result.operands.push_back(
         biasOperand(forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, !forward));
   const plan::Epilogue &epilogue = call.epilogue();
-  // The sum inside the primitive needs y itself as its target.
+  // The primitive can only accumulate into y itself.
   result.sumInside = sumInside && !result.operands[2].needsStaging();
   for (DnnlOperand &each : result.operands)
     each.accumulate =
@@ -231,10 +237,11 @@ InnerProductCandidate InnerProductBuilder::prepare(bool sumInside) const {
   return result;
 }
 
-/// The call as a product of matrices, by kernels of any family with `all`, else
-/// where and by what that is faster.
-std::vector<InnerProductCandidate> InnerProductBuilder::products(const InnerProductCandidate &prepared, bool packs,
-                                               bool all) const {
+/// Returns the call as products of matrices: with `all`, by kernels of any
+/// family, otherwise only if and by kernels with which that is faster.
+std::vector<InnerProductCandidate>
+InnerProductBuilder::products(const InnerProductCandidate &prepared, bool packs,
+                              bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   if (call.direction() == plan::BACKWARD_WEIGHTS ||
       (!all && spanCount(*x.buffer, xRows) < kProductRows))
@@ -243,7 +250,7 @@ std::vector<InnerProductCandidate> InnerProductBuilder::products(const InnerProd
   DnnlOperand &wOperand = candidate.operands[1];
   memory::dims dims = wOperand.view.get_dims(),
                steps = wOperand.view.get_strides();
-  // [N,K], of which the forward product sums over K, the other over N.
+  // w is [N,K]. The forward product sums over K, the backward product over N.
   if (steps[forward ? 1 : 0] != 1)
     return {};
   if (forward) {
@@ -266,24 +273,24 @@ std::vector<InnerProductCandidate> InnerProductBuilder::products(const InnerProd
             : wOperand.view;
   std::vector<InnerProductCandidate> result;
   for (const dnnl::primitive_desc &implementation :
-       implementationsOf(dnnl::matmul::primitive_desc(context.engine, source.view,
-                                             weights, bias, target.view,
-                                             candidate.attributes, true),
-                all)) {
+       implementationsOf(dnnl::matmul::primitive_desc(
+                             context.engine, source.view, weights, bias,
+                             target.view, candidate.attributes, true),
+                         all)) {
     if (all ? isReferenceKernel(implementation)
             : kernelName(implementation).find("brg") == std::string::npos)
       continue;
     InnerProductCandidate &each = result.emplace_back(candidate);
     each.description = implementation;
-    each.name =
-        std::string(packs ? "packed-product " : "product ") + kernelName(implementation);
+    each.name = std::string(packs ? "packed-product " : "product ") +
+                kernelName(implementation);
     if (packs)
       pack(each);
   }
   return result;
 }
 
-/// Weights that are packed once lie as the primitive likes them best.
+/// Uses the primitive's preferred layout for packed weights.
 void InnerProductBuilder::pack(InnerProductCandidate &candidate) {
   DnnlOperand &weights = candidate.operands[1];
   weights.layout = weights.view;
@@ -291,9 +298,9 @@ void InnerProductBuilder::pack(InnerProductCandidate &candidate) {
       candidate.description.query_md(dnnl::query::weights_md);
 }
 
-std::vector<InnerProductCandidate> InnerProductBuilder::innerProducts(const InnerProductCandidate &prepared,
-                                                    bool packs,
-                                                    bool all) const {
+std::vector<InnerProductCandidate>
+InnerProductBuilder::innerProducts(const InnerProductCandidate &prepared,
+                                   bool packs, bool all) const {
   using dnnl::prop_kind;
   plan::Direction direction = call.direction();
   const memory::desc xView = prepared.operands[0].view,
@@ -309,24 +316,27 @@ std::vector<InnerProductCandidate> InnerProductBuilder::innerProducts(const Inne
                                memory::format_tag::any)
                 : wView;
       return implementationsOf(dnnl::inner_product_forward::primitive_desc(
-                          context.engine, prop_kind::forward_training, xView,
-                          weights, bView, yView, prepared.attributes, true),
-                      all);
+                                   context.engine, prop_kind::forward_training,
+                                   xView, weights, bView, yView,
+                                   prepared.attributes, true),
+                               all);
     }
-    // A gradient of the weights may be f32 where they are bf16.
+    // The gradient of bf16 weights may be f32.
     memory::desc weights(wView.get_dims(), xView.get_data_type(),
                          memory::format_tag::any);
     dnnl::inner_product_forward::primitive_desc hint(
         context.engine, prop_kind::forward_training, xView, weights, yView);
     if (direction == plan::BACKWARD_DATA)
-      return implementationsOf(dnnl::inner_product_backward_data::primitive_desc(
-                          context.engine, xView, wView, yView, hint,
-                          prepared.attributes, true),
-                      all);
-    return implementationsOf(dnnl::inner_product_backward_weights::primitive_desc(
-                        context.engine, xView, wView, bView, yView, hint,
-                        prepared.attributes, true),
-                    all);
+      return implementationsOf(
+          dnnl::inner_product_backward_data::primitive_desc(
+              context.engine, xView, wView, yView, hint, prepared.attributes,
+              true),
+          all);
+    return implementationsOf(
+        dnnl::inner_product_backward_weights::primitive_desc(
+            context.engine, xView, wView, bView, yView, hint,
+            prepared.attributes, true),
+        all);
   };
   std::vector<InnerProductCandidate> result;
   for (const dnnl::primitive_desc &implementation : implementations()) {
@@ -334,16 +344,18 @@ std::vector<InnerProductCandidate> InnerProductBuilder::innerProducts(const Inne
       continue;
     InnerProductCandidate &each = result.emplace_back(prepared);
     each.description = implementation;
-    each.name = std::string(packs ? "packed " : "plain ") + kernelName(implementation);
+    each.name =
+        std::string(packs ? "packed " : "plain ") + kernelName(implementation);
     if (packs)
       pack(each);
   }
   return result;
 }
 
-/// The candidate to be taken first; with `all`, the others behind it. None where
+/// Returns the preferred candidate and, with `all`, the others. Returns none if
 /// oneDNN has no kernel.
-std::vector<InnerProductCandidate> InnerProductBuilder::candidates(bool sumInside, bool all) const {
+std::vector<InnerProductCandidate>
+InnerProductBuilder::candidates(bool sumInside, bool all) const {
   const InnerProductCandidate prepared = prepare(sumInside);
   const bool packs = call.direction() == plan::FORWARD &&
                      (w.isConstant || w.isShared) &&
@@ -351,9 +363,10 @@ std::vector<InnerProductCandidate> InnerProductBuilder::candidates(bool sumInsid
   std::vector<InnerProductCandidate> result;
   auto add = [&](std::vector<InnerProductCandidate> &&more) {
     for (InnerProductCandidate &candidate : more)
-      if (std::none_of(result.begin(), result.end(), [&](const InnerProductCandidate &known) {
-            return known.name == candidate.name;
-          }))
+      if (std::none_of(result.begin(), result.end(),
+                       [&](const InnerProductCandidate &known) {
+                         return known.name == candidate.name;
+                       }))
         result.push_back(std::move(candidate));
   };
   if (!packs)
@@ -371,8 +384,9 @@ std::vector<InnerProductCandidate> InnerProductBuilder::candidates(bool sumInsid
   return result;
 }
 
-std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
-                                                     const InnerProductCandidate &candidate) const {
+std::unique_ptr<DnnlCall>
+InnerProductBuilder::build(DnnlContext &own,
+                           const InnerProductCandidate &candidate) const {
   auto result = std::make_unique<DnnlCall>(own);
   result->add(candidate.description, candidate.operands);
   if (candidate.reluAfter)
@@ -383,11 +397,12 @@ std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
 
 std::unique_ptr<DnnlCall>
 InnerProductBuilder::build(const std::string &where) const {
-  const std::vector<InnerProductCandidate> first = candidates(accumulates(), /*all=*/false);
+  const std::vector<InnerProductCandidate> first =
+      candidates(accumulates(), /*all=*/false);
   if (first.empty())
     throw unavailable(where + ": oneDNN has no fast kernel for this inner "
-                               "product on this machine (compile the net with "
-                               "--no-library=ip)");
+                              "product on this machine (compile the net with "
+                              "--no-library=ip)");
   return build(context, first.front());
 }
 
@@ -397,18 +412,17 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
                                            BoundBuffer b, BoundBuffer y,
                                            const std::string &where) {
   if (!isSupportedType(x.buffer->type()))
-    throw unavailable(where +
-                       ": oneDNN inner products compute in f32 and bf16 "
-                       "only (compile an f64 net with --no-library)");
+    throw unavailable(where + ": oneDNN inner products compute in f32 and bf16 "
+                              "only (compile an f64 net with --no-library)");
   if (x.buffer->dims_size() > DNNL_MAX_NDIMS ||
       w.buffer->dims_size() > DNNL_MAX_NDIMS)
     throw unavailable(where + ": oneDNN takes at most " +
-                       std::to_string(DNNL_MAX_NDIMS) + " dimensions");
+                      std::to_string(DNNL_MAX_NDIMS) + " dimensions");
   try {
     return InnerProductBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {
     throw unavailable(where + ": oneDNN refuses this inner product (" +
-                       error.what() + ")");
+                      error.what() + ")");
   }
 }
 

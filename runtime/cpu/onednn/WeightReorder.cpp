@@ -1,4 +1,4 @@
-//===- WeightReorder.cpp - Weights between two layouts --------------------===//
+//===- WeightReorder.cpp - Reordering of weights between layouts ----------===//
 #include "runtime/cpu/onednn/WeightReorder.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ using dnnl::memory;
 
 namespace {
 
-/// Rows and columns of a tile.
+/// Number of rows and of columns of a tile.
 constexpr std::int64_t kSide = 16;
-/// Of a thread, that starting it pays.
+/// Minimum work of a thread.
 constexpr std::int64_t kLeastBytes = 16 << 10;
 
 bool hasNoBlocks(const memory::desc &layout) {
@@ -26,9 +26,9 @@ bool hasNoBlocks(const memory::desc &layout) {
 
 #if defined(__x86_64__)
 
-/// Four rows of `from`, `fromStride` units apart, as columns of `to`.
+/// Writes four rows of `from`, `fromStride` units apart, as columns of `to`.
 inline void transpose4x4(const std::uint32_t *from, std::int64_t fromStride,
-                     std::uint32_t *to, std::int64_t toStride) {
+                         std::uint32_t *to, std::int64_t toStride) {
   auto row = [&](std::int64_t i) {
     return _mm_loadu_si128(
         reinterpret_cast<const __m128i *>(from + i * fromStride));
@@ -45,9 +45,9 @@ inline void transpose4x4(const std::uint32_t *from, std::int64_t fromStride,
   store(3, _mm_unpackhi_epi64(ba, dc));
 }
 
-/// Eight rows of `from` as columns of `to`.
+/// Writes eight rows of `from` as columns of `to`.
 inline void transpose8x8(const std::uint16_t *from, std::int64_t fromStride,
-                      std::uint16_t *to, std::int64_t toStride) {
+                         std::uint16_t *to, std::int64_t toStride) {
   __m128i row[8], pair[8], four[8];
   for (std::int64_t i = 0; i < 8; ++i)
     row[i] = _mm_loadu_si128(
@@ -73,23 +73,23 @@ inline void transpose8x8(const std::uint16_t *from, std::int64_t fromStride,
 }
 
 inline void transposeTile(const std::uint32_t *from, std::int64_t fromStride,
-                     std::uint32_t *to, std::int64_t toStride) {
-  // What is written comes by whole cache lines.
+                          std::uint32_t *to, std::int64_t toStride) {
+  // This order writes complete cache lines.
   for (std::int64_t j = 0; j < kSide; j += 4)
     for (std::int64_t i = 0; i < kSide; i += 4)
       transpose4x4(from + i * fromStride + j, fromStride, to + j * toStride + i,
-               toStride);
+                   toStride);
 }
 
 inline void transposeTile(const std::uint16_t *from, std::int64_t fromStride,
-                     std::uint16_t *to, std::int64_t toStride) {
+                          std::uint16_t *to, std::int64_t toStride) {
   for (std::int64_t j = 0; j < kSide; j += 8)
     for (std::int64_t i = 0; i < kSide; i += 8)
       transpose8x8(from + i * fromStride + j, fromStride, to + j * toStride + i,
-                toStride);
+                   toStride);
 }
 
-/// 16 columns of two rows.
+/// Interleaves 16 columns of two rows.
 inline void interleaveTile(const std::uint16_t *first,
                            const std::uint16_t *second, std::uint16_t *to) {
   for (int i = 0; i < kSide; i += 8) {
@@ -107,7 +107,7 @@ inline void interleaveTile(const std::uint16_t *first,
 
 template <typename Unit>
 void transposeTile(const Unit *from, std::int64_t fromStride, Unit *to,
-              std::int64_t toStride) {
+                   std::int64_t toStride) {
   for (std::int64_t j = 0; j < kSide; ++j)
     for (std::int64_t i = 0; i < kSide; ++i)
       to[j * toStride + i] = from[i * fromStride + j];
@@ -160,7 +160,7 @@ bool WeightReorder::describe(const memory::desc &plain,
   height = dims[2];
   width = dims[3];
   plainRowStride = strides[0];
-  // Of one place it is never taken, and may be anything.
+  // oneDNN may report any stride for a dimension of extent 1; it is not used.
   plainHeightStride = height > 1 ? strides[2] : 0;
   plainWidthStride = width > 1 ? strides[3] : 0;
   blockedHeightStride = height > 1 ? outer[2] : 0;
@@ -181,7 +181,7 @@ bool WeightReorder::describe(const memory::desc &plain,
       return packs && columnBlock % kSide == 0;
     }
   } else if (blocks(0, 1) && !isWide && sizes[1] == 2 && columns % 2 == 0) {
-    // AcdB48a2b: pairs of bf16 are units, if they lie in pairs.
+    // AcdB48a2b: pairs of bf16 are units, if all strides are even.
     rowBlock = sizes[0];
     unitBytes = 4;
     columns /= 2;
@@ -200,10 +200,10 @@ bool WeightReorder::describe(const memory::desc &plain,
   return rowBlock % kSide == 0 && (columnBlock == 1 || columnBlock == kSide);
 }
 
-/// A tile at an edge: what lies outside of the matrix is zero in blocks.
+/// Copies a tile at an edge. Blocks contain zeros outside of the matrix.
 template <typename Unit>
 void WeightReorder::transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
-                            std::int64_t column) const {
+                                  std::int64_t column) const {
   for (std::int64_t j = column; j < std::min(column + kSide, paddedColumns);
        ++j)
     for (std::int64_t i = 0; i < kSide; ++i) {
@@ -216,11 +216,11 @@ void WeightReorder::transposeEdge(Unit *plain, Unit *blocked, std::int64_t row,
     }
 }
 
-/// Rows by 16, of all matrices: [begin, end) of them.
+/// Copies groups [begin, end) of 16 rows, of all matrices.
 template <typename Unit>
 void WeightReorder::transpose(std::int64_t begin, std::int64_t end,
-                         const std::byte *from, std::byte *to) const {
-  // The one that is read is not written.
+                              const std::byte *from, std::byte *to) const {
+  // Only one of the two is written.
   auto *plain =
       reinterpret_cast<Unit *>(packs ? const_cast<std::byte *>(from) : to);
   auto *blocked =
@@ -247,7 +247,7 @@ void WeightReorder::transpose(std::int64_t begin, std::int64_t end,
   }
 }
 
-/// Pairs of rows, of all matrices: [begin, end) of them.
+/// Copies pairs [begin, end) of rows, of all matrices.
 void WeightReorder::interleave(std::int64_t begin, std::int64_t end,
                                const std::byte *from, std::byte *to) const {
   const auto *plain = reinterpret_cast<const std::uint16_t *>(from);

@@ -1,5 +1,5 @@
 //===- WinogradAvx2.cpp - Winograd's transforms with AVX2 -----------------===//
-// Compiled with -mavx2 -mfma: nothing but the transforms may stand here.
+// Compiled with -mavx2 -mfma: this file may only contain the transforms.
 #define BREW_WINOGRAD_LANES 8
 #include "runtime/cpu/winograd/WinogradTransforms.inl"
 

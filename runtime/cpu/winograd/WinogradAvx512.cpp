@@ -1,5 +1,5 @@
 //===- WinogradAvx512.cpp - Winograd's transforms with AVX-512 ------------===//
-// Compiled with -mavx512f: nothing but the transforms may stand here.
+// Compiled with -mavx512f: this file may only contain the transforms.
 #define BREW_WINOGRAD_LANES 16
 #include "runtime/cpu/winograd/WinogradTransforms.inl"
 

@@ -1,9 +1,10 @@
 //===- WinogradConvolution.cpp - 3x3 convolutions by Winograd -------------===//
 //
-// Tiles are taken by blocks, or outputs are: the sums of a block's inputs, the
-// products of matrices (oneDNN's, all of them one call), the sums of the
-// products. What lies between stays in the caches, and scratch is as large as a
-// block. The three directions differ in what is multiplied:
+// The convolution processes blocks of tiles or of outputs. For each block it
+// computes the sums of the inputs, the products of matrices (one call of
+// oneDNN), and the sums of the products. The intermediate values of a block
+// stay in the caches, and scratch memory has the size of a block. The
+// directions multiply different operands:
 //   y   outputs of     inputs(x)  . weights(w)
 //   dx  outputs of     inputs(dy) . weights(w turned, its channels swapped)
 //   dw  weightsGradient of the sum over blocks of
@@ -25,13 +26,13 @@ namespace brew::runtime {
 
 using dnnl::memory;
 using plan::ConvolutionCall;
+using plan::winograd::ConvolutionSize;
+using plan::winograd::productCount;
 using plan::winograd::TileBlock;
 using plan::winograd::tileBlockOf;
-using plan::winograd::productCount;
-using plan::winograd::ConvolutionSize;
+using winograd::Images;
 using winograd::Matrices;
 using winograd::OutputEpilogue;
-using winograd::Images;
 using winograd::TileRange;
 using winograd::Transforms;
 using winograd::Weights;
@@ -42,12 +43,13 @@ static_assert(winograd::kChannelStep == plan::winograd::kChannelStep,
               "what is taken is what the transforms can do");
 
 bool isApplicable(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
-                BoundBuffer b, BoundBuffer y) {
+                  BoundBuffer b, BoundBuffer y) {
   return plan::winograd::isApplicable(call, *x.buffer, *w.buffer, b.buffer,
-                                    *y.buffer);
+                                      *y.buffer);
 }
 
-/// The transforms for what oneDNN computes with; null where that is too old.
+/// Returns the transforms for the instruction set that oneDNN uses, or null
+/// without AVX2.
 const Transforms *transformsFor(std::int64_t tile) {
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   auto has = [&](dnnl::cpu_isa wanted) {
@@ -70,14 +72,14 @@ Images imagesOf(BoundBuffer bound) {
           buffer.strides(3)};
 }
 
-/// Weights as `direction` multiplies with them.
+/// Returns the weights in the orientation in which `direction` multiplies them.
 Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
   const plan::Buffer &buffer = *bound.buffer;
   Weights result = {reinterpret_cast<float *>(bound.data), buffer.dims(0),
                     buffer.dims(1), buffer.strides(0), buffer.strides(1),
                     buffer.strides(2), buffer.strides(3),
-                    // A product gives either; a right factor that is turned
-                    // would make it slower.
+                    // Both orientations are possible; a transposed right factor
+                    // would make the product slower.
                     direction == plan::BACKWARD_WEIGHTS &&
                         buffer.strides(1) < buffer.strides(0)};
   if (direction == plan::BACKWARD_DATA) {
@@ -90,21 +92,25 @@ Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
   return result;
 }
 
-ConvolutionSize convolutionSizeOf(const DnnlContext &context, const ConvolutionCall &call,
-            BoundBuffer x, BoundBuffer w, BoundBuffer y) {
-  return plan::winograd::convolutionSizeOf(call, *x.buffer, *y.buffer, w.isConstant,
-                                context.threads);
+ConvolutionSize convolutionSizeOf(const DnnlContext &context,
+                                  const ConvolutionCall &call, BoundBuffer x,
+                                  BoundBuffer w, BoundBuffer y) {
+  return plan::winograd::convolutionSizeOf(call, *x.buffer, *y.buffer,
+                                           w.isConstant, context.threads);
 }
 
-/// Sums of gradients are of so many chunks, whatever the team: the same bits
-/// with the same number of threads.
-std::int64_t share(std::int64_t count, std::int64_t chunk, std::int64_t chunks) {
+/// Returns the begin of a chunk of `count` elements. The number of chunks does
+/// not depend on the size of the OpenMP team, so that sums of gradients have
+/// the same bits for the same number of threads.
+std::int64_t share(std::int64_t count, std::int64_t chunk,
+                   std::int64_t chunks) {
   return count * chunk / chunks;
 }
 
+/// A convolution by Winograd's algorithm.
 class WinogradConvolution : public CpuCall {
 public:
-  /// Throws dnnl::error where oneDNN has no product of such matrices.
+  /// Throws dnnl::error if oneDNN has no fast product of these matrices.
   WinogradConvolution(DnnlContext &context, const ConvolutionCall &call,
                       const ConvolutionSize &size, std::int64_t tile,
                       const Transforms &transforms, BoundBuffer x,
@@ -120,7 +126,7 @@ public:
   std::string implementation() const override { return name; }
 
 private:
-  /// What is multiplied at a time: of a last block less than of the others.
+  /// The extent of one multiplication. The last block is smaller than others.
   struct Chunk {
     std::int64_t tiles, outputs;
     bool accumulates;
@@ -129,7 +135,7 @@ private:
              accumulates == other.accumulates;
     }
   };
-  /// The products of its matrices.
+  /// The matrix product of a chunk.
   struct Product {
     Chunk chunk;
     dnnl::matmul primitive;
@@ -166,11 +172,11 @@ private:
   float *biasGradient = nullptr;
   std::string name;
 
-  /// Where the sums lie of inputs, of outputs, and of weights or their
-  /// gradients.
+  /// Offsets in scratch memory of the sums of inputs, of outputs, and of
+  /// weights or their gradients.
   std::uint64_t inputSums = 0, outputSums = 0, weightSums = 0;
   std::uint64_t biasParts = 0, productScratch = 0, scratchSize = 0;
-  memory::desc packedLayout; ///< of fixed weights, as the products read them
+  memory::desc packedLayout; ///< of constant weights, as the products read them
   Arena packed;
   std::byte *scratch = nullptr;
   std::vector<Product> made;
@@ -178,7 +184,8 @@ private:
 
 WinogradConvolution::WinogradConvolution(DnnlContext &context,
                                          const ConvolutionCall &call,
-                                         const ConvolutionSize &size, std::int64_t tile,
+                                         const ConvolutionSize &size,
+                                         std::int64_t tile,
                                          const Transforms &transforms,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y)
@@ -224,8 +231,8 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
           makeProduct(chunk);
 }
 
-/// A little more than their elements apart, which else would lie in the same
-/// places of the caches.
+/// Returns the layout of the matrices. Padding between them avoids conflicts in
+/// the caches.
 memory::desc WinogradConvolution::matrices(std::int64_t rows,
                                            std::int64_t columns) const {
   const std::int64_t stride = rows * columns + winograd::kChannelStep;
@@ -248,7 +255,7 @@ std::uint64_t WinogradConvolution::reserve(std::uint64_t bytes) {
   return offset;
 }
 
-/// The sums of the weights of so many outputs.
+/// Returns the layout of the sums of the weights of `outputs` outputs.
 memory::desc WinogradConvolution::weightMatrices(std::int64_t outputs) const {
   return weights.rowsAreOutputs ? matrices(outputs, size.inputs)
                                 : matrices(size.inputs, outputs);
@@ -301,7 +308,7 @@ void WinogradConvolution::makeProduct(const Chunk &chunk) {
 }
 
 Weights WinogradConvolution::weightsOfChunk(std::int64_t first,
-                                           std::int64_t outputs) const {
+                                            std::int64_t outputs) const {
   Weights result = weights;
   result.data += first * weights.outputStride;
   result.outputs = outputs;
@@ -309,7 +316,7 @@ Weights WinogradConvolution::weightsOfChunk(std::int64_t first,
 }
 
 Images WinogradConvolution::outputsOfChunk(std::int64_t first,
-                                          std::int64_t outputs) const {
+                                           std::int64_t outputs) const {
   Images result = out;
   result.data += first;
   result.channels = outputs;
@@ -330,7 +337,7 @@ void WinogradConvolution::pack() {
   if (packed.size() == 0)
     packed = Arena(packedLayout.get_size(), "packed weights");
   const memory::desc plain = weightMatrices(size.outputs);
-  Arena sums(plain.get_size(), "weights that are packed");
+  Arena sums(plain.get_size(), "sums of weights to pack");
   const memory::dims strides = plain.get_strides();
   transformWeights(weights, {reinterpret_cast<float *>(sums.data()), strides[0],
                              strides[1]});
@@ -376,7 +383,7 @@ void WinogradConvolution::multiply(const Chunk &chunk) {
     throw Error(ExitStatus::Bug, "oneDNN failed in " + name);
 }
 
-/// Of the outputs of a chunk, for the weights.
+/// Computes the sums of the output gradients of a chunk.
 void WinogradConvolution::transformGradients(std::int64_t firstTile,
                                              std::int64_t firstOutput,
                                              const Chunk &chunk) const {
@@ -409,7 +416,7 @@ void WinogradConvolution::run() {
     });
     for (std::int64_t k = 0; k < size.outputs; k += block.outputs) {
       const Chunk chunk{count, std::min(block.outputs, size.outputs - k),
-                      first > 0};
+                        first > 0};
       if (isForWeights())
         transformGradients(first, k, chunk);
       else if (!size.isConstant && first == 0) // the same for all blocks
@@ -467,9 +474,9 @@ makeWinograd(DnnlContext &context, const ConvolutionCall &call, BoundBuffer x,
   if (!transforms)
     return nullptr;
   try {
-    return std::make_unique<WinogradConvolution>(context, call,
-                                                 convolutionSizeOf(context, call, x, w, y),
-                                                 tile, *transforms, x, w, b, y);
+    return std::make_unique<WinogradConvolution>(
+        context, call, convolutionSizeOf(context, call, x, w, y), tile,
+        *transforms, x, w, b, y);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
         error.status == dnnl_invalid_arguments)

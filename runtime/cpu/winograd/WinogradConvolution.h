@@ -10,27 +10,30 @@
 
 namespace brew::runtime {
 
-/// The call by Winograd's algorithm for tiles of `tile` x `tile` outputs, 2 or
-/// 4, where its conditions hold: f32, 3x3, stride 1, no groups, channels side
-/// by side and a multiple of 16, a processor with AVX2. Else null.
+/// Creates the call by Winograd's algorithm with tiles of `tile` x `tile`
+/// outputs, 2 or 4. Returns null unless its conditions hold: f32, 3x3, stride
+/// 1, no groups, contiguous channels in multiples of 16, a processor with AVX2.
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y,
                                       std::int64_t tile);
 
-/// The tiles that can be tried; none where the plan wants exact convolutions.
+/// Returns the available tile sizes; none if the plan requires exact
+/// convolutions.
 std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
                                         const plan::ConvolutionCall &call,
                                         BoundBuffer x, BoundBuffer w,
                                         BoundBuffer b, BoundBuffer y);
 
-/// The fastest of them by the model; 0 where oneDNN's convolution is faster.
+/// Returns the fastest tile size by the cost model, or 0 if oneDNN's
+/// convolution is faster.
 std::int64_t winogradTile(const DnnlContext &context,
                           const plan::ConvolutionCall &call, BoundBuffer x,
                           BoundBuffer w, BoundBuffer b, BoundBuffer y);
 
-/// The call with that tile; null without one.
+/// Creates the call with the tile size of winogradTile(), or returns null if it
+/// is 0.
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,

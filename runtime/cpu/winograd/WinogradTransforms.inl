@@ -1,9 +1,10 @@
-//===- WinogradTransforms.inl - The transforms for one instruction set ----===//
+//===- WinogradTransforms.inl - Transforms for one instruction set --------===//
 //
-// Included by a file for each instruction set, compiled for it and with
-// BREW_WINOGRAD_LANES, the floats of a register. All is in an anonymous
-// namespace and nothing of the standard library is used: no function compiled
-// for one instruction set can take the place of another file's.
+// Included by one file for each instruction set, which is compiled for it and
+// defines BREW_WINOGRAD_LANES, the number of floats in a register. Everything
+// is in an anonymous namespace and does not use the standard library, so that
+// the linker cannot replace a function of another file by one compiled for an
+// instruction set that the machine lacks.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/winograd/WinogradTransforms.h"
@@ -108,8 +109,8 @@ template <> struct Line<4> {
 
 using LineFunction = void (*)(const Vector *, Vector *);
 
-/// `line` along both dimensions: From x From values become To x To, both by
-/// rows.
+/// Applies `line` along both dimensions. Transforms From x From values to To x
+/// To values, both row-major.
 template <int From, int To, LineFunction line>
 BREW_INLINE void alongBothAxes(const Vector *in, Vector *out) {
   Vector half[From * To]; // by columns of `in`
@@ -129,8 +130,9 @@ BREW_INLINE void alongBothAxes(const Vector *in, Vector *out) {
   }
 }
 
-/// Where a tile's values lie: at `data[i]`, channel c at data[i][c * step[i]].
-/// A value outside of the image has step 0 and some zeros.
+/// The addresses of a tile's values: channel c of value i is at
+/// data[i][c * step[i]]. Values outside of the image point to zeros with step
+/// 0.
 template <int Side> struct Window {
   const float *data[Side * Side];
   Index step[Side * Side];
@@ -150,8 +152,8 @@ template <int Side> struct Window {
   }
 };
 
-/// Whether the weights of a pair of channels lie side by side, in order or
-/// turned.
+/// Returns whether the weights of a pair of channels are contiguous, in order
+/// or reversed.
 bool liesDense(const Weights &w) {
   return (w.columnStride == 1 || w.columnStride == -1) &&
          w.rowStride == 3 * w.columnStride;
@@ -242,12 +244,12 @@ void outputGradient(const Images &dy, const TileRange &tiles,
   }
 }
 
-/// Calls `visit` with the place of a chunk's weights, their distance from lane
-/// to lane, and the place of its first value in the matrices. Weights are
-/// walked through as they lie in memory.
+/// Calls `visit` with the address of a chunk's weights, their stride from lane
+/// to lane, and the address of its first value in the matrices. Visits weights
+/// in the order of memory.
 template <typename Visit>
 void forEachWeightChunk(const Weights &w, Index begin, Index end,
-                    const Matrices &matrices, const Visit &visit) {
+                        const Matrices &matrices, const Visit &visit) {
   const bool turned = w.rowsAreOutputs;
   const Index rows = turned ? w.outputs : w.inputs;
   const Index steps = (turned ? w.inputs : w.outputs) / kChannelStep;
@@ -329,7 +331,7 @@ void weightsGradient(const Matrices &from, Index begin, Index end,
     sum(place, taps);
     storeNine(taps, to, laneStride, accumulate);
   };
-  if (liesDense(dw)) // gradients are never turned
+  if (liesDense(dw)) // gradients are never reversed
     forEachWeightChunk(dw, begin, end, from, dense);
   else
     forEachWeightChunk(dw, begin, end, from, any);

@@ -1,7 +1,7 @@
 //===- WinogradVectors.inl - Registers of channels ------------------------===//
 //
-// A part of WinogradTransforms.inl: registers, and how the weights of 3x3
-// windows come into them and out of them.
+// Included by WinogradTransforms.inl: vector registers, and loads and stores of
+// the weights of 3x3 windows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@ constexpr Index kLanes = BREW_WINOGRAD_LANES;
 using Vector = float __attribute__((vector_size(kLanes * sizeof(float))));
 static_assert(kChannelStep % kLanes == 0);
 
-/// Of what works on a tile's values, which are to be registers.
+/// For functions on a tile's values, which must stay in registers.
 #define BREW_INLINE __attribute__((always_inline)) inline
 
 BREW_INLINE Vector load(const float *from) {
@@ -27,8 +27,8 @@ BREW_INLINE void store(float *to, Vector value) {
 
 using Eight = float __attribute__((vector_size(8 * sizeof(float))));
 
-/// Elements of `a` by their numbers in the first eight, of `b` by kLanes more;
-/// of the second eight, if there are any, alike.
+/// Selects elements: indices below kLanes are of `a`, the others of `b`. With
+/// 16 lanes the second eight lanes are selected likewise.
 #if BREW_WINOGRAD_LANES == 16
 #define BREW_PICK(a, b, i, j, k, l, m, n, o, p)                                \
   __builtin_shufflevector(a, b, i, j, k, l, m, n, o, p, i + 8, j + 8, k + 8,   \
@@ -39,8 +39,8 @@ using Eight = float __attribute__((vector_size(8 * sizeof(float))));
 #endif
 #define BREW_B BREW_WINOGRAD_LANES
 
-/// Turns rows of 8x8 into columns; the second eight of the vectors, if there
-/// are any, are another such matrix.
+/// Transposes an 8x8 matrix. With 16 lanes the second eight lanes are another
+/// matrix.
 BREW_INLINE void transpose(Vector *rows) {
   Vector pairs[8], fours[8];
 #pragma GCC unroll 4
@@ -70,7 +70,7 @@ BREW_INLINE void transpose(Vector *rows) {
   }
 }
 
-/// The nine weights of each lane, in memory side by side.
+/// Loads the nine weights of each lane, which are contiguous in memory.
 BREW_INLINE void loadNine(const float *from, Index laneStride, Vector *taps) {
 #pragma GCC unroll 8
   for (int i = 0; i < 8; ++i) {
@@ -91,7 +91,7 @@ BREW_INLINE void loadNine(const float *from, Index laneStride, Vector *taps) {
     taps[8][lane] = from[lane * laneStride + 8];
 }
 
-/// The reverse, written or added.
+/// Stores the nine weights of each lane, or adds them.
 BREW_INLINE void storeNine(Vector *taps, float *to, Index laneStride,
                            bool accumulate) {
   const Vector last = taps[8];

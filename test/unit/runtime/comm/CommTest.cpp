@@ -18,7 +18,7 @@ using namespace brew::runtime::comm;
 
 namespace {
 
-/// A transport whose other ranks are tables of the test.
+/// A transport whose other ranks are tables in the test.
 struct Table {
   std::vector<std::vector<float>> values; ///< by rank
   int rank = 0;
@@ -81,7 +81,7 @@ protected:
   }
 };
 
-/// Has a rank answer the questions that were sent to it.
+/// Answers the queries that were sent to a rank.
 void answerFor(int rank, const Activity &activity) {
   const std::deque<Table::Message> here = std::move(table.incoming);
   const std::deque<Table::Message> questions = std::move(table.outgoing);
@@ -118,7 +118,7 @@ TEST_F(CommTest, SumsAreTakenInTheOrderOfRanks) {
     EXPECT_FALSE(operation.startNext(plugin));
     const std::vector<std::vector<float>> expected = {{0}, {6, 0}, {12, 15}};
     EXPECT_EQ(table.gathered, expected[std::size_t(rank)]);
-    // The first is added to zero, as in the sums of iter_size.
+    // Sums start from zero, as the accumulation of iter_size does.
     if (rank == 1) {
       EXPECT_FALSE(std::signbit(table.gathered[1]));
     }
@@ -160,7 +160,7 @@ TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
   StallDetector watch(plugin, 0, 3, 0.5, [&] { return time; });
   const Activity waiting{true, time - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
-  EXPECT_EQ(table.outgoing.size(), 2u); // both others are asked
+  EXPECT_EQ(table.outgoing.size(), 2u); // queries to both other ranks
   answerFor(1, {true, time});
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   time += std::chrono::milliseconds(600);
@@ -177,10 +177,10 @@ TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
   const Activity waiting{true, time - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, time});
-  answerFor(2, {false, time}); // has just gone on
+  answerFor(2, {false, time}); // has made progress recently
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_FALSE(watch.poll(waiting, "x"));
-  EXPECT_TRUE(table.outgoing.empty()); // not asked again at once
+  EXPECT_TRUE(table.outgoing.empty()); // no further queries yet
   time += std::chrono::milliseconds(1200);
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, time});
@@ -197,8 +197,8 @@ TEST_F(CommTest, TheRankThatOthersWaitForIsNamed) {
   ASSERT_TRUE(slow);
   EXPECT_EQ(slow->rank, 1);
   EXPECT_DOUBLE_EQ(slow->seconds, 3);
-  EXPECT_FALSE(findStraggler({3, 0.5, 4}, 12)); // a quarter is not worth a line
-  EXPECT_FALSE(findStraggler({5, 5, 5}, 10));   // all alike: the transport's
+  EXPECT_FALSE(findStraggler({3, 0.5, 4}, 12)); // not more than a quarter
+  EXPECT_FALSE(findStraggler({5, 5, 5}, 10)); // equal: caused by the transport
   EXPECT_FALSE(findStraggler({5}, 1));
   EXPECT_FALSE(findStraggler({}, 1));
 }

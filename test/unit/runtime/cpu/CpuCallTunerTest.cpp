@@ -1,6 +1,6 @@
-//===- CpuCallTunerTest.cpp - The fastest way to do a call -----------------===//
+//===- CpuCallTunerTest.cpp - Choice of a call's fastest candidate --------===//
 //
-// Calls advance a clock of the test's own; nothing here hangs on real time.
+// Calls advance a fake clock; no test depends on real time.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/CallTuner.h"
@@ -14,8 +14,8 @@ using namespace brew::runtime;
 
 namespace {
 
-/// A candidate that takes as long as it says; of the second preparation, if
-/// `later` is given, as long as that says.
+/// A candidate whose runs take `seconds`, or, after its second preparation,
+/// `later` if that is set.
 struct Fake {
   std::string name;
   double seconds;
@@ -53,7 +53,8 @@ protected:
 
   CallCandidate candidateOf(const Fake &fake) {
     return {fake.name, [this, &fake](DnnlContext &own) {
-              EXPECT_NE(&own, &context); // what it packs goes with it
+              EXPECT_NE(&own,
+                        &context); // a context of its own owns packed weights
               const double seconds = prepared[fake.name]++ && fake.later >= 0
                                          ? fake.later
                                          : fake.seconds;
@@ -71,8 +72,7 @@ protected:
   double now = 100;
   int disturbed = 0;
   std::map<std::string, int> runs, prepared;
-  CallTuner tuner{context,
-                      {[this] { return now; }, [this] { ++disturbed; }}};
+  CallTuner tuner{context, {[this] { return now; }, [this] { ++disturbed; }}};
 };
 
 TEST_F(CpuCallTunerTest, TakesTheFastest) {
@@ -82,8 +82,8 @@ TEST_F(CpuCallTunerTest, TakesTheFastest) {
   EXPECT_NEAR(choice->first.seconds, 3e-3, 1e-9);
   EXPECT_EQ(choice->fastest.name, "b");
   EXPECT_NEAR(choice->fastest.seconds, 1e-3, 1e-9);
-  // Once before the clock and at least three times with it, of those that come
-  // near the fastest.
+  // One untimed run, and at least three timed runs of candidates close to the
+  // fastest.
   EXPECT_GE(runs["b"], 4);
   EXPECT_GE(disturbed, 3 + 3);
 }
@@ -98,7 +98,7 @@ TEST_F(CpuCallTunerTest, TheFirstStaysWhereOthersAreHardlyFaster) {
 }
 
 TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
-  // It only seemed slow: the machine was busy when its turn was.
+  // It only seemed slow: the machine was busy during its first measurement.
   const auto choice = choose({{"a", 3e-3, 0, 1e-3}, {"b", 2e-3}});
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->fastest.name, "a");
@@ -108,7 +108,7 @@ TEST_F(CpuCallTunerTest, TheFirstIsMeasuredOnceMore) {
 
 TEST_F(CpuCallTunerTest, WhatIsFarSlowerRunsOnce) {
   choose({{"a", 1e-3}, {"b", 10e-3}});
-  EXPECT_EQ(runs["b"], 2); // before the clock, and with it
+  EXPECT_EQ(runs["b"], 2); // one untimed, one timed
 }
 
 TEST_F(CpuCallTunerTest, ScratchIsForTheLargest) {
@@ -140,9 +140,9 @@ TEST_F(CpuCallTunerTest, PassesOverWhatCannotBeDone) {
 
 TEST_F(CpuCallTunerTest, ADefectIsNoReasonToGoOn) {
   EXPECT_THROW(tuner.choose({{"broken",
-                                [](DnnlContext &) -> std::unique_ptr<CpuCall> {
-                                  throw Error(ExitStatus::Bug, "test");
-                                }}}),
+                              [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+                                throw Error(ExitStatus::Bug, "test");
+                              }}}),
                Error);
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-// libgomp's, as any program that computes with it has them.
+// Declared by libgomp.
 extern "C" {
 void omp_set_num_threads(int count);
 int omp_get_max_threads(void);
@@ -44,7 +44,7 @@ TEST(Threads, RangesCoverTheDomainOnce) {
           ASSERT_EQ(count, 1);
         ASSERT_TRUE(aligned);
         ASSERT_LE(ranges, workers);
-        // Every worker has something to do as soon as there is enough.
+        // Every worker gets work if there is enough.
         ASSERT_EQ(ranges, std::min<std::int64_t>(workers,
                                                  (domain + grain - 1) / grain));
       }
@@ -175,7 +175,7 @@ TEST(CpuFeatures, MissingOnesAreNamed) {
     EXPECT_STREQ(error.what(),
                  "a.plan: this plan was built for futurelake "
                  "(x86_64-pc-linux-gnu); this machine lacks teleport, avx9000 "
-                 "(compile the net again with --cpu native here)");
+                 "(recompile the net with --cpu native on this machine)");
   }
 }
 

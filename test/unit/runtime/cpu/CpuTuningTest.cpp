@@ -1,7 +1,7 @@
-//===- CpuTuningTest.cpp - Measured choices of a plan's calls -------------===//
+//===- CpuTuningTest.cpp - Tuning of a plan's library calls ---------------===//
 //
-// Which candidate is the fastest is the machine's to say; what follows from the
-// choice is tested with caches that name one.
+// The fastest candidate depends on the machine, so the effects of a choice are
+// tested with caches that name one.
 //
 //===----------------------------------------------------------------------===//
 #include "Reference.h"
@@ -61,7 +61,7 @@ protected:
     result.warn = [this](const std::string &text) { warnings.push_back(text); };
     return result;
   }
-  /// Tunes with a cache in the file, and returns what it told.
+  /// Tunes with the timing cache and returns the reported calls.
   std::vector<TunedCall> tune(Executor &executor) {
     std::vector<TunedCall> calls;
     executor.tune([&](const TunedCall &call) { calls.push_back(call); });
@@ -72,7 +72,7 @@ protected:
     text << std::ifstream(path).rdbuf();
     return TimingCache::parse(text.str()).value();
   }
-  /// Has the file name one candidate for all calls that it knows.
+  /// Makes the timing cache name one candidate for all its calls.
   void keepOnly(const std::string &candidate) const {
     const TimingCache::Choices before = kept();
     TimingCache cache(path, {});
@@ -90,7 +90,7 @@ protected:
     return values;
   }
 
-  /// The largest difference, over the largest value.
+  /// Returns the largest difference divided by the largest value.
   static double differenceOf(const std::vector<float> &a,
                              const std::vector<float> &b) {
     double largest = 0, difference = 0;
@@ -110,7 +110,7 @@ protected:
 
 TEST_F(CpuTuning, TellsOfEachCallAndKeepsTheChoices) {
   Executor executor(builder.build(), options());
-  EXPECT_FALSE(std::filesystem::exists(path)); // nothing is measured unasked
+  EXPECT_FALSE(std::filesystem::exists(path)); // no measurements without tune()
   const std::vector<float> before = resultOf(executor);
   const std::vector<TunedCall> calls = tune(executor);
   ASSERT_EQ(calls.size(), 3u);
@@ -125,7 +125,7 @@ TEST_F(CpuTuning, TellsOfEachCallAndKeepsTheChoices) {
   EXPECT_EQ(kept().size(), 2u);
   for (const auto &[key, choice] : kept())
     EXPECT_NE(key.find(", 2 threads, oneDNN "), key.npos) << key;
-  // The session goes on with them, as the next one does.
+  // This executor and later ones use the choices.
   const std::vector<float> after = resultOf(executor);
   EXPECT_LT(differenceOf(after, before), 2e-6);
   Executor next(builder.build(), options());
@@ -162,7 +162,7 @@ TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
   Executor four(builder.build(), options());
   EXPECT_EQ(four.implementation(0, 0).find("Winograd 4x4"), 0u);
   EXPECT_LT(differenceOf(resultOf(two), resultOf(four)), 2e-6);
-  // The cache is not looked at where nothing measured is wanted...
+  // The cache is ignored without ExecutorOptions::tune...
   Executor plain(builder.build(), ExecutorOptions());
   ExecutorOptions untuned = options();
   untuned.tune = false;
@@ -171,7 +171,7 @@ TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
                : "winograd 4x4");
   EXPECT_EQ(Executor(builder.build(), untuned).implementation(0, 0),
             plain.implementation(0, 0));
-  // ... nor what it says of other numbers of threads.
+  // ... and so are choices for other numbers of threads.
   ExecutorOptions alone = options();
   alone.threads = 1;
   ExecutorOptions aloneUntuned = untuned;
@@ -181,12 +181,13 @@ TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
   EXPECT_TRUE(warnings.empty());
 }
 
-/// The kernel beside the call does something else here, which shows.
+/// The alternative kernel computes something else here, to be recognisable.
 TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
   Program &program = *builder.manifest.mutable_programs(0);
   program.clear_steps();
   addConvolution(program, xi, yi, false);
-  Launch &generated = *program.mutable_steps(0)->mutable_generated_alternative();
+  Launch &generated =
+      *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 2 * 16 * 12 * 12, 64));
   generated.add_buffer_indices(xi);
   generated.add_buffer_indices(yi);
@@ -206,7 +207,7 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
   executor.download(xi, reinterpret_cast<std::byte *>(x.data()));
   for (std::size_t i = 0; i < x.size(); ++i)
     ASSERT_EQ(results[i], x[i] + 1) << i;
-  // Unless nothing measured is to be followed.
+  // Not without ExecutorOptions::tune.
   ExecutorOptions untuned = options();
   untuned.tune = false;
   EXPECT_NE(Executor(builder.build(), untuned).implementation(0, 0),
@@ -233,7 +234,8 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Unavailable);
   }
-  Launch &generated = *program.mutable_steps(0)->mutable_generated_alternative();
+  Launch &generated =
+      *program.mutable_steps(0)->mutable_generated_alternative();
   generated.set_kernel_index(builder.kernel("addOne", 2, 18));
   generated.add_buffer_indices(xi);
   generated.add_buffer_indices(yi);

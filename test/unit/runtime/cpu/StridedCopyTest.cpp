@@ -28,7 +28,7 @@ plan::Buffer makeBuffer(const Dims &dims, const Dims &strides,
   return buffer;
 }
 
-/// Element positions of a buffer in the order of its dimensions.
+/// Returns the positions of a buffer's elements in the order of its dimensions.
 std::vector<std::int64_t> positions(const plan::Buffer &buffer) {
   std::vector<std::int64_t> result(
       static_cast<std::size_t>(plan::elementCount(buffer)));
@@ -47,7 +47,7 @@ void checkCopy(const Dims &dims, const Dims &from, const Dims &to,
   plan::Buffer source = makeBuffer(dims, from, type);
   plan::Buffer target = makeBuffer(dims, to, type);
   std::size_t element = plan::elementSize(type);
-  // Heap blocks of the exact size: sanitizers see a step too far.
+  // Heap blocks of the exact size, so that sanitizers detect overruns.
   std::vector<std::byte> in(source.size()), out(target.size(), std::byte(0xee));
   std::mt19937 random(7);
   for (std::byte &byte : in)
@@ -100,7 +100,7 @@ TEST(StridedCopy, ViewsAndScalars) {
             stridesFor({4, 5, 6, 7}, {0, 1, 2, 3}), plan::F32, 4);
   checkCopy({4, 5, 6, 7}, stridesFor({4, 5, 6, 7}, {0, 1, 2, 3}),
             {6 * 7 * 20, 1, 7 * 20, 20}, plan::F32, 4);
-  // Rows with padding behind each.
+  // Rows with padding after each.
   checkCopy({300, 100}, {128, 1}, {100, 1}, plan::F32, 2);
   checkCopy({2000, 64}, {64, 1}, {1, 2000}, plan::F32, 2);
 }

@@ -15,11 +15,11 @@ namespace {
 struct Layout {
   Tag tag;
   memory::data_type type;
-  bool packs; ///< it is one that weights are brought to, not only back
+  bool packs; ///< reorders to this layout are supported, not only from it
   bool unpacks;
 };
 
-/// Those of the convolutions that oneDNN chooses with AVX-512.
+/// The layouts that oneDNN chooses for convolutions with AVX-512.
 const std::vector<Layout> kLayouts = {
     {Tag::Acdb16a, memory::data_type::f32, true, true},
     {Tag::Acdb32a, memory::data_type::f32, true, true},
@@ -35,11 +35,12 @@ std::vector<std::byte> randomBytes(std::size_t count) {
   std::mt19937 random(7);
   std::vector<std::byte> result(count);
   for (std::byte &each : result)
-    each = std::byte(random() & 0x3f); // of finite numbers: no NaN to quieten
+    each = std::byte(random() &
+                     0x3f); // finite numbers, since copies may change NaNs
   return result;
 }
 
-/// What oneDNN's reorder makes, in memory that was not zero before.
+/// Returns the result of oneDNN's reorder, in memory that was not zero before.
 std::vector<std::byte> expected(const memory::desc &from,
                                 const memory::desc &to,
                                 std::vector<std::byte> source) {
@@ -80,7 +81,7 @@ TEST(WeightReorder, MakesTheBitsOfOneDnns) {
                      << dims[1] << " threads " << threads);
         if (layout.packs)
           compare(plain, blocked, threads);
-        // One place of the window: as well without channels last.
+        // 1x1 windows: also without channels last.
         if (layout.packs && dims[2] * dims[3] == 1)
           compare({dims, layout.type, Tag::abcd}, blocked, threads);
         if (layout.unpacks)
@@ -98,9 +99,9 @@ TEST(WeightReorder, LeavesOtherLayoutsToOneDnn) {
   constexpr auto f32 = memory::data_type::f32, bf16 = memory::data_type::bf16;
   EXPECT_TRUE(is(Tag::acdb, Tag::Acdb16a, f32));
   EXPECT_FALSE(is(Tag::abcd, Tag::Acdb16a, f32)); // rows of windows
-  EXPECT_FALSE(is(Tag::acdb, Tag::abcd, f32));    // none has blocks
+  EXPECT_FALSE(is(Tag::acdb, Tag::abcd, f32));    // no blocks
   EXPECT_FALSE(is(Tag::Acdb16a, Tag::ABcd16b16a, f32));
-  EXPECT_FALSE(is(Tag::acdb, Tag::Bcda48b, f32)); // rows that stay rows
+  EXPECT_FALSE(is(Tag::acdb, Tag::Bcda48b, f32)); // rows are not transposed
   EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8b8a, f32));
   EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8a16b2a, bf16));
   EXPECT_FALSE(is(Tag::BcdA16b2a, Tag::acdb, bf16));

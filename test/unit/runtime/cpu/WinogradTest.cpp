@@ -34,7 +34,7 @@ void PrintTo(const Trial &c, std::ostream *out) {
        << c.epilogue;
 }
 
-/// A tensor in memory as a plan describes it, its values those of f32.
+/// A tensor in the memory layout of a plan, with f32 values.
 struct Stored {
   Tensor tensor;
   Buffer buffer;
@@ -65,7 +65,8 @@ struct Stored {
   BoundBuffer bound(bool isConstant = false) {
     return {&buffer, reinterpret_cast<std::byte *>(memory.data()), isConstant};
   }
-  /// The largest difference of an element, over the root of the mean square.
+  /// Returns the largest difference of an element divided by the root mean
+  /// square.
   double errorOf(const Tensor &expected) {
     double largest = 0, squares = 0;
     for (std::size_t i = 0; i < expected.values.size(); ++i) {
@@ -77,7 +78,7 @@ struct Stored {
   }
 };
 
-/// y, dx or dw in double precision.
+/// Returns y, dx or dw in double precision.
 void convolve(const Trial &test, Tensor &x, Tensor &w, Tensor &y) {
   const Sizes &g = test.shape;
   Tensor &result = test.direction == FORWARD         ? y
@@ -143,10 +144,11 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
       makeWinograd(context, call, x.bound(), w.bound(test.isConstant),
                    hasBias ? b.bound() : BoundBuffer(), y.bound(), test.tile);
   ASSERT_TRUE(made);
-  // What the compiler tells; oneDNN's products need little themselves.
+  // The compiler's estimate; oneDNN's products need little more.
   namespace model = brew::plan::winograd;
   const std::uint64_t known = model::scratchBytes(
-      model::convolutionSizeOf(call, x.buffer, y.buffer, test.isConstant, context.threads),
+      model::convolutionSizeOf(call, x.buffer, y.buffer, test.isConstant,
+                               context.threads),
       test.tile, hasBias);
   EXPECT_GE(made->scratchBytes(), known);
   EXPECT_LE(made->scratchBytes(), known + known / 16);
@@ -184,7 +186,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   const double error = result.errorOf(result.tensor);
   EXPECT_LT(error, test.tile == 2 ? 1e-5 : 2e-5);
   RecordProperty("error", std::to_string(error));
-  // What lies between the channels is not touched.
+  // Memory between the channels is unchanged.
   double others = 0;
   for (const Stored *each : {&x, &y})
     for (std::size_t i = 0; i < each->memory.size(); ++i)
@@ -211,7 +213,7 @@ std::vector<Trial> trials() {
       result.push_back({many, direction, tile, "", false, 0, 1});
     for (const char *epilogue : {"relu", "sum-relu"})
       result.push_back({odd, FORWARD, tile, epilogue, true, 16});
-    // Parts of the outputs, the last one smaller.
+    // Chunks of the outputs, the last one smaller.
     for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
       result.push_back({heavy, direction, tile, "sum", false, 16});
     result.push_back({heavy, FORWARD, tile, "relu"});
@@ -242,7 +244,7 @@ TEST(WinogradConditions, RefuseOtherConvolutions) {
   EXPECT_EQ(make(16, 1, 0), cpuHasFeature("avx2"));
   EXPECT_FALSE(make(8, 1, 0));
   EXPECT_FALSE(make(16, 2, 0));
-  EXPECT_FALSE(make(16, 1, -1)); // pixels side by side
+  EXPECT_FALSE(make(16, 1, -1)); // contiguous pixels
 }
 
 TEST(WinogradModel, ChoosesTheFastest) {
@@ -257,21 +259,22 @@ TEST(WinogradModel, ChoosesTheFastest) {
 }
 
 TEST(WinogradModel, TakesHeavyWeightsByOutputs) {
-  using brew::plan::winograd::tileBlockOf;
   using brew::plan::winograd::ConvolutionSize;
+  using brew::plan::winograd::tileBlockOf;
   for (std::int64_t tile : {2, 4}) {
     const ConvolutionSize heavy{BACKWARD_WEIGHTS, 1, 5, 7, 352, 208, false, 2};
     EXPECT_EQ(tileBlockOf(heavy, tile).tiles, heavy.tiles(tile));
     EXPECT_LT(tileBlockOf(heavy, tile).outputs, 208);
-    // Few weights; inputs that do not stay in the caches; fixed weights.
-    for (const ConvolutionSize &other : {ConvolutionSize{FORWARD, 8, 14, 14, 64, 64, false, 2},
-                              ConvolutionSize{FORWARD, 64, 56, 56, 512, 512, false, 2},
-                              ConvolutionSize{FORWARD, 1, 5, 7, 352, 208, true, 2}})
+    // Few weights; inputs larger than the caches; constant weights.
+    for (const ConvolutionSize &other :
+         {ConvolutionSize{FORWARD, 8, 14, 14, 64, 64, false, 2},
+          ConvolutionSize{FORWARD, 64, 56, 56, 512, 512, false, 2},
+          ConvolutionSize{FORWARD, 1, 5, 7, 352, 208, true, 2}})
       EXPECT_EQ(tileBlockOf(other, tile).outputs, other.outputs);
   }
 }
 
-/// What computes a convolution of a plan.
+/// Returns the implementation of a convolution of a plan.
 std::string implementationOf(bool isExact) {
   PlanBuilder builder;
   const Dims dims{4, 256, 28, 28}, strides{256 * 784, 1, 256 * 28, 256};

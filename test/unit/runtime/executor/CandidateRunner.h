@@ -1,4 +1,4 @@
-//===- CandidateRunner.h - Every way to do a call ---------------*- C++ -*-===//
+//===- CandidateRunner.h - Runs of all candidates of calls ------*- C++ -*-===//
 #pragma once
 
 #include "runtime/cpu/onednn/DnnlCall.h"
@@ -9,7 +9,7 @@
 
 namespace brew::test {
 
-/// Does calls on the memory of an executor for the CPU.
+/// Runs candidates of calls on the memory of an executor for the CPU.
 class CandidateRunner {
 public:
   explicit CandidateRunner(const runtime::Executor &executor)
@@ -22,7 +22,7 @@ public:
     return {&executor.manifest().buffers(static_cast<int>(index)),
             executor.hostData(index)};
   }
-  /// False where it cannot be done so.
+  /// Returns false if the candidate is not available.
   bool run(const runtime::CallCandidate &candidate) {
     const std::unique_ptr<runtime::CpuCall> call = candidate.make(context);
     if (!call)

@@ -25,7 +25,7 @@ struct Shape {
 struct Case {
   Shape shape;
   /// nchw, nhwc, slice (a channel range of a larger nhwc), or thin (nhwc with
-  /// the weights' outputs side by side, as the compiler has few channels).
+  /// contiguous outputs of the weights, as the compiler stores few channels).
   const char *layout;
   Direction direction;
   const char *epilogue; // "", "sum", "relu", "leaky", "sum-relu"
@@ -47,7 +47,8 @@ void PrintTo(const Case &c, std::ostream *out) { *out << nameOf(c); }
 
 class Convolution : public testing::TestWithParam<Case> {};
 
-/// y = x * w + b, dx, or dw and db, in double precision over row-major data.
+/// Computes y = x * w + b, dx, or dw and db, in double precision on row-major
+/// data.
 void reference(const Case &test, Tensor &x, Tensor &w, Tensor &b, Tensor &y) {
   const Shape &g = test.shape;
   std::int64_t p = y.dims[2], q = y.dims[3];
@@ -118,7 +119,7 @@ TEST_P(Convolution, MatchesTheReference) {
             extent(g.w, g.s, g.strideW, g.padW, g.dilationW)},
            4);
 
-  // What library gives gradients by the weights in which type.
+  // The type of the weights' gradients depends on the library.
   const bool onGpu = std::getenv("BREW_TEST_CUDASIM") != nullptr;
   const DataType weights =
       test.direction == BACKWARD_WEIGHTS && !onGpu ? F32 : test.type;
@@ -133,7 +134,7 @@ TEST_P(Convolution, MatchesTheReference) {
   auto bi = builder.buffer("b", b.dims, {}, test.type);
   auto yi = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout),
                            test.type);
-  // A sum over 16-bit gradients is never a call's.
+  // Calls never sum 16-bit gradients.
   const bool bias = test.direction == FORWARD ||
                     (test.direction == BACKWARD_WEIGHTS && test.type == F32);
   Step &step = *builder.program("main").add_steps();
@@ -193,7 +194,7 @@ TEST_P(Convolution, MatchesTheReference) {
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer);
 
-  // So do all ways that may be measured.
+  // So do all candidates of tuning.
   if (onGpu)
     return;
   CandidateRunner runner(executor);

@@ -1,4 +1,4 @@
-//===- ExecutorTest.cpp - Programs of plans made by hand ------------------===//
+//===- ExecutorTest.cpp - Programs of hand-written plans ------------------===//
 #include "runtime/executor/Executor.h"
 
 #include "PlanBuilder.h"
@@ -22,7 +22,7 @@ std::int32_t *integers(Executor &executor, std::uint32_t buffer) {
   return reinterpret_cast<std::int32_t *>(executor.hostData(buffer));
 }
 
-/// The Error that `action` throws, as "STATUS: TEXT".
+/// Returns the Error that `action` throws, as "STATUS: TEXT".
 template <typename Action> std::string errorOf(const Action &action) {
   try {
     action();
@@ -166,8 +166,8 @@ TEST(Executor, ArenasAreInitialised) {
 }
 
 TEST(Executor, SeveralPlansAtOnce) {
-  // The system's loader knows images by name: a second plan must not get the
-  // first one's kernels, before or after that is gone.
+  // The system's loader identifies images by name: a second plan must not get
+  // the kernels of the first, before or after the first is unloaded.
   auto make = [](const char *symbol) {
     PlanBuilder b;
     auto x = b.buffer("x", {4}, {}, I32), y = b.buffer("y", {4}, {}, I32);
@@ -216,7 +216,7 @@ TEST(Executor, LabelsOutsideTheirRange) {
             "blob 'label' is outside [0, 10)");
   EXPECT_NE(errorOf([&] { executor.runTimed(0, [](std::size_t, double) {}); }),
             "");
-  // A part of a program has no verdict.
+  // Runs of some steps do not perform checks.
   EXPECT_NO_THROW(executor.run(0, 0, 1));
   floats(executor, 0)[3] = 9;
   EXPECT_NO_THROW(executor.run(0));
@@ -229,8 +229,8 @@ TEST(Executor, LabelsOutsideTheirRange) {
 }
 
 TEST(Executor, LabelPositionsFollowTheStrides) {
-  // The test kernel's element 3 of a [2, 3] blob is (1, 0), which lies second
-  // in memory when the first dimension is the innermost.
+  // The test kernel's element 3 of a [2, 3] blob is (1, 0), which is the second
+  // in memory if the first dimension is the innermost.
   PlanBuilder b = labelPlan("reportFourth", {2, 3}, {1, 2});
   Executor executor(b.build(), {1});
   floats(executor, 0)[1] = 77;
@@ -270,7 +270,7 @@ TEST(Executor, PlansThatThisMachineCannotRun) {
   noElf.segment(Segment::KERNEL_IMAGE, std::string(100, 'x'));
   EXPECT_NE(errorOfPlan(noElf).find("no shared object"), std::string::npos);
 
-  // A shared object cut short: the system's loader says no.
+  // The system's loader rejects a truncated shared object.
   PlanBuilder cut;
   cut.kernel("addOne", 2, 1);
   cut.segments[0].resize(200);
@@ -305,7 +305,7 @@ TEST(Executor, NeedsNoCompiler) {
   EXPECT_EQ(maps.find("libMLIR"), std::string::npos);
 }
 
-/// A host layer that leaves its tops and gradients as they are.
+/// A host layer that does not change its tops and gradients.
 struct Idle : HostLayerType, HostLayer {
   bool hasBackward() const override { return true; }
   std::unique_ptr<HostLayer> create(const HostLayerSetup &) const override {
@@ -319,8 +319,8 @@ TEST(Executor, RunsTheCompletePlan) {
   PlanBuilder b = completePlan();
   ExecutorOptions options;
   options.threads = 2;
-  options.hostLayerTypes =
-      std::make_shared<HostLayerTypes>(HostLayerTypes{{"Own", std::make_shared<Idle>()}});
+  options.hostLayerTypes = std::make_shared<HostLayerTypes>(
+      HostLayerTypes{{"Own", std::make_shared<Idle>()}});
   Executor executor(b.build(), options);
   EXPECT_EQ(executor.findProgram("update"), 1);
   executor.run(0);

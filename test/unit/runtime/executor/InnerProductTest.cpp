@@ -64,7 +64,7 @@ TEST_P(InnerProduct, MatchesTheReference) {
   Tensor x(shape.x, 1), w(wDims, 2), b({shape.columns}, 3), y(yDims, 4);
 
   PlanBuilder builder;
-  // Gradients of parameters keep all digits.
+  // Gradients of parameters are not rounded.
   const DataType wType = test.direction == BACKWARD_WEIGHTS ? F32 : test.type;
   auto xi = builder.buffer("x", shape.x, shape.xStrides, test.type);
   auto wi = builder.buffer(
@@ -85,7 +85,7 @@ TEST_P(InnerProduct, MatchesTheReference) {
   call.set_transpose(shape.transpose);
   call.mutable_epilogue()->set_accumulate(sum);
   call.mutable_epilogue()->set_relu(relu);
-  // cuBLASLt's ReLU has no slope; the compiler knows.
+  // cuBLASLt's ReLU has no slope, so the compiler does not request one.
   const float slope = std::getenv("BREW_TEST_CUDASIM") ? 0.0f : 0.5f;
   call.mutable_epilogue()->set_negative_slope(relu ? slope : 0.0f);
 
@@ -101,7 +101,7 @@ TEST_P(InnerProduct, MatchesTheReference) {
   Tensor before[] = {x, w, b, y};
   executor.run(0);
 
-  // All operands as row-major matrices: dimensions merge without moving.
+  // All operands are row-major matrices: dimensions merge without copies.
   std::size_t m = 1, k = 1, n = static_cast<std::size_t>(shape.columns);
   for (std::int64_t dim : rows)
     m *= static_cast<std::size_t>(dim);
@@ -141,12 +141,12 @@ TEST_P(InnerProduct, MatchesTheReference) {
   if (relu)
     for (double &value : y.values)
       value = value > 0 ? value : value * slope;
-  // A bias that the library cannot add is written first, and rounded there.
+  // A bias that the library cannot add is written first, which rounds it.
   const int roundings = std::getenv("CUDASIM_NO_BIAS") ? 2 : 1;
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer, roundings);
 
-  // So do all ways that may be measured.
+  // So do all candidates of tuning.
   if (std::getenv("BREW_TEST_CUDASIM"))
     return;
   CandidateRunner runner(executor);
@@ -179,7 +179,7 @@ const Shape kShapes[] = {
     {"axis2transposed", {3, 4, 5, 2}, {}, 2, 6, true, {}, {}},
     {"axisIsRank", {3, 4}, {}, 2, 6, false, {}, {}},
     {"nchw", {4, 5, 3, 2}, {}, 1, 7, false, {}, {}},
-    // x channels last: w's inner dimensions lie in the same order...
+    // x channels last: w's inner dimensions have the same order...
     {"nhwc", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {0, 2, 3, 1}, {}},
     // ... with N innermost ...
     {"nhwcInnerN", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {2, 3, 1, 0}, {}},
@@ -200,7 +200,7 @@ const Shape kShapes[] = {
     {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
     {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
     {"channelSlice", {4, 5, 3, 2}, {60, 1, 20, 10}, 1, 7, false, {}, {}},
-    // Rows enough for oneDNN's matrix product.
+    // Enough rows for oneDNN's matrix product.
     {"manyRows", {40, 30}, {}, 1, 24, false, {}, {}},
     {"manyRowsTransposed", {40, 30}, {}, 1, 24, true, {}, {}},
     {"manyRowsView", {40, 30}, {32, 1}, 1, 24, false, {}, {28, 1}},
@@ -240,15 +240,15 @@ std::vector<Case> narrowCases() {
   return result;
 }
 
-/// A program with so many steps that multiply by one weight, as those of a
-/// recurrent layer do.
+/// A program with several steps that multiply by the same weights, as those of
+/// a recurrent layer do.
 struct Steps {
   static constexpr std::int64_t kSize = 256;
   std::uint32_t x, weights, others;
   std::vector<std::uint32_t> results;
   std::shared_ptr<const PlanFile> plan;
 
-  /// With `changes` other weights are copied over them before the last step.
+  /// With `changes`, other weights are copied over them before the last step.
   explicit Steps(int count, const char *name = "deploy", bool changes = false) {
     PlanBuilder builder;
     weights = builder.buffer("w", {kSize, kSize}, {}, F32, PARAMETERS);
@@ -275,7 +275,7 @@ struct Steps {
   }
 };
 
-/// x by the rows of w.
+/// Returns the products of x with the rows of w.
 Tensor product(const Tensor &x, const Tensor &w) {
   Tensor y({1, Steps::kSize}, 3);
   std::fill(y.values.begin(), y.values.end(), 0.0);
@@ -294,7 +294,7 @@ TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
   EXPECT_GE(one.workspaceBytes(), Steps::kSize * Steps::kSize * sizeof(float));
   EXPECT_EQ(three.workspaceBytes(), one.workspaceBytes());
 
-  // All of them see weights that are written between runs.
+  // All steps see weights that are written between runs.
   Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
   for (double factor : {1.0, 0.5}) {
     for (double &value : w.values)
@@ -318,7 +318,7 @@ TEST(InnerProductWeights, ArePackedOnceInEachRunOfOtherPrograms) {
   EXPECT_LT(few.workspaceBytes(), bytes);
   EXPECT_GE(four.workspaceBytes(), bytes);
 
-  // Nobody says that weights have changed; runs of some steps see it as well.
+  // Changes of weights need no notification, also for runs of some steps.
   Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
   x.store(four, steps.x);
   for (std::size_t first : {0, 0, 2, 3}) {

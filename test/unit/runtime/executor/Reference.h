@@ -15,13 +15,13 @@
 
 namespace brew::test {
 
-/// Row-major values that move in and out of buffers of any strides.
+/// Row-major values, copied to and from buffers of any strides.
 struct Tensor {
   Dims dims;
   std::vector<double> values;
 
-  /// Random multiples of 1/8 in [-1, 1]: exact in f32, and so are sums of
-  /// products of a few thousand of them.
+  /// Returns random multiples of 1/8 in [-1, 1]. They and sums of a few
+  /// thousand of their products are exact in f32.
   Tensor(const Dims &dims, unsigned seed) : dims(dims) {
     std::int64_t count = 1;
     for (std::int64_t dim : dims)
@@ -44,7 +44,7 @@ struct Tensor {
       values[i] += other.values[i];
   }
 
-  /// Position in memory of row-major element `i` of a buffer.
+  /// Returns the position in memory of row-major element `i` of a buffer.
   static std::int64_t position(const plan::Buffer &buffer, std::size_t i) {
     auto rest = static_cast<std::int64_t>(i);
     std::int64_t result = 0;
@@ -55,7 +55,7 @@ struct Tensor {
     return result;
   }
 
-  /// Fills the whole buffer with a mark, gaps included, and then the elements.
+  /// Fills the complete buffer with a mark, gaps included, then the elements.
   void store(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
@@ -65,15 +65,15 @@ struct Tensor {
       storeAs<float>(executor, buffer);
   }
 
-  /// Elements must be equal to the last bit or two (inputs are chosen so that
-  /// f32 sums are exact; a slope or a different order costs at most that), and
-  /// gaps of the strides untouched. Those of 16 bits were rounded so many
-  /// times.
+  /// Expects elements that are equal up to the last two bits (f32 sums of the
+  /// inputs are exact; a slope or another order costs at most that), and
+  /// unchanged gaps between the strides. Elements of 16 bits were rounded
+  /// several times.
   void expectNear(runtime::Executor &executor, std::uint32_t index,
                   int roundings = 1) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    // Half the distance of neighbours in bf16.
+    // Half the distance of adjacent bf16 numbers.
     if (buffer.type() == plan::BF16)
       expectNearAs<caffe::BFloat16>(executor, index, roundings * 0x1p-8);
     else
@@ -116,7 +116,7 @@ private:
   static constexpr float kGap = -12345.0f;
 };
 
-/// Whether vendor calls take operands of this type here.
+/// Returns whether library calls support operands of this type.
 inline bool multipliesHere(plan::DataType type) {
   return type == plan::F32 || std::getenv("BREW_TEST_CUDASIM") ||
          runtime::cpuHasFeature("avx512bf16");

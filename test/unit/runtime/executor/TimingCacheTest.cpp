@@ -107,7 +107,7 @@ TEST(TimingCacheFile, CannotBeWritten) {
   ASSERT_EQ(warnings.texts.size(), 1u);
   EXPECT_NE(warnings.texts[0].find("cannot write '/no/such/folder/p.timing'"),
             std::string::npos);
-  cache.saveOrWarn(); // said once
+  cache.saveOrWarn(); // reported once
   cache.set("c", {"d", 1});
   cache.saveOrWarn();
   EXPECT_EQ(warnings.texts.size(), 1u);

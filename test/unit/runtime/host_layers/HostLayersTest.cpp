@@ -1,4 +1,4 @@
-//===- HostLayersTest.cpp - Layers that the host program computes ---------===//
+//===- HostLayersTest.cpp - Layers computed by the host program -----------===//
 //
 // On the CPU and, with BREW_TEST_CUDASIM, on the CUDA simulator. Clean under
 // ThreadSanitizer (CMake preset tsan).
@@ -31,7 +31,7 @@ namespace {
 
 bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
 
-/// The Error that `action` throws, as "STATUS: TEXT".
+/// Returns the Error that `action` throws, as "STATUS: TEXT".
 template <typename Action> std::string errorOf(const Action &action) {
   try {
     action();
@@ -44,7 +44,7 @@ template <typename Action> std::string errorOf(const Action &action) {
 
 using Pass = std::function<void(HostLayerArguments &)>;
 
-/// A type whose functions are the test's, and which keeps a record.
+/// A type with the functions of a test, which logs its calls.
 class TestType : public HostLayerType {
 public:
   Pass forward, backward;
@@ -54,7 +54,8 @@ public:
   mutable int gone = 0;
 
   bool hasBackward() const override { return passesGradients; }
-  std::unique_ptr<HostLayer> create(const HostLayerSetup &setup) const override {
+  std::unique_ptr<HostLayer>
+  create(const HostLayerSetup &setup) const override {
     if (onCreate)
       onCreate(setup);
     made.push_back(setup);
@@ -65,7 +66,9 @@ private:
   struct Instance : HostLayer {
     explicit Instance(const TestType &owner) : type(owner) {}
     ~Instance() override { ++type.gone; }
-    void forward(HostLayerArguments &arguments) override { type.forward(arguments); }
+    void forward(HostLayerArguments &arguments) override {
+      type.forward(arguments);
+    }
     void backward(HostLayerArguments &arguments) override {
       type.backward(arguments);
     }
@@ -148,7 +151,7 @@ void addCopy(Program &program, std::uint32_t from, std::uint32_t to) {
   call.set_target_buffer_index(to);
 }
 
-/// Row-major values of a buffer.
+/// Returns the row-major values of a buffer.
 std::vector<double> get(const Executor &executor, std::uint32_t index) {
   const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
   std::vector<double> values(static_cast<std::size_t>(elementCount(buffer)));
@@ -167,7 +170,7 @@ void set(Executor &executor, std::uint32_t index,
 
 using Values = std::vector<double>;
 
-/// Its layers count their calls: y = x + how many there were before.
+/// A type whose layers count their calls: y = x + number of earlier calls.
 class CountingType : public HostLayerType {
 public:
   bool hasBackward() const override { return false; }
@@ -228,7 +231,7 @@ TEST_F(HostLayers, ComputeBetweenOtherStepsAndBack) {
   auto type = squareType();
   {
     Executor executor(b.build(), optionsWith(type));
-    EXPECT_TRUE(type->made.empty()); // not before it is needed
+    EXPECT_TRUE(type->made.empty()); // created at the first call
     // A GPU takes graphs from the second run on.
     for (double i = 1; i < 6; ++i) {
       set(executor, x, {i, 2, 3, -4});
@@ -384,10 +387,10 @@ TEST_F(HostLayers, WriteNothingBackButResultsOnAGpu) {
   EXPECT_EQ(get(executor, dx)[0], 6);
 }
 
-/// Buffers of any layout: values arrive row-major and leave so.
+/// Buffers of any layout: layers read and write row-major values.
 TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
   x = b.buffer("x", {2, 3}, {1, 2}); // transposed
-  // Two tops that are the halves of each row of one blob.
+  // Two tops, each one half of every row of one blob.
   const auto joined = b.buffer("joined", {2, 6});
   auto half = [&](std::uint64_t column) {
     const auto index = b.buffer("half", {2, 3}, {6, 1});
@@ -401,7 +404,7 @@ TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
   Program &program = b.program("main");
   addForward(program, {x}, {left, right});
   addBackward(program, {x}, {left, right}, {x, right}, dx);
-  // x is no top's gradient of its own, but of the right dimensions.
+  // x has the dimensions of a top's gradient, but is not one.
   auto type = squareType();
   type->forward = [](HostLayerArguments &a) {
     for (int i = 0; i < 6; ++i) {
@@ -510,7 +513,8 @@ TEST_F(HostLayers, Errors) {
     executor.run(0, 0, 1);
     const std::string error = errorOf([&] { executor.run(0); });
     EXPECT_EQ(error.rfind("2: layer 'sq' (type 'Square'): the program that "
-                          "runs the plan computes layers of this type itself",
+                          "runs the plan must provide the functions of this "
+                          "layer type",
                           0),
               0u)
         << error;
@@ -518,7 +522,9 @@ TEST_F(HostLayers, Errors) {
     EXPECT_EQ(errorOf([&] { Executor(b.build()).run(0); }), error);
   }
   Executor executor(b.build(), optionsWith(type));
-  type->onCreate = [](const HostLayerSetup &) { throw unavailable("no camera"); };
+  type->onCreate = [](const HostLayerSetup &) {
+    throw unavailable("no camera");
+  };
   EXPECT_EQ(errorOf([&] { executor.run(0); }),
             "3: layer 'sq' (type 'Square'): no camera");
   type->onCreate = nullptr;
@@ -533,7 +539,7 @@ TEST_F(HostLayers, Errors) {
   EXPECT_EQ(errorOf([&] { executor.run(0); }),
             "1: layer 'sq' (type 'Square'): the plan needs its backward pass, "
             "and the type has no backward function");
-  // The executor is as before.
+  // The executor is still usable.
   type->passesGradients = true;
   set(executor, x, {5, 0, 0, 0});
   executor.run(0);
@@ -544,7 +550,9 @@ TEST_F(HostLayers, AreCalledByTheThreadThatRuns) {
   build();
   auto type = squareType();
   std::thread::id seen;
-  type->forward = [&](HostLayerArguments &) { seen = std::this_thread::get_id(); };
+  type->forward = [&](HostLayerArguments &) {
+    seen = std::this_thread::get_id();
+  };
   ExecutorOptions options = optionsWith(type);
   options.pool = std::make_shared<WorkerPool>(2);
   Executor executor(b.build(), options);
@@ -608,8 +616,8 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
 
 } // namespace
 
-/// What layers remember goes from one executor to another, whatever they are
-/// called: two of one name are told apart.
+/// States of layers can be moved between executors, also of two layers with the
+/// same name.
 TEST(HostStates, GoOnElsewhere) {
   PlanBuilder b;
   const std::uint32_t x = b.buffer("x", {2}), y = b.buffer("y", {2}),
@@ -624,7 +632,7 @@ TEST(HostStates, GoOnElsewhere) {
   options.hostLayerTypes = types;
 
   Executor first(b.build(), options);
-  EXPECT_TRUE(first.hostLayers().states().empty()); // nobody was called yet
+  EXPECT_TRUE(first.hostLayers().states().empty()); // no calls yet
   set(first, x, {1, 2});
   for (int i = 0; i < 3; ++i)
     first.run(0);
@@ -653,7 +661,7 @@ TEST(HostStates, GoOnElsewhere) {
             "1: layer 'count' (type 'Square'): no count");
 }
 
-/// Of two images in a batch, and three that the list has.
+/// Two images in a batch, three in the list.
 TEST(HostStates, DetectionEvaluateKnowsItsImage) {
   char folder[] = "/tmp/brew-host-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -687,7 +695,7 @@ TEST(HostStates, DetectionEvaluateKnowsItsImage) {
   second->restore(first->state());
   second->forward(arguments);
   EXPECT_EQ(second->state(), (Values{1})); // 4 modulo 3
-  // What the list does not have begins anew.
+  // An index beyond the list restarts at 0.
   second->restore({3});
   EXPECT_EQ(second->state(), (Values{0}));
   for (const Values &wrong : {Values{-1}, Values{}, Values{0, 0}})

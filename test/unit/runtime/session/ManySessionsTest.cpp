@@ -1,4 +1,4 @@
-//===- ManySessionsTest.cpp - Sessions side by side in threads ------------===//
+//===- ManySessionsTest.cpp - Concurrent sessions -------------------------===//
 //
 // Clean under ThreadSanitizer (CMake preset tsan).
 //
@@ -27,7 +27,7 @@ protected:
                            "test_interval: 5 snapshot_after_train: false"))),
         plan(test::loadPlan(manifest, folder / "net.plan")) {}
 
-  /// Trains a session of the plan, which all share; returns its weights.
+  /// Trains a session of the shared plan and returns its weights.
   std::vector<float> train(SessionOptions options) const {
     options.device.threads = 2;
     Session session(plan, options);
@@ -38,7 +38,7 @@ protected:
     return weights(trainer);
   }
 
-  /// Calls `work(i)` in as many threads as there are sessions.
+  /// Calls `work(i)` in one thread per session.
   static void inThreads(const std::function<void(int)> &work) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kSessions; ++i)

@@ -113,12 +113,12 @@ TEST(Parameters, LoadPermutesIntoTheBuffersLayout) {
   LogLines log;
   net.parameters.load(fittingWeights(), "w");
   EXPECT_TRUE(log.lines.empty()); // nothing to sum up
-  // conv: file element (k, c, h, w) lies at k * 8 + h * 4 + w * 2 + c.
+  // conv: file element (k, c, h, w) is at k * 8 + h * 4 + w * 2 + c.
   for (int k = 0; k < 3; ++k)
     for (int c = 0; c < 2; ++c)
       for (int p = 0; p < 4; ++p)
         EXPECT_EQ(net.stored(0, k * 8 + p * 2 + c), 1 + k * 8 + c * 4 + p);
-  // ip: file column c * 3 + p lies at p * 2 + c.
+  // ip: file column c * 3 + p is at p * 2 + c.
   for (int n = 0; n < 4; ++n)
     for (int c = 0; c < 2; ++c)
       for (int p = 0; p < 3; ++p)
@@ -158,7 +158,7 @@ TEST(Parameters, HistoryUsesTheSameOrder) {
   std::vector<formats::Blob> history = {counting({3, 2, 2, 2}, 1),
                                         counting({3}, 30), counting({4, 6}, 40),
                                         counting({2}, 0)};
-  history[3].floats = {0, 0}; // not learnt: no room for it, and none needed
+  history[3].floats = {0, 0}; // not trained: it has no state
   net.parameters.setHistory(history, "s");
   const auto index =
       net.executor.manifest().parameters(0).state_buffer_indices(0);
@@ -196,7 +196,7 @@ TEST(Parameters, EveryMismatchIsListedAndNothingLoaded) {
           "'ip' has 2 blobs there and 1"})
       EXPECT_NE(text.find(part), std::string::npos) << text;
   }
-  EXPECT_EQ(net.stored(3, 0), 7); // the layer that fits is untouched too
+  EXPECT_EQ(net.stored(3, 0), 7); // the matching layer is unchanged, too
 }
 
 TEST(Parameters, LegacyShapesFitByCount) {
@@ -222,11 +222,11 @@ TEST(Parameters, LayersOnOneSideAreOneLine) {
   formats::Weights weights = fittingWeights();
   weights.layers.erase(weights.layers.begin());
   weights.layers.push_back({"fc8", "", {}, {}, {counting({3}, 1)}});
-  weights.layers.push_back({"relu", "", {}, {}, {}}); // no weights: no matter
+  weights.layers.push_back({"relu", "", {}, {}, {}}); // no weights: ignored
   LogLines log;
   net.parameters.load(weights, "w");
   ASSERT_EQ(log.lines.size(), 1u);
-  EXPECT_NE(log.lines[0].find("Ignoring 1 source layers"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("Ignoring 1 source layer "), std::string::npos);
   EXPECT_NE(log.lines[0].find("fc8"), std::string::npos);
   EXPECT_NE(log.lines[0].find("1 layers of the net"), std::string::npos);
   EXPECT_NE(log.lines[0].find("conv"), std::string::npos);
@@ -237,7 +237,7 @@ TEST(Parameters, FillIsTheSameWhateverTheLayout) {
   Net net, same;
   net.parameters.fill(5);
   same.parameters.fill(5);
-  // A plan with another layout gets the same values in file order.
+  // Another layout results in the same values in file order.
   plan::Manifest rowMajor = permutedNet();
   for (plan::Buffer &buffer : *rowMajor.mutable_buffers())
     buffer =

@@ -1,4 +1,4 @@
-//===- PersistentStateTest.cpp - What runs leave to the next ones ------------===//
+//===- PersistentStateTest.cpp - State that runs leave to later runs ------===//
 #include "runtime/session/PersistentState.h"
 #include "TestPlan.h"
 #include "caffe/weights/BufferLayout.h"
@@ -17,8 +17,8 @@ namespace {
 
 class PersistentStateTest : public testing::Test {
 protected:
-  /// The linear model's plan with a scale of losses and a remembered 2 x 3,
-  /// which lies transposed.
+  /// The linear model's plan with a loss scale and a persistent 2 x 3 state
+  /// that is transposed in memory.
   static plan::Manifest model() {
     plan::Manifest manifest =
         test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
@@ -29,9 +29,9 @@ protected:
     return manifest;
   }
   static void add(plan::Manifest &manifest, const plan::Buffer &buffer) {
-    plan::NamedBuffer &carried = *manifest.add_persistent();
-    carried.set_name(buffer.name());
-    carried.set_buffer_index(
+    plan::NamedBuffer &persistent = *manifest.add_persistent();
+    persistent.set_name(buffer.name());
+    persistent.set_buffer_index(
         static_cast<std::uint32_t>(manifest.buffers_size()));
     *manifest.add_buffers() = buffer;
   }
@@ -67,13 +67,13 @@ using Values = std::vector<float>;
 
 TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
   Executor executor(test::loadPlan(model()));
-  PersistentState carried(executor, &events);
-  carried.setLossScale(4096);
-  carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1 data: 2 "
-                                 "data: 3 data: 4 data: 5 data: 6"),
-                  "s");
+  PersistentState persistent(executor, &events);
+  persistent.setLossScale(4096);
+  persistent.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1 data: 2 "
+                                    "data: 3 data: 4 data: 5 data: 6"),
+                     "s");
   caffe::SolverState state;
-  carried.save(state);
+  persistent.save(state);
   ASSERT_EQ(state.brew_persistent_size(), 3);
 
   Executor other(test::loadPlan(model()));
@@ -87,40 +87,40 @@ TEST_F(PersistentStateTest, WhatWasSavedIsRestored) {
 
 TEST_F(PersistentStateTest, AnotherScaleCountsAnew) {
   Executor executor(test::loadPlan(model()));
-  PersistentState carried(executor, &events);
-  EXPECT_TRUE(carried.hasLossScale());
-  carried.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
+  PersistentState persistent(executor, &events);
+  EXPECT_TRUE(persistent.hasLossScale());
+  persistent.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
   EXPECT_EQ(values(executor, 1), (Values{17}));
-  carried.setLossScale(2);
+  persistent.setLossScale(2);
   EXPECT_EQ(values(executor, 0), (Values{2}));
   EXPECT_EQ(values(executor, 1), (Values{0}));
   for (double wrong : {0.0, 0.5, 3.0, -2.0, 33554432.0, double(NAN)})
     test::expectError(ExitStatus::Usage, "a power of two",
-                      [&] { carried.setLossScale(wrong); });
+                      [&] { persistent.setLossScale(wrong); });
 }
 
 TEST_F(PersistentStateTest, WhatOnlyOneSideHasStays) {
   plan::Manifest small = model();
   small.mutable_persistent()->DeleteSubrange(0, 2);
   Executor executor(test::loadPlan(small));
-  PersistentState carried(executor, &events);
-  EXPECT_FALSE(carried.hasLossScale());
-  carried.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
+  PersistentState persistent(executor, &events);
+  EXPECT_FALSE(persistent.hasLossScale());
+  persistent.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
   EXPECT_EQ(values(executor, 0), Values(6));
   EXPECT_TRUE(log.texts("State").empty());
-  carried.restore(stateOf("rnn", "shape { dim: 1 dim: 2 } data: 1 data: 2"),
-                  "s");
+  persistent.restore(stateOf("rnn", "shape { dim: 1 dim: 2 } data: 1 data: 2"),
+                     "s");
   EXPECT_EQ(values(executor, 0), Values(6));
-  EXPECT_EQ(log.texts("State 'rnn' starts anew").size(), 1u);
+  EXPECT_EQ(log.texts("State 'rnn' is not restored").size(), 1u);
 }
 
 TEST_F(PersistentStateTest, DamagedValuesAreRefused) {
   Executor executor(test::loadPlan(model()));
-  PersistentState carried(executor, &events);
-  test::expectError(ExitStatus::BadInput, "is no scale of losses: 3", [&] {
-    carried.restore(stateOf("loss_scale.value", "shape {} data: 3"), "s");
+  PersistentState persistent(executor, &events);
+  test::expectError(ExitStatus::BadInput, "is not a valid loss scale: 3", [&] {
+    persistent.restore(stateOf("loss_scale.value", "shape {} data: 3"), "s");
   });
   test::expectError(ExitStatus::BadInput, "'rnn'", [&] {
-    carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1"), "s");
+    persistent.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1"), "s");
   });
 }

@@ -3,7 +3,7 @@
 
 #include "formats/WeightFile.h"
 
-// libgomp's, as any program that computes with it has them.
+// Declared by libgomp.
 extern "C" {
 void omp_set_num_threads(int count);
 int omp_get_max_threads(void);
@@ -18,8 +18,8 @@ namespace {
 const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
 const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 
-/// linearModel() whose test net has the layers one (ip), two and three, the
-/// latter in one step, and keeps their blobs.
+/// Returns linearModel() with a test net of the layers one (ip), two and three,
+/// of which the last two are one step, and with their blobs pinned.
 plan::Manifest threeLayers() {
   plan::Manifest manifest = test::linearModel(kInput, kSolver);
   plan::Program &program = *manifest.mutable_programs(2);
@@ -195,7 +195,7 @@ TEST_F(SessionTest, EmbeddedWeightsComeBack) {
     read = {7, 7, 7};
     session.write(kWeights, read.data(), 3);
   }
-  // Also over what went past write().
+  // Also after writes that bypass write().
   session.initialise();
   static_cast<float *>(session.find(kWeights).data)[0] = 7;
   session.initialise();
@@ -251,7 +251,7 @@ TEST_F(SessionTest, AnnouncedTestNetsHaveTheirNumber) {
 
 TEST_F(SessionTest, WeightsAreRequiredOnRequest) {
   Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
-  expectError(ExitStatus::Usage, "the plan has no weights in it",
+  expectError(ExitStatus::Usage, "the plan has no weights: pass a weight file",
               [&] { session.initialise({}, /*required=*/true); });
   formats::Weights weights = session.parameters().save();
   weights.layers[0].blobs[1].floats[0] = 9;
@@ -288,7 +288,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
   EXPECT_EQ(session.loss(0), 8); // (4 - 0)^2 / 2
   session.feedAndRun(0);
   EXPECT_EQ(session.loss(0), 4.5);
-  // A push takes one top back; the callback goes on with the other.
+  // A push replaces the callback for one top; it still computes the other.
   session.dataPipeline(0).setCallback(
       {"target"}, [&](const std::vector<DataPipeline::Request> &requests) {
         ASSERT_EQ(requests.size(), 1u);
@@ -301,7 +301,7 @@ TEST_F(SessionTest, CallbacksGiveEachBatch) {
   EXPECT_EQ(batch, 2);
   expectError(ExitStatus::BadInput, "no input blob 'y'",
               [&] { session.dataPipeline(0).setCallback({"y"}, nullptr); });
-  // What it throws comes out.
+  // Exceptions of the callback propagate.
   session.dataPipeline(0).setCallback(
       {"x"}, [](const auto &) { throw badInput("no more batches"); });
   expectError(ExitStatus::BadInput, "no more batches",
